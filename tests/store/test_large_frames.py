@@ -19,6 +19,7 @@ from vivavoce.pipeline import load
 from vivavoce.pipeline.run import Run
 from vivavoce.store import query_frames, read
 from vivavoce.store.checksums import stored_sums
+from vivavoce.store.name_places import ColumnParts
 from vivavoce.store.write import ScoreRow, put_measures, put_scores
 
 HOSTILE = ("plain", "'; DROP TABLE scores; --", "{braces} %s", "𝔘nicode Ω", 'quotes "and" \\', "a" * 300)
@@ -179,3 +180,27 @@ def test_all_studies_read_the_scores_once(large: Large, monkeypatch: pytest.Monk
     monkeypatch.setattr(load.read, "scores", counted)
     run.study()
     assert 1 == len([options for options in reads if options["measures"] != []])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_with_columns_of_one_value_are_the_rows_that_came(seed: int) -> None:
+    """Columns that stay the same, begin to differ late or are null come back as they were."""
+    rng = random.Random(seed)
+    schema = pl.Schema({"n": pl.UInt32(), "text": pl.String(), "value": pl.Float64(), "pass_no": pl.Int64()})
+    choices: dict[str, list[object]] = {
+        "text": rng.choice([[None], ["a"], ["a", None], ["a", "b"]]),
+        "value": rng.choice([[None], [0.5], [None, 0.5, float("nan")]]),
+        "pass_no": rng.choice([[1], [None], [1, 2]]),
+    }
+    parts = [
+        pl.DataFrame(
+            {"n": range(n)}
+            | {name: [rng.choice(values) for _ in range(n)] for name, values in choices.items()},
+            schema=schema,
+        )
+        for n in rng.choices((0, 1, 1, 5), k=rng.randint(0, 6))
+    ]
+    collected = ColumnParts(schema)
+    for part in parts:
+        collected.add(part)
+    assert collected.frame().equals(pl.concat([pl.DataFrame(schema=schema), *parts]))

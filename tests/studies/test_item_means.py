@@ -9,13 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.core.records import Criterion
+from vivavoce.studies import row_parts
+from vivavoce.studies.row_parts import distinct, parts_by_item
 from vivavoce.studies.score_table import (
     FILLED,
     ITEM,
     by_benchmark,
+    by_candidate,
     by_repeat,
     counted_value,
     over_repeats,
+    resolve,
     select_rows,
     with_results,
 )
@@ -151,3 +155,55 @@ def test_a_candidate_of_whom_no_score_is_ok_has_no_rows() -> None:
         schema=SCHEMA, orient="row",
     )  # fmt: skip
     assert ["A", "A"] == with_results(rows)["candidate"].to_list()
+
+
+def uneven_rows(seed: int) -> pl.DataFrame:
+    """Score rows in order: repeats are missing, answers have one to three passes, some names have one row."""
+    rng = random.Random(seed)
+    rows = [
+        ("b", item, variant, f"case {len(item)}", candidate, "candidate", repeat, "", n, rng.random(), "ok")
+        for item in sorted(NAMES)
+        for variant in ("", "twin")[: rng.randint(1, 2)]
+        for candidate in sorted(rng.sample(NAMES, rng.randint(1, len(NAMES))))
+        for repeat in sorted(rng.sample(range(1, 6), rng.randint(1, 5)))
+        for n in range(1, rng.randint(1, 3) + 1)
+    ]
+    scored = [row if rng.random() < 0.9 else (*row[:9], None, rng.choice(STATUSES[3:])) for row in rows]
+    return pl.DataFrame(scored, SCHEMA, orient="row")
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_means_of_parts_are_those_of_the_whole(
+    seed: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of a few rows give every mean to the last bit, whether or not the rows stand in order."""
+    rows, criterion = uneven_rows(seed), Criterion(criterion="c", low=0, high=1)
+    rows = rows.sample(fraction=1, shuffle=True, seed=seed) if shuffled else rows
+    whole = resolve(rows, criterion), by_repeat(rows, criterion), distinct(rows, "item", "candidate")
+    monkeypatch.setattr(row_parts, "PART", 1 + seed)
+    in_parts = resolve(rows, criterion), by_repeat(rows, criterion), distinct(rows, "item", "candidate")
+    for one, other in zip(whole, in_parts, strict=True):
+        assert one.equals(other)
+    assert whole[2].equals(rows.select("item", "candidate").unique(maintain_order=True))
+
+
+def test_no_item_is_split_over_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in order are worked on in several parts; rows that are not stay one."""
+    monkeypatch.setattr(row_parts, "PART", 20)
+    rows = uneven_rows(1)
+    parts = parts_by_item(rows)
+    assert len(parts) > 3
+    assert pl.concat(parts).equals(rows)
+    items = [set(part.select("item", "variant").iter_rows()) for part in parts]
+    assert sum(map(len, items)) == len(set.union(*items))
+    assert len(parts_by_item(rows.reverse())) == 1
+
+
+def test_rows_of_one_candidate_stand_in_memory_at_a_time() -> None:
+    """Every row comes once, under its candidate, in the order of names."""
+    rows = uneven_rows(2)
+    names, parts = zip(*by_candidate(rows), strict=True)
+    assert list(names) == sorted(names)
+    assert sum(part.height for part in parts) == rows.height
+    assert all(set(part["candidate"]) == {name} for name, part in zip(names, parts, strict=True))

@@ -14,7 +14,8 @@ from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_event
 from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.leaderboard.primary import Choice, Primary, measures_named, primary_of
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.score_table import ITEM_KEY, ScoreTable, select_rows
 from vivavoce.studies.text import HEADLINES
 
 Rows = Sequence[Mapping[str, Any]]
@@ -39,13 +40,18 @@ def primary_scores(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) 
         declared = {b.benchmark: b.card.primary for b in read.benchmarks(db) if b.card.primary}
     declared = {name: OVERALL if is_overall(text) else text for name, text in declared.items()}
     overall, reasons = overalls(run, table, OVERALL, items)
-    primary = primary_of(table.joined(overall), choice=choice, declared=declared)
+    primary = primary_of(_by_item(table).joined(_by_item(overall)), choice=choice, declared=declared)
     if primary is None or primary.metric == OVERALL:
         return PrimaryScores(primary, overall)
     reference = choice.reference if choice else declared.get(primary.benchmark)
     if reference == OVERALL and primary.benchmark in reasons:
         primary = primary._replace(why=f"{primary.why}; {reasons[primary.benchmark].rstrip('.')}")
     return PrimaryScores(primary, overall)
+
+
+def _by_item(table: ScoreTable) -> ScoreTable:
+    """The table with a row for each measure, item and role: what a primary criterion is chosen by."""
+    return table._replace(scores=distinct(table.scores, "measure_id", *ITEM_KEY, "role", "edit"))
 
 
 def _choice(run: RunFile) -> Choice | None:
@@ -109,7 +115,7 @@ def of_primary(table: ScoreTable, primary: Primary) -> ScoreTable:
         if (m.metric, m.criterion.criterion, m.rater) == (primary.metric, primary.criterion, primary.rater)
     }
     rows = pl.col("measure_id").is_in(list(measures)) & (pl.col("benchmark") == primary.benchmark)
-    return table._replace(scores=table.scores.filter(rows), measures=measures)
+    return table._replace(scores=select_rows(table.scores, rows), measures=measures)
 
 
 def primary_rows(primary: Primary | None, estimates: Rows) -> Rows:

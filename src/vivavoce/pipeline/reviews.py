@@ -9,7 +9,7 @@ from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.review.items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import ScoreTable, select_rows
 
 _ROWS = """
 SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,
@@ -56,6 +56,5 @@ def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
 def without_reviews(table: ScoreTable) -> ScoreTable:
     """The scores of answers: those of items by people are the study's of reviews, and no candidate's."""
     measures = {key: measure for key, measure in table.measures.items() if measure.signature != SIGNATURE}
-    return table._replace(
-        measures=measures, scores=table.scores.filter(pl.col("measure_id").is_in(list(measures)))
-    )
+    of_answers = pl.col("measure_id").is_in(list(measures))
+    return table._replace(measures=measures, scores=select_rows(table.scores, of_answers))

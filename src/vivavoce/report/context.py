@@ -10,7 +10,7 @@ from vivavoce._version import __version__
 from vivavoce.core.text import is_blank
 from vivavoce.privacy.redaction import redactor, without_words_of_users
 from vivavoce.report.charts.correlation import metric_scatter
-from vivavoce.report.charts.distributions import distributions
+from vivavoce.report.charts.distributions import distributions_of
 from vivavoce.report.checklist import GUIDELINES, filled
 from vivavoce.report.data import ReportData, Rows, quartiles, scored_responses
 from vivavoce.report.details import detail_rows, details
@@ -41,7 +41,6 @@ def page_context(data: ReportData) -> dict[str, Any]:
     )
     identical = sorted(identical_repeats(data.responses))
     comparisons = latest_comparisons(data.comparisons, data.provenance)
-    by_response = scored_responses(data.scores, data.measures, data.probes)
     by_category = profiles(data.scores, data.measures, data.studies.get("gaps", ()))
     return {
         **details(data, visible, leaderboards, by_category),
@@ -60,10 +59,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "comparisons": with_figures(comparisons, data.measures, data.stamps),
         "matrix": matrices(comparisons),
         "profiles": by_category,
-        "distributions": distributions(data.scores, data.measures, data.probes),
-        "scored": by_response,
-        "quartiles": quartiles(by_response),
-        "against": metric_scatter(by_response),
+        **_of_single_responses(data),
         "sections": sections(
             _visible_studies(data),
             data.measures,
@@ -90,6 +86,17 @@ def page_context(data: ReportData) -> dict[str, Any]:
         ],
         "endpoints": _endpoints(data),
         "limitations": limitations(data, leaderboards, identical, len(comparisons)),
+    }
+
+
+def _of_single_responses(data: ReportData) -> dict[str, Any]:
+    """Charts and quartiles of the scores of responses; `scored` says what they are of, without rows."""
+    by_response = scored_responses(data.scores, data.measures, data.probes)
+    return {
+        "distributions": distributions_of(by_response),
+        "scored": [part._replace(answers=part.answers.clear()) for part in by_response],
+        "quartiles": quartiles(by_response),
+        "against": metric_scatter(by_response),
     }
 
 

@@ -13,8 +13,9 @@ from vivavoce.store.read import Benchmark
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING, JudgedCriterion, select_rows
+from vivavoce.studies.score_table import MISSING, JudgedCriterion, by_candidate, select_rows
 
 Rows = Sequence[Mapping[str, Any]]
 RESPONSE = ("candidate", "item", "variant", "repeat")
@@ -89,8 +90,8 @@ class ReportData(NamedTuple):
         tables = [self.responses, self.scores]
         if self.logprob_rows is not None:
             tables.append(self.logprob_rows)
-        unedited = (t.lazy().filter(pl.col("edit") == "").select(columns).unique() for t in tables)
-        return pl.concat(table.collect() for table in unedited).unique()
+        places = pl.concat(distinct(select_rows(t, pl.col("edit") == ""), *columns) for t in tables)
+        return pl.concat([places.clear(), *(part.unique() for _, part in by_candidate(places))])
 
     @property
     def n_logprob_items(self) -> int:
@@ -192,16 +193,18 @@ def scored_responses(
     )
     parts = []
     for key, measure in measures.items():
-        of_measure = (
-            scores.lazy()
-            .filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
-            .select("benchmark", *RESPONSE, "format", "value", "status")
-            .collect()
+        of_measure = select_rows(
+            scores.select("benchmark", *RESPONSE, "format", "value", "status", "measure_id", "edit"),
+            (pl.col("measure_id") == key) & (pl.col("edit") == ""),
         )
-        for (benchmark, form), part in of_measure.group_by("benchmark", "format", maintain_order=True):
-            answers = part.group_by(RESPONSE).agg(
-                value=pl.col("value").mean().round(9),
-                status=pl.col("status").gather(order.arg_min()).first(),  # one score is enough for a value
+        for benchmark, form in distinct(of_measure, "benchmark", "format").iter_rows():
+            place = (pl.col("benchmark") == benchmark) & (pl.col("format") == form)
+            answers = pl.concat(
+                part.group_by(RESPONSE).agg(
+                    value=pl.col("value").mean().round(9),
+                    status=pl.col("status").gather(order.arg_min()).first(),  # one score is enough
+                )
+                for _, part in by_candidate(select_rows(of_measure, place))
             )
             name = short_names[key_of(measure)]
             parts.append(ScoredResponses(str(benchmark), str(form), measure, name, answers, key in probes))

@@ -21,6 +21,7 @@ from vivavoce.report.sections.grids import (
 )
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.report.sections.response_gaps import response_gaps
+from vivavoce.studies.score_table import select_rows
 
 
 def details(
@@ -37,7 +38,7 @@ def details(
     measure = measure_of(plain.scores, plain.measures, data.primary)
     benchmark = data.primary.benchmark if data.primary else ""
     by_day = scores_by_day(
-        plain.scores.filter(measure_id=-1 if measure is None else measure),
+        select_rows(plain.scores, pl.col("measure_id") == (-1 if measure is None else measure)),
         None if measure is None else plain.measures[measure],
         data.days,
         benchmark,

@@ -13,8 +13,9 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.text import label, printable
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import counted_value, select_rows
+from vivavoce.studies.score_table import by_candidate, counted_value, select_rows
 
 MOST_ANSWERS = 3_000
 MOST_BYTES = 3_000_000
@@ -64,10 +65,7 @@ def explorer(
     its criterion says, what failed to be marked is left out. Edited answers are not carried.
     """
     unedited = select_rows(responses, pl.col("edit") == "")
-    ranked = _ranked(unedited.select(*_KEY, "role"), scores, measures)
-    worst = ranked.filter((pl.col("role") == "candidate") & pl.col("goodness").is_not_null())
-    worst = worst.sort("place", "goodness", "drawn").head(MOST_ANSWERS).with_columns(why=pl.lit("worst"))
-    random = ranked.sort("drawn", *_KEY).head(MOST_ANSWERS).with_columns(why=pl.lit("drawn"))
+    worst, random = _chosen(unedited.select(*_KEY, "role"), scores, measures)
     turns = (
         pl.concat([part.with_row_index("turn") for part in (worst, random)])
         .sort("turn", "why", descending=[False, True])  # the worst first
@@ -76,17 +74,17 @@ def explorer(
         .select(*_KEY, "goodness", "why")
     )
     keys = list(measures)
-    marks = _marks(scores.join(turns, on=_KEY, how="semi"), keys)
+    marks = _marks(_about(turns, scores).join(turns, on=_KEY, how="semi"), keys)
     texts = unedited.select(*_KEY, "text", "status", "error", "finish_reason")
     names = items.select(*_ITEM, "alias", "format", "category", "messages", *_SHOWN)
 
     def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:
         """The answers with their texts and questions."""
-        with_texts = answers.join(texts, on=_KEY, how="left", maintain_order="left")
+        with_texts = answers.join(_about(answers, texts), on=_KEY, how="left", maintain_order="left")
         return with_texts.join(names, on=_ITEM, how="left", maintain_order="left")
 
     full = with_texts_of(turns)
-    people = list(responses.select("candidate", "role").unique(maintain_order=True).sort("candidate").rows())
+    people = distinct(responses, "candidate", "role").sort("candidate").rows()
     packed = _Packed({name: n for n, (name, _) in enumerate(people)}, marks)
     for row in full.iter_rows(named=True):
         if not packed.take(row):
@@ -116,26 +114,54 @@ def embedded(data: object) -> str:
     return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")
 
 
+def _chosen(
+    answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The worst answers and those to random questions, `MOST_ANSWERS` of each at most, in order.
+
+    They are ranked candidate by candidate: nobody's answers enter further than that many.
+    """
+    items = distinct(answers, *_ITEM)
+    order = [hashlib.sha256("\0".join((SEED, *item)).encode()).hexdigest()[:16] for item in items.rows()]
+    with_order = items.with_columns(pl.Series("drawn", order, pl.String))
+    worst, random = [], []
+    columns = scores.select(*_KEY, "edit", "measure_id", "status", "value")
+    for candidate, part in by_candidate(answers):
+        of_candidate = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
+        ranked = _ranked(part.join(with_order, on=_ITEM, how="left"), of_candidate, measures)
+        scored = (pl.col("role") == "candidate") & pl.col("goodness").is_not_null()
+        worst.append(ranked.filter(scored).head(MOST_ANSWERS))
+        random.append(ranked.sort("drawn", *_KEY).head(MOST_ANSWERS))
+    if not worst:
+        nobody = _ranked(answers.with_columns(drawn=pl.lit("")), columns, {})
+        worst, random = [nobody], [nobody]
+    # Candidates fail alike on one question: the name decides which of them comes first.
+    first = pl.concat(worst).sort("place", "goodness", "drawn", *_KEY).head(MOST_ANSWERS)
+    others = pl.concat(random).sort("drawn", *_KEY).head(MOST_ANSWERS)
+    return first.with_columns(why=pl.lit("worst")), others.with_columns(why=pl.lit("drawn"))
+
+
 def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]) -> pl.DataFrame:
-    """The answers with `goodness`, their `place` among their candidate's, and an order drawn by question."""
+    """A candidate's answers with `goodness` and their `place`, the worst first."""
     parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
-    things = answers.select(_ITEM).unique()
-    order = [hashlib.sha256("\0".join((SEED, *thing)).encode()).hexdigest()[:16] for thing in things.rows()]
-    ranked = answers.join(things.with_columns(pl.Series("drawn", order, pl.String)), on=_ITEM, how="left")
     if parts:
         means = pl.concat(parts).group_by(_KEY).agg(pl.col("goodness").mean())
-        ranked = ranked.join(means, on=_KEY, how="left")
+        ranked = answers.join(means, on=_KEY, how="left")
     else:
-        ranked = ranked.with_columns(goodness=pl.lit(None, pl.Float64))
+        ranked = answers.with_columns(goodness=pl.lit(None, pl.Float64))
     ranked = ranked.sort("goodness", "drawn", *_KEY, nulls_last=True)
-    return ranked.with_columns(place=pl.int_range(pl.len()).over("candidate"))
+    return ranked.with_columns(place=pl.int_range(pl.len()))
+
+
+def _about(answers: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows about the items of these few answers: a join by all of a key would hash every row."""
+    return rows.filter(pl.col("item").is_in(answers["item"].unique().implode()))
 
 
 def _goodness(scores: pl.DataFrame, key: int, measure: Measure) -> pl.DataFrame:
     """Answers by one criterion, 0 worst to 1 best; none where it has no limits."""
     c = measure.criterion
-    of_measure = (pl.col("measure_id") == key) & (pl.col("edit") == "")
-    rows = scores.lazy().filter(of_measure).select(*_KEY, "status", "value").collect()
+    rows = scores.filter(pl.col("measure_id") == key).select(*_KEY, "status", "value")
     if c.low is None or c.high is None or c.high == c.low:
         return rows.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
     scaled = (counted_value(c) - c.low) / (c.high - c.low)
@@ -256,7 +282,8 @@ def _first_of(worst: pl.DataFrame) -> pl.DataFrame:
 def _worst(answers: pl.DataFrame, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """The answers with their marks, for the page's text."""
     marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in scores.filter(edit="").join(answers, on=_KEY, how="semi").iter_rows(named=True):
+    unedited = _about(answers, scores).filter(edit="")
+    for row in unedited.join(answers, on=_KEY, how="semi").iter_rows(named=True):
         marks.setdefault(tuple(row[k] for k in _KEY), []).append(row)
     for row in answers.iter_rows(named=True):
         text = row["text"] or ""

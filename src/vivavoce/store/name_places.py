@@ -1,7 +1,7 @@
 """Places of names: what rows are joined, filtered and sorted by before they are given names."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.store.query_frames import rows_frame
@@ -78,19 +78,64 @@ Named = tuple["pl.Series", "pl.Series"]
 """Names in order, and in each row the place of its name."""
 
 
-def frame_of(columns: "Mapping[str, pl.Series]", named: "Mapping[str, Named]") -> "pl.DataFrame":
+class ColumnParts:
+    """The parts of a frame with these columns; one with a single value in all parts is held once.
+
+    The first column has a value for every row.
+    """
+
+    def __init__(self, schema: "pl.Schema") -> None:
+        self._schema = schema
+        self._constant: dict[str, Any] = {}
+        self._parts: list[pl.DataFrame] = []
+
+    def add(self, part: "pl.DataFrame") -> None:
+        """Add a part, whose columns are those of the schema."""
+        if not part.height:
+            return
+        if not self._parts:
+            self._constant = {name: part[name][0] for name in part.columns[1:]}
+        varied = [name for name, value in self._constant.items() if not _is_always(part[name], value)]
+        values = {name: self._literal(name, self._constant.pop(name)) for name in varied}
+        if values:
+            self._parts = [earlier.with_columns(**values) for earlier in self._parts]
+        self._parts.append(part.drop(*self._constant))
+
+    def frame(self) -> "pl.DataFrame":
+        """The rows of all parts; those of none where there was no part."""
+        import polars as pl
+
+        if not self._parts:
+            return pl.DataFrame(schema=self._schema)
+        constant = {name: self._literal(name, value) for name, value in self._constant.items()}
+        varied = [name for name in self._schema if name not in constant]
+        rows = pl.concat([part.select(varied) for part in self._parts], rechunk=True)
+        self._parts = []
+        return rows.with_columns(**constant).select(self._schema.names())
+
+    def _literal(self, name: str, value: Any) -> "pl.Expr":
+        import polars as pl
+
+        return pl.lit(value, self._schema[name])
+
+
+def _is_always(column: "pl.Series", value: Any) -> bool:
+    """Whether a column has this value, or null, in all rows."""
+    return _is_constant(column) and bool(column[0] == value)
+
+
+def frame_of(columns: "Iterable[tuple[str, pl.Series]]", named: "Mapping[str, Named]") -> "pl.DataFrame":
     """A frame of these columns, the first of any values, and of the names at these places.
 
-    A column that is the same in all rows is held once and not once a row: so most are in most runs.
+    A column that is the same in all rows is held once and not once a row: so most are in most runs. The
+    columns are taken one by one.
     """
     import polars as pl
 
-    first, *others = columns
     constant: dict[str, pl.Expr] = {}
-    varied = {first: columns[first]}
-    for name in others:
-        column = columns[name]
-        if _is_constant(column):
+    varied: dict[str, pl.Series] = {}
+    for name, column in columns:
+        if varied and _is_constant(column):
             constant[name] = pl.lit(column[0], column.dtype)
         else:
             varied[name] = column

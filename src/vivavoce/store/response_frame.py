@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from vivavoce.core.tables import RESPONSES, schema
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
-from vivavoce.store.name_places import ITEM_NAMES, Places, current_items, frame_of, in_order, keyed_names
+from vivavoce.store.name_places import (
+    ITEM_NAMES,
+    ColumnParts,
+    Places,
+    current_items,
+    frame_of,
+    in_order,
+    keyed_names,
+)
 from vivavoce.store.query_frames import frame_parts
 from vivavoce.store.score_checks import refuse_nulls
 
@@ -47,17 +55,21 @@ def responses(
     items = with_cases(db, items)
     with decoding("an answer"):
         order = rows.select(pl.arg_sort_by("of_item", "of_candidate", "repeat", "of_edit")).to_series()
-        in_place, columns = order.is_sorted(), {}
-        for name in rows.columns:  # one by one, so that the rows do not stand in memory twice
-            column = rows.drop_in_place(name)
-            columns[name] = column if in_place else column.gather(order)
+        in_place = order.is_sorted()
+
+        def column(name: str) -> pl.Series:
+            values = rows.drop_in_place(name)
+            return values if in_place else values.gather(order)
+
+        places = [column(name) for name in _PLACES]
         sources = ((items, ITEM_NAMES), (people, _OF_CANDIDATE), (edits, _OF_EDIT))
         named = {
-            name: (frame[name], columns[place])
-            for place, (frame, names) in zip(_PLACES, sources, strict=True)
+            name: (frame[name], place)
+            for place, (frame, names) in zip(places, sources, strict=True)
             for name in names
         }
-        return frame_of(columns, named).select(RESPONSES)
+        # One by one, so that the rows do not stand in memory twice.
+        return frame_of(((name, column(name)) for name in rows.columns), named).select(RESPONSES)
 
 
 def _numbered_rows(
@@ -79,9 +91,9 @@ def _numbered_rows(
     )
     places = [Places.of(frame, key) for frame, key in zip(names, _KEYS, strict=True)]
     empty = pl.Schema(dict.fromkeys(_PLACES, pl.UInt32()) | {name: kinds[name] for name in fields})
-    numbered = [pl.DataFrame(schema=empty)]
+    numbered = ColumnParts(empty)
     for part in parts:
         refuse_nulls(part, *_KEYS)
         of_names = (place.series(name, part) for name, place in zip(_PLACES, places, strict=True))
-        numbered.append(part.select(*of_names, *fields).drop_nulls(list(_PLACES)))
-    return pl.concat(numbered)
+        numbered.add(part.select(*of_names, *fields).drop_nulls(list(_PLACES)))
+    return numbered.frame()

@@ -8,12 +8,13 @@ import json
 import math
 import sqlite3
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from vivavoce.core.tables import SCORES
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
-from vivavoce.store.name_places import Places, current_items, frame_of, in_order, keyed_names
+from vivavoce.store.name_places import ColumnParts, Places, current_items, frame_of, in_order, keyed_names
 from vivavoce.store.passages import evidence_column
 from vivavoce.store.query_frames import frame_parts, rows_frame
 from vivavoce.store.schema import STATUSES
@@ -46,8 +47,10 @@ def scores(
     were made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on.
     Raises `StoreError` where the rows do not fit their checksums.
     """
-    names = _read_names(db, candidates, details=details, generated=generated, unit_texts=unit_texts)
-    rows = _ordered(_numbered_rows(db, names, measures, candidates, details=details), names, candidates)
+    names, checks = _read_names(db, candidates, details=details, generated=generated, unit_texts=unit_texts)
+    rows = _numbered_rows(db, names, checks, measures, candidates, details=details)
+    del checks  # it holds three numbers a response
+    rows = _ordered(rows, names, candidates)
     names = names._replace(items=with_cases(db, names.items))
     with decoding("a score"):
         return _named(rows, names, details=details, unit_texts=unit_texts)
@@ -56,11 +59,9 @@ def scores(
 class _Names(NamedTuple):
     """What the keys of score rows stand for: frames in the order of their names, `number` the place there.
 
-    `responses` holds the places of the response's item, candidate and edit; by ascending key it is `answers`,
-    as `units_by_key` and `ballots_by_key` are units and ballots.
+    `responses` holds the places of the response's item, candidate and edit.
     """
 
-    answers: "pl.DataFrame"
     responses: "pl.DataFrame"
     items: "pl.DataFrame"
     candidates: "pl.DataFrame"
@@ -68,8 +69,6 @@ class _Names(NamedTuple):
     measures: "pl.DataFrame"
     units: "pl.DataFrame"
     ballots: "pl.DataFrame"
-    units_by_key: "pl.DataFrame"
-    ballots_by_key: "pl.DataFrame"
 
 
 def _read_names(
@@ -79,7 +78,8 @@ def _read_names(
     details: bool,
     generated: bool,
     unit_texts: bool,
-) -> _Names:
+) -> tuple[_Names, ScoreChecks]:
+    """The names that score rows refer to, and the checks of the rows that are read."""
     import polars as pl
 
     answers = rows_frame(
@@ -107,6 +107,7 @@ def _read_names(
     ballots = keyed_names(
         db, "SELECT ballot_id, ballot FROM ballots ORDER BY ballot_id", "ballot_id", "ballot"
     )  # fmt: skip
+    checks = ScoreChecks(db, answers, units, ballots)
     named_units = units
     if unit_texts:
         unit_weights = keyed_names(
@@ -116,10 +117,10 @@ def _read_names(
     items = current_items(db, generated=generated, weight=details and _weighted(db))
     people, edits = in_order(people, "candidate"), in_order(edits, "edit")
     responses = answers
+    del answers
     for frame, place in ((items, "of_item"), (people, "of_candidate"), (edits, "of_edit")):
         responses = responses.with_columns(Places.of(frame, frame.columns[1]).series(place, responses))
-    return _Names(
-        answers=answers,
+    names = _Names(
         responses=in_order(
             responses.select("response_id", "repeat", *_PLACES).drop_nulls(),
             "of_item",
@@ -135,14 +136,14 @@ def _read_names(
         ),
         units=in_order(named_units, "unit", "unit_id"),
         ballots=in_order(ballots, "ballot"),
-        units_by_key=units,
-        ballots_by_key=ballots,
     )
+    return names, checks
 
 
 def _numbered_rows(
     db: sqlite3.Connection,
     names: _Names,
+    checks: ScoreChecks,
     measures: Sequence[int] | None,
     candidates: Sequence[str] | None,
     *,
@@ -175,24 +176,23 @@ def _numbered_rows(
         ),
         values,
     )  # fmt: skip
-    checks = ScoreChecks(db, names.answers, names.units_by_key, names.ballots_by_key)
     places = {
         "of_response": Places.of(names.responses, "response_id"),
         "of_measure": Places.of(names.measures, "measure_id"),
         "of_unit": Places.of(names.units, "unit_id"),
         "of_ballot": Places.of(names.ballots, "ballot_id"),
     }
-    numbered = [pl.DataFrame(schema=_numbered_schema(extra))]
+    numbered = ColumnParts(_numbered_schema(extra))
     for part in parts:
         checks.add(part)
-        numbered.append(
+        numbered.add(
             part.select(
                 *(place.series(name, part) for name, place in places.items()),
                 *("pass_no", "position", "value", pl.col("status_id").cast(pl.UInt8), *extra),
             ).drop_nulls(list(places))
         )
     checks.verify(measures=measures, candidates=candidates, details=details)
-    return pl.concat(numbered)
+    return numbered.frame()
 
 
 def _numbered_schema(extra: Sequence[str]) -> "pl.Schema":
@@ -221,7 +221,8 @@ def _ordered(rows: "pl.DataFrame", names: _Names, candidates: Sequence[str] | No
     rows = rows.with_columns(kind=names.measures["kind"].gather(rows["of_measure"]))
     order = ("kind", "of_response", "pass_no", "of_unit", "of_ballot", "of_measure")
     varied = [name for name in order if rows[name].min() != rows[name].max()]
-    return rows.sort(varied) if varied else rows
+    places = rows.select(pl.arg_sort_by(varied)).to_series() if varied else None
+    return rows if places is None or places.is_sorted() else rows[places]
 
 
 def _named(rows: "pl.DataFrame", names: _Names, *, details: bool, unit_texts: bool) -> "pl.DataFrame":
@@ -244,7 +245,7 @@ def _named(rows: "pl.DataFrame", names: _Names, *, details: bool, unit_texts: bo
     named = {name: (frame[name], place) for frame, place, columns in sources for name in columns}
     named["status"] = (pl.Series(STATUSES, dtype=pl.String), rows["status_id"])
     same = ("value", "pass_no", "position", *(_DETAILS if details else ()))
-    columns = {name: rows[name] for name in same} | {"repeat": of_response("repeat")}
+    columns = chain(((name, rows[name]) for name in same), [("repeat", of_response("repeat"))])
     more = ("measure_id", "category", "format", *weight, *_DETAILS) if details else ()
     of_unit = ("text", "unit_weight") if unit_texts else ()
     return frame_of(columns, named).select(*SCORES, *more, *of_unit)

@@ -10,6 +10,7 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.leaderboard.pooling import counts, ratio_of
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import (
     ITEM,
     ScoreTable,
@@ -216,11 +217,11 @@ def left_out(marks: ScoreTable, *, ratios: bool = False) -> tuple[str, ...]:
         {k: m for k, m in marks.measures.items() if k not in single or m.criterion.pool == "mean"}
     )
     short = labels(marks.measures)
-    unedited = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    unedited = select_rows(marks.scores, (pl.col("role") == "candidate") & (pl.col("edit") == ""))
     absent = []
     for key, measure in single.items():
         counted = (
-            unedited.filter(pl.col("measure_id") == key)
+            select_rows(unedited, pl.col("measure_id") == key)
             .group_by("benchmark", "candidate", maintain_order=True)
             .agg(counts=(pl.col("status") == "ok").any())
         )
@@ -305,7 +306,7 @@ def _values(part: pl.DataFrame, measure: Measure) -> pl.DataFrame:
 
 def _grid(benchmark: str, measure: Measure, part: pl.DataFrame, values: pl.DataFrame) -> ScoreMatrix:
     """The matrix of the values `observed` by candidate and item; `part` knows the items' categories."""
-    categories = part.unique(["item", "variant"]).select("item", "variant", "category")
+    categories = distinct(part, "item", "variant", "category").unique(["item", "variant"])
     items = (
         values.select(*item_of(values))
         .unique()

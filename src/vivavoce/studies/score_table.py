@@ -13,6 +13,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
+from vivavoce.studies.row_parts import beside_previous, parts_by_item, stacked
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
@@ -118,8 +119,10 @@ class ScoreTable(NamedTuple):
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""
-        # Polars stacks only tables with the same columns in the same order.
-        scores = pl.concat([self.scores, more.scores.select(self.scores.columns)])
+        # Polars stacks only tables with the same columns in the same order, and then copies both.
+        scores = self.scores
+        if more.scores.height:
+            scores = pl.concat([scores, more.scores.select(scores.columns)])
         return self._replace(
             scores=scores,
             measures={**self.measures, **more.measures},
@@ -220,14 +223,15 @@ def identical_repeats(responses: pl.DataFrame) -> frozenset[str]:
 
     Responses that failed have no text: failing alike is not answering alike.
     """
-    arrived = responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
-    repeated = (
-        arrived.group_by("candidate", "benchmark", "item", "variant")
-        .agg(n=pl.len(), texts=pl.col("text").n_unique())
-        .filter(pl.col("n") > 1)
-    )
-    same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
-    return frozenset(same.filter("same")["candidate"])
+    columns = responses.select(*ITEM_KEY, "candidate", "edit", "text")
+    identical = []
+    for name, of_candidate in by_candidate(columns):
+        arrived = of_candidate.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
+        texts = arrived.group_by(ITEM_KEY).agg(n=pl.len(), texts=pl.col("text").n_unique())
+        repeated = texts.filter(pl.col("n") > 1)
+        if repeated.height and (repeated["texts"] == 1).all():
+            identical.append(name)
+    return frozenset(identical)
 
 
 def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
@@ -239,7 +243,7 @@ def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     `high` is NaN only where a failed score meets a side without a limit: `span` turns it into "no bound".
     """
     # Two steps, because a plain mean would weigh repeats by their number of passes.
-    return over_repeats(by_repeat(rows, criterion))
+    return stacked([over_repeats(_by_repeat(part, criterion)) for part in parts_by_item(rows)])
 
 
 def with_results(rows: pl.DataFrame) -> pl.DataFrame:
@@ -265,12 +269,22 @@ def by_benchmark(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(benchmark), select_rows(rows, pl.col("benchmark") == benchmark)
 
 
+def by_candidate(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each candidate, by name; one candidate's copy stands in memory at a time."""
+    for candidate in rows["candidate"].unique().sort():
+        yield str(candidate), select_rows(rows, pl.col("candidate") == candidate)
+
+
 FILLED = ("observed", "low", "high")
 """A value as observed, and what the failed scores could make of it."""
 
 
 def by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     """As `resolve`, one row per candidate, item and repeat: the means of its passes."""
+    return stacked([_by_repeat(part, criterion) for part in parts_by_item(rows)])
+
+
+def _by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     failed = pl.col("status") == "failed"
     observed = counted_value(criterion)
 
@@ -324,11 +338,7 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
     """
     if rows.height < 2 or any(rows[name].null_count() for name in order):
         return None
-    greater, equal = pl.lit(False), pl.lit(True)
-    for name in reversed(order):
-        column, before = pl.col(name), pl.col(name).shift(1)
-        greater = (column > before) | ((column == before) & greater)
-        equal = equal & (column == before)
+    greater, equal = beside_previous(order)
     differs = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
     tests = rows.lazy().select(
         sorted=greater | equal, same=equal, change=pl.any_horizontal(differs) if differs else pl.lit(False)
@@ -340,8 +350,9 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
 
 def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
-    values = by_repeat(rows, criterion).rename({"observed": "y"}).filter(pl.col("y").is_not_null())
-    return values.select(*item_of(values), "candidate", "repeat", "y")
+    columns = (*item_of(rows), "candidate", "repeat")
+    parts = (_by_repeat(part, criterion) for part in parts_by_item(rows))
+    return stacked([part.select(*columns, y="observed").filter(pl.col("y").is_not_null()) for part in parts])
 
 
 CONFIDENCE = "confidence"

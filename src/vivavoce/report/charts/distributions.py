@@ -17,7 +17,7 @@ from vivavoce.report.charts.sheet import Line, Sheet, nice_ticks, text_width
 from vivavoce.report.charts.svg import Drawing, Figure, drawing, figure, listed, mixed, short
 from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
-from vivavoce.studies.score_table import MISSING
+from vivavoce.studies.score_table import MISSING, select_rows
 from vivavoce.studies.text import count
 
 FEW_VALUES = 7
@@ -44,7 +44,12 @@ def distributions(
     candidates beyond the first 24 by name, which the figure says. Of the measures of probabilities (`probes`)
     questions are counted.
     """
-    return [_figure(part) for part in scored_responses(scores, measures, probes)]
+    return distributions_of(scored_responses(scores, measures, probes))
+
+
+def distributions_of(parts: Sequence[ScoredResponses]) -> list[Figure]:
+    """The figures of `distributions`, from the marks of single answers."""
+    return [_figure(part) for part in parts]
 
 
 def _figure(part: ScoredResponses) -> Figure:
@@ -52,7 +57,7 @@ def _figure(part: ScoredResponses) -> Figure:
     names = part.answers["candidate"].unique().sort().to_list()
     first = names[:MOST_CANDIDATES]
     left_out = len(names) - len(first)
-    part = part._replace(answers=part.answers.filter(pl.col("candidate").is_in(first)))
+    part = part._replace(answers=select_rows(part.answers, pl.col("candidate").is_in(first)))
     values = part.answers["value"].drop_nulls().n_unique()
     draw = _bars if values <= FEW_VALUES else _histograms
     return figure(title, draw(part, first, left_out), "marks", title)

@@ -14,7 +14,7 @@ from vivavoce.core.text import is_blank, one_line
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.explorer import item_name, key_with_labels
 from vivavoce.studies.leaderboard.primary import Primary
-from vivavoce.studies.score_table import ITEM_KEY, counted_value
+from vivavoce.studies.score_table import ITEM_KEY, counted_value, select_rows
 from vivavoce.studies.text import count
 
 MOST_EXAMPLES = 6
@@ -85,7 +85,8 @@ def examples(
     if key is None:
         return Examples(pair, "", (), f"{primary.label} has no score of each answer.")
     criterion = measures[key].criterion
-    by_item = _by_item(scores.filter(pl.col("measure_id") == key), measures[key], primary.benchmark)
+    of_pair = (pl.col("measure_id") == key) & pl.col("candidate").is_in(pair[:2])
+    by_item = _by_item(scores.filter(of_pair), measures[key], primary.benchmark)
     first, second = (by_item.filter(candidate=name).drop("candidate") for name in pair[:2])
     both = first.join(second, on=ITEM_KEY, suffix="_second")
     sign = 1 if criterion.direction == "higher" else -1
@@ -117,7 +118,8 @@ def measure_of(scores: pl.DataFrame, measures: Mapping[int, Measure], primary: P
         for key, m in measures.items()
         if (m.metric, m.criterion.criterion, m.rater) == place[1:] and m.criterion.pool == "mean"
     ]
-    sizes = dict(scores.filter(benchmark=primary.benchmark)["measure_id"].value_counts().iter_rows())
+    on_benchmark = select_rows(scores, pl.col("benchmark") == primary.benchmark)
+    sizes = dict(on_benchmark["measure_id"].value_counts().iter_rows())
     return max(fitting, key=lambda key: sizes.get(key, 0), default=None)
 
 

@@ -10,7 +10,14 @@ from vivavoce.core.specs import signed
 from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.raters.validation_status import UNVALIDATED
-from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion
+from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.score_table import (
+    MISSING,
+    RESPONSE,
+    JudgedCriterion,
+    by_candidate,
+    select_rows,
+)
 
 MOST_CAUSES = 3
 
@@ -31,11 +38,12 @@ def examiners(
     aside. `causes` are the commonest reasons of failures. Scores of edited answers
     do not count.
     """
-    scores = scores.filter(pl.col("edit") == "")
+    scores = select_rows(scores, pl.col("edit") == "")
     by_status = scores.group_by("measure_id", "status").agg(pl.len())
     counts = {(key, status): n for key, status, n in by_status.iter_rows()}
     causes = _causes(scores)
-    benchmarks = dict(scores.group_by("measure_id").agg(pl.col("benchmark").unique().sort()).iter_rows())
+    on_benchmarks = distinct(scores, "measure_id", "benchmark").group_by("measure_id")
+    benchmarks = dict(on_benchmarks.agg(pl.col("benchmark").sort()).iter_rows())
     rows = []
     for key, m in measures.items():
         c = m.criterion
@@ -135,17 +143,18 @@ def compliance(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> list[di
     # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
     # What a metric sets aside was read.
     local = pl.col("measure_id").is_in(local_measures)
-    answers = (
-        scores.lazy()
-        .filter(local & (pl.col("edit") == "") & (pl.col("status") != "failed"))
-        .select(*RESPONSE, "format", "status")
-        .unique(RESPONSE, keep="first", maintain_order=True)
-        .collect()
-    )
-    answers = answers.with_columns(pl.col("status").replace("set_aside", "ok"))
-    counted = answers.group_by("candidate", "format").agg(
-        *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
-    )
+    statuses = scores.select(*RESPONSE, "format", "status", "measure_id", "edit")
+    read_here = select_rows(statuses, local & (pl.col("edit") == "") & (pl.col("status") != "failed"))
+    by_format = [
+        of_candidate.unique(RESPONSE, keep="first", maintain_order=True)
+        .with_columns(pl.col("status").replace("set_aside", "ok"))
+        .group_by("candidate", "format")
+        .agg(*((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable")))
+        for _, of_candidate in by_candidate(read_here)
+    ]
+    if not by_format:
+        return []
+    counted = pl.concat(by_format)
     return [
         row
         | {"readable": row["ok"] / (row["ok"] + row["unreadable"]) if row["ok"] + row["unreadable"] else None}

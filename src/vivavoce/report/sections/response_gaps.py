@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.text import is_blank
-from vivavoce.studies.score_table import ITEM_KEY, RESPONSE
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, by_candidate, select_rows
 
 STATES = ("failed", "unreadable", "unanswered", "set_aside", "ok", "unscored")
 """From the worst on: a response is what the worst of its scores is."""
@@ -18,36 +18,39 @@ def response_gaps(items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataF
     plain, else `unscored`. `n_not_asked` counts the items to which the candidate has no response of any kind;
     where several candidates were all asked only some items, that may be the design.
     """
-    columns = (*RESPONSE, "role", "status")
-    unedited = responses.lazy().filter(pl.col("edit") == "").select(*columns, "text").collect()
+    columns = responses.select(*RESPONSE, "role", "status", "edit", "text")
+    unedited = select_rows(columns, pl.col("edit") == "")
+    rows = []
+    for candidate, part in by_candidate(unedited):
+        counts = _counts(
+            part, scores.lazy().filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
+        )
+        n_items = part.select(ITEM_KEY).unique().join(items, on=ITEM_KEY, how="semi").height
+        rows.append(
+            {
+                "candidate": candidate,
+                "role": part["role"][0],
+                "n_items": items.height,
+                "n_not_asked": items.height - n_items,
+                "n_responses": part.height,
+                **{f"n_{state}": counts.get(place, 0) for place, state in enumerate(STATES)},
+            }
+        )
+    return rows
+
+
+def _counts(responses: pl.DataFrame, scores: pl.LazyFrame) -> dict[int, int]:
+    """How many of a candidate's responses are in each state, by its place among `STATES`."""
     order = {state: place for place, state in enumerate(STATES)}
-    worst = (
-        scores.lazy()
-        .filter(pl.col("edit") == "")
-        .group_by(RESPONSE)
-        .agg(pl.col("status").replace_strict(order, return_dtype=pl.Int8).min().alias("state"))
-        .collect()
+    state = pl.col("status").replace_strict(order, return_dtype=pl.Int8).min()
+    worst = scores.group_by(RESPONSE).agg(state=state).collect()
+    blank = pl.Series(
+        "blank", [text is not None and is_blank(text) for text in responses["text"]], pl.Boolean
     )
-    blank = pl.Series("blank", [text is not None and is_blank(text) for text in unedited["text"]], pl.Boolean)
     plain = (
         pl.when(pl.col("status") == "failed").then(order["failed"])
         .when(pl.col("blank")).then(order["unanswered"])
         .otherwise(order["unscored"])
     )  # fmt: skip
-    joined = unedited.select(columns).with_columns(blank)
-    joined = joined.join(worst, on=RESPONSE, how="left").with_columns(pl.col("state").fill_null(plain))
-    rows = []
-    for (candidate, role), part in joined.group_by("candidate", "role"):
-        counts = dict(part["state"].value_counts().iter_rows())
-        n_items = part.select(ITEM_KEY).unique().join(items, on=ITEM_KEY, how="semi").height
-        rows.append(
-            {
-                "candidate": candidate,
-                "role": role,
-                "n_items": items.height,
-                "n_not_asked": items.height - n_items,
-                "n_responses": part.height,
-                **{f"n_{state}": counts.get(order[state], 0) for state in STATES},
-            }
-        )
-    return rows
+    joined = responses.select(*RESPONSE, "status").with_columns(blank).join(worst, on=RESPONSE, how="left")
+    return dict(joined.select(pl.col("state").fill_null(plain)).to_series().value_counts().iter_rows())

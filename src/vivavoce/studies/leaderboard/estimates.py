@@ -28,6 +28,7 @@ from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes, status_of
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -37,9 +38,11 @@ from vivavoce.studies.score_table import (
     ScoreTable,
     by_answer,
     by_benchmark,
+    by_candidate,
     by_repeat,
     notes_by_word,
     over_repeats,
+    resolve,
     select_rows,
     with_results,
 )
@@ -269,13 +272,16 @@ def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.S
     key = ["item", "variant"]
     expected = {}
     columns = part.select(*key, "candidate", "role", "repeat", "edit")
-    for (role,), rows in columns.group_by("role", maintain_order=True):
+    for role in columns["role"].unique():
+        rows = select_rows(columns, pl.col("role") == role)
         if rows.get_column("candidate").n_unique() == 1:
             expected[str(role)] = pl.repeat(None, items.height, dtype=pl.Int64, eager=True)
             continue
-        unedited = rows.filter(pl.col("edit") == "")
-        by_candidate = unedited.group_by(*key, "candidate").agg(pl.col("repeat").n_unique())
-        most = by_candidate.group_by(key).agg(pl.col("repeat").max())
+        unedited = select_rows(rows, pl.col("edit") == "")
+        counts_of = [
+            of_one.group_by(key).agg(pl.col("repeat").n_unique()) for _, of_one in by_candidate(unedited)
+        ]
+        most = pl.concat([*counts_of]).group_by(key).agg(pl.col("repeat").max())
         expected[str(role)] = items.join(most, on=key, how="left").get_column("repeat")
     return expected
 
@@ -293,8 +299,8 @@ def _rows(
     shared = [common_items(board.counted(part)) for board in boards]
     named = ("benchmark", "candidate", "role")
     columns = part.select(*named, "item", "variant", "repeat", "edit", "status")
-    for (benchmark, candidate, role), rows in columns.group_by(*named, maintain_order=True):
-        unedited = rows.filter(pl.col("edit") == "")
+    for benchmark, candidate, role in distinct(columns, *named).iter_rows():
+        unedited = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
         responses = unedited.unique(["item", "variant", "repeat", "status"])
         n_of = {s: responses.filter(status=s).height for s in MISSING}
         # A response scored several times, in passes or on ballots, is covered as far as they are ok.
@@ -379,8 +385,7 @@ def _pooled_view(part: pl.DataFrame, measure: Measure) -> _View:
 
 def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _People) -> Iterator[_View]:
     criterion, bad = measure.criterion, views.bad
-    by_response = by_repeat(part, criterion)
-    by_item = over_repeats(by_response)
+    by_item = resolve(part, criterion)
     observed = pl.col("observed").is_not_null()
 
     means = people_means(people.labels, part, by_item, criterion, people.elsewhere)
@@ -406,12 +411,13 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
         return
     if bad.worst_at is not None:
         enough = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
-        yield _View(f"worst@{bad.worst_at}", by_response, enough, worst)
+        yield _View(f"worst@{bad.worst_at}", by_repeat(part, criterion), enough, worst)
     if bad.tail is not None:
         yield _View(f"tail@{bad.tail:g}", by_item, observed, tail)
     lines = [line for line in views.lines if line.measure != measure and not share_no_format(line, part)]
     if lines and criterion.worst is not None:
-        yield _View("veto", apply_vetoes(by_response, lines, criterion), observed, veto)
+        values = apply_vetoes(by_repeat(part, criterion), lines, criterion)
+        yield _View("veto", values, observed, veto)
 
 
 def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_none: str) -> Figures:

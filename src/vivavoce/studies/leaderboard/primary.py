@@ -15,8 +15,9 @@ from vivavoce.core import specs
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Measure
 from vivavoce.studies.leaderboard.overall_design import OVERALL
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import CONFIDENCE, ScoreTable
+from vivavoce.studies.score_table import CONFIDENCE, ITEM_KEY, ScoreTable, select_rows
 
 NO_QUALITY = (CONFIDENCE, "compliance")
 """Metrics that say nothing of how good a response is."""
@@ -125,15 +126,8 @@ def _overall(
 
 def _items_scored(scores: ScoreTable) -> dict[tuple[int, str], int]:
     """By measure and benchmark how many items candidates have scores on, in the order of the measures."""
-    counted = (
-        scores.scores.lazy()
-        .filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
-        .select("measure_id", "benchmark", "item", "variant")
-        .unique()
-        .group_by("measure_id", "benchmark")
-        .len()
-        .collect()
-    )
+    of_candidates = select_rows(scores.scores, (pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    counted = distinct(of_candidates, "measure_id", *ITEM_KEY).group_by("measure_id", "benchmark").len()
     order = {key: place for place, key in enumerate(scores.measures)}
     pairs = sorted(counted.iter_rows(), key=lambda row: (order[row[0]], row[1]))
     return {(key, place): n for key, place, n in pairs}

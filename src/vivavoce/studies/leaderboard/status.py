@@ -13,6 +13,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import causes_said, is_blank
+from vivavoce.studies.score_table import select_rows
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import count
 
@@ -132,7 +133,7 @@ def status(
     """
     responses = responses.select(*_OF_RESPONSES)
     scores = scores.select("measure_id", *_OF_SCORES)
-    by_probe = {str(name): part for (name,), part in responses.group_by("probe")}
+    by_probe = {name: select_rows(responses, pl.col("probe") == name) for name in responses["probe"].unique()}
     rows, scored = [], set()
     for (benchmark, candidate, key), part in scores.group_by(
         "benchmark", "candidate", "measure_id", maintain_order=True

@@ -16,7 +16,17 @@ from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.score_matrix import row_labels
-from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
+from vivavoce.studies.score_table import (
+    ITEM,
+    ScoreTable,
+    by_answer,
+    by_benchmark,
+    by_candidate,
+    counted_value,
+    repeats,
+    select_rows,
+    unweighted,
+)
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
 from vivavoce.studies.text import count, once
 
@@ -80,7 +90,7 @@ class Consistency(Study):
         single, notes = by_answer(scores.measures)
         for key, measure in single.items():
             of_measure = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
-            rows.extend(_measure_rows(measure, scores.scores.filter(of_measure), scores.identical))
+            rows.extend(_measure_rows(measure, select_rows(scores.scores, of_measure), scores.identical))
         text = "\n".join(_sentences(rows, scores)) or "No candidate was marked: there is no spread to part."
         weighing = unweighted(scores.scores, "components of variance count")
         return self.finding(rows, text, (*notes, *weighing))
@@ -92,10 +102,10 @@ def _measure_rows(
     """The rows of one measure, from its score rows of candidates."""
     table = repeats(scores, measure.criterion)
     # One candidate's silence never varies, which is no consistency of anything it said.
-    ok = scores.filter((pl.col("status") == "ok") & (pl.col("edit") == ""))
-    with_result = ok.select("benchmark", "candidate").unique()
+    ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
+    with_result = scores.lazy().filter(ok).select("benchmark", "candidate").unique().collect()
     passes = _pass_variances(scores, measure)
-    for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
+    for benchmark, part in by_benchmark(table):
         for (candidate,), rows in part.group_by("candidate", maintain_order=True):
             row = _empty_row(str(benchmark), measure, str(candidate))
             row = replace(row, identical=candidate in identical)
@@ -111,18 +121,22 @@ def _measure_rows(
 
 
 def _of(rows: pl.DataFrame, with_result: pl.DataFrame) -> pl.DataFrame:
-    """The rows of candidates with a result on their benchmark."""
-    return rows.join(with_result, on=["benchmark", "candidate"], how="semi", maintain_order="left")
+    """The rows, at least one and all of a benchmark, of candidates with a result on it."""
+    names = with_result.filter(pl.col("benchmark") == rows["benchmark"][0])["candidate"]
+    return select_rows(rows, pl.col("candidate").is_in(names.implode()))
 
 
 def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterion) -> ConsistencyRow:
     """With the published self-consistency, from the means of passes by repeat."""
-    prompts = (
-        rows.group_by(*ITEM, "candidate")
+    of_candidates = [
+        of_candidate.group_by(*ITEM, "candidate")
         .agg(n=pl.len(), mean=pl.col("y").mean(), variance=pl.col("y").sort().var(ddof=0))
         .filter(pl.col("n") > 1)
-        .sort(*ITEM, "candidate")
-    )
+        for _, of_candidate in by_candidate(rows)
+    ]
+    if not of_candidates:
+        return row
+    prompts = pl.concat(of_candidates).sort(*ITEM, "candidate")
     if not prompts.height:
         return row
     by_prompt = _over_candidates(prompts, pl.col("variance"))
@@ -229,7 +243,7 @@ def _candidate_row(
 def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str]) -> ConsistencyRow:
     """The candidates together, on the items and repeats that all of them have."""
     # Where all repeats are one text nothing varies between them, and the variance would look smaller.
-    names = sorted(set(part["candidate"]) - identical)
+    names = sorted(set(part["candidate"].unique()) - identical)
     cube, n_groups = _cube(part, names)
     n_candidates, n_items, n_repeats = cube.shape
     row = replace(
@@ -275,12 +289,19 @@ def _raw(component: stats.Component | None) -> float | None:
 
 def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], int]:
     """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
-    rows = part.filter(pl.col("candidate").is_in(names))
-    numbers = sorted(rows["repeat"].unique())
+
+    def of_names() -> Iterator[pl.DataFrame]:  # one candidate's rows are copied at a time
+        return (rows for name, rows in by_candidate(part) if name in names)
+
+    numbers = sorted({number for rows in of_names() for number in rows["repeat"].unique()})
     # The crossed design needs every cell: an item that lacks one is left out for all.
-    full = rows.group_by(*ITEM).len().filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
-    rows = rows.join(full, on=list(ITEM), how="semi").sort("candidate", *ITEM, "repeat")
-    cube = np.asarray(rows["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+    nobody = part.clear().group_by(*ITEM).len()
+    sizes = pl.concat([nobody, *(rows.group_by(*ITEM).len() for rows in of_names())])
+    full = sizes.group_by(*ITEM).agg(pl.col("len").sum()).filter(pl.col("len") == len(names) * len(numbers))
+    cube = np.zeros((len(names), full.height, len(numbers)))
+    for place, rows in enumerate(of_names()):
+        complete = rows.join(full, on=list(ITEM), how="semi").sort(*ITEM, "repeat")
+        cube[place] = complete["y"].to_numpy().reshape(full.height, len(numbers))
     return cube, full["group"].n_unique()
 
 

@@ -1,0 +1,69 @@
+"""Rows in parts: what is worked out for each row stands in memory for one part at a time."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+_ITEM = ("benchmark", "item", "variant")
+PART = 500_000
+"""Rows of a part: what is worked out for each row stands in memory for one part at a time."""
+
+
+def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The different values of these columns, in the order in which they first stand.
+
+    Most rows repeat the row before: they are dropped before anything is hashed.
+    """
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns)
+    begins = differs | (pl.int_range(pl.len()) == 0)
+    parts = (part.filter(begins) for part in rows.select(columns).iter_slices(PART))
+    return pl.concat([rows.select(columns).clear(), *parts]).unique(maintain_order=True)
+
+
+def parts_by_item(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """The rows in parts of about `PART`, all those of an item in one; one part unless they stand by item."""
+    starts = [0]
+    for start in range(0, rows.height - 1, PART):
+        # One row more: the first of a part is compared with the last of the part before.
+        in_order, begins = _item_starts(rows.slice(start, PART + 1))
+        if not in_order:
+            return [rows]
+        if start and len(begins):
+            starts.append(start + 1 + begins[0])
+    ends = [*starts[1:], rows.height]
+    return [rows.slice(start, end - start) for start, end in zip(starts, ends, strict=True)]
+
+
+def _item_starts(rows: pl.DataFrame) -> tuple[bool, pl.Series]:
+    """Whether the rows stand in the order of items, and after which of them another item begins."""
+    greater, equal = beside_previous(_ITEM)
+    tests = rows.lazy().select(ordered=greater | equal, same=equal).slice(1).collect()
+    if tests["ordered"].null_count() or not tests["ordered"].all():
+        return False, pl.Series(dtype=pl.UInt32)
+    return True, (~tests["same"]).arg_true()
+
+
+def stacked(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of all parts, at least one; a column of texts with one value in all of them is held once."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    texts = [name for name in first.columns if first.schema[name] == pl.String]
+    same = {
+        name: first[name][0]
+        for name in texts
+        if all(part[name][0] == first[name][0] and part[name].n_unique() == 1 for part in parts)
+    }
+    rows = pl.concat([part.drop(*same) for part in parts], rechunk=True)
+    constant = {name: pl.lit(value, pl.String) for name, value in same.items()}
+    return rows.with_columns(**constant).select(first.columns)
+
+
+def beside_previous(order: Sequence[str]) -> tuple[pl.Expr, pl.Expr]:
+    """Whether a row comes after the row before it in this order, and whether both are equal in it."""
+    greater, equal = pl.lit(False), pl.lit(True)
+    for name in reversed(order):
+        column, before = pl.col(name), pl.col(name).shift(1)
+        greater = (column > before) | ((column == before) & greater)
+        equal = equal & (column == before)
+    return greater, equal
