@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vivavoce.benchmarks import load
@@ -65,6 +66,11 @@ def test_what_was_inferred_is_counted_and_what_was_stated_is_not():
 
 def test_an_array_as_numpy_writes_it_is_not_joined():
     assert item(references="['yes' 'no']").references == ("['yes' 'no']",)
+
+
+def test_a_text_of_numpy_is_a_text():
+    read = item(category=np.str_("dosing"), format=np.str_("short"), answer=np.str_("5 mg"))
+    assert ("dosing", "short", ("5 mg",)) == (read.category, read.format, read.references)
 
 
 def test_a_text_that_begins_with_a_bracket_is_a_text():

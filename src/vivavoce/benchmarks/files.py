@@ -26,7 +26,7 @@ _TEXT = (
     *("variant", "alias", "group", "category", "format", "question", "follows", "false_answer", "context"),
     "source",
 )
-_LABELS = ("format", "category", "source")
+_LABELS = ("format", "category")
 """Texts that many items share: each is held once."""
 _ITEM_COLUMNS = {"item", *_TEXT, *LISTS, "step", "rubric", "messages", "turns"}
 """Every other column goes into `meta`."""
@@ -57,7 +57,7 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     for name in _TEXT:
         if row.get(name) not in (None, ""):
             text = _text(row[name], f"{line.where}, {name}")
-            texts[name] = sys.intern(text) if name in _LABELS else text
+            texts[name] = sys.intern(str(text)) if name in _LABELS else text
     lists: dict[str, Any] = {}
     for name in LISTS:
         if row.get(name) is not None:
