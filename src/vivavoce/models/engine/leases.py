@@ -82,9 +82,8 @@ class Lease:
 
     def _renew(self, seconds: float) -> None:
         while not self._done.wait(seconds / 3) and self.lost is None:
-            with suppress(
-                Exception
-            ):  # a full disk, say: the one who stores answers meets it too, and says so
+            # Where the disk is full, say, the one who stores answers meets it too, and says so.
+            with suppress(Exception):
                 rival = lease(self._run, self._works.copy(), self._holder, seconds, gone=_has_ended)
                 self.lost = None if rival is None else _display(rival)
 
