@@ -23,7 +23,8 @@ def tell(run: Run, candidate: str, items: Mapping[str, float | None]) -> None:
     with run.file.writing() as db:
         put_candidates(db, {candidate: "candidate"})
     with ledger(run.file) as book:
-        stored = {item.item: item for item in items_by_id(book.db).values() if item.benchmark == "exam"}
+        exam = (item for item in items_by_id(book.db).values() if item.benchmark == "exam")
+        stored = {item.item: item for item in exam if not item.variant}
         for item, logprob in items.items():
             of_reference = {"logprob": logprob, "tokens": 2, "verbatim": 2}
             told = {"references": [of_reference], "tokeniser": "a tokeniser of some length", "truncated": 0}
