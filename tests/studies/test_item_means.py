@@ -207,3 +207,9 @@ def test_rows_of_one_candidate_stand_in_memory_at_a_time() -> None:
     assert list(names) == sorted(names)
     assert sum(part.height for part in parts) == rows.height
     assert all(set(part["candidate"]) == {name} for name, part in zip(names, parts, strict=True))
+
+
+def test_a_part_whose_rows_were_all_left_out_adds_nothing():
+    rows = pl.DataFrame({"item": ["a", "b"], "y": [1.0, 2.0]})
+    assert rows.equals(row_parts.stacked([rows.clear(), rows[:1], rows.clear(), rows[1:]]))
+    assert rows.clear().equals(row_parts.stacked([rows.clear(), rows.clear()]))

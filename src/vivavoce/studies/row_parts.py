@@ -45,6 +45,7 @@ def _item_starts(rows: pl.DataFrame) -> tuple[bool, pl.Series]:
 
 def stacked(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The rows of all parts, at least one; a column of texts with one value in all of them is held once."""
+    parts = [part for part in parts if part.height] or parts[:1]  # all rows of a part may have been left out
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
