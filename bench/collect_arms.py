@@ -67,6 +67,7 @@ def collect(asked: Asked) -> Timed:
         for i, question in enumerate(asked.questions):
             row = {"id": f"q{i}", "format": "short", "question": question, "references": [ANSWER]}
             file.write(json.dumps(row) + "\n")
+    asked.questions.clear()  # they stand in the file: what this process held of them is not ours
     providers.write_text(f"mock: {{base_url: '{asked.url}', concurrency: {asked.at_once}}}\n")
 
     def everything() -> int:

@@ -5,6 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from vivavoce import formats
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError, VivaError
 from vivavoce.core.exclusions import ExclusionCounts, digest, plain, reasons, reasons_in_words
+from vivavoce.core.item_files import item_sequence, items_where
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.repeats import hashes_of, repeats
 from vivavoce.core.specs import Spec
@@ -82,20 +84,21 @@ class TrainingItem(NamedTuple):
 class Loaded(NamedTuple):
     """A benchmark's items, checked: those its settings select, and the others it has.
 
+    A long exam stands in a temporary file: its items can be read as often as needed, and none is held.
     `exclusions` are the rows of its files that were left out, in their order, whatever the settings select.
     """
 
     spec: str
     signature: str
     card: Card
-    items: tuple[Item, ...]
-    others: tuple[Item, ...]
+    items: Sequence[Item]
+    others: Sequence[Item]
     exclusions: tuple[Exclusion, ...] = ()
 
     @property
     def n_items(self) -> int:
         """How many rows of the benchmark are items, selected or not; none that a run made counts."""
-        return sum(item.origin is None for item in (*self.items, *self.others))
+        return sum(item.origin is None for item in chain(self.items, self.others))
 
     @property
     def exclusion_counts(self) -> ExclusionCounts | None:
@@ -106,8 +109,12 @@ class Loaded(NamedTuple):
 
     def joined(self, generated: Sequence[Item]) -> "Loaded":
         """The same with the variants that a run generated from these items."""
-        bases = {item.item for item in self.items}
-        return self._replace(items=(*self.items, *(item for item in generated if item.item in bases)))
+        if not generated:
+            return self
+        names = {item.item for item in generated}
+        bases = {item.item for item in self.items if item.item in names}
+        variants = (item for item in generated if item.item in bases)
+        return self._replace(items=item_sequence(chain(self.items, variants)))
 
 
 def load(spec: str | Spec) -> Loaded:
@@ -117,14 +124,17 @@ def load(spec: str | Spec) -> Loaded:
     item's id, nothing selected, or no row that is an item.
     """
     benchmark: Benchmark = registry.build("benchmark", spec)
-    items: list[Item] = []
     exclusions: list[Exclusion] = []
-    try:
+
+    def usable() -> Iterator[Item]:
         for row in benchmark.items():
             if isinstance(row, Exclusion):
                 exclusions.append(plain(row))
             else:
-                items.append(formats.check(row) if benchmark.keyed else row)
+                yield formats.check(row) if benchmark.keyed else row
+
+    try:
+        items = item_sequence(usable())
     except VivaError:
         raise
     except Exception as error:  # third-party code
@@ -154,7 +164,7 @@ def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Ex
     The rows left out belong to its signature: of other rows it would be another exam.
     """
     _check_items(items, str(benchmark))
-    selected = tuple(item for item in items if benchmark.selects(item))
+    selected = items_where(items, benchmark.selects)
     if not selected and not items and exclusions:
         raise InputError(
             f"{benchmark} has no items: all of its {len(exclusions):,} rows were left out: "
@@ -162,7 +172,7 @@ def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Ex
         )
     if not selected:
         raise InputError(f"{benchmark} selects none of its items." if items else f"{benchmark} has no items.")
-    others = tuple(item for item in items if not benchmark.selects(item))
+    others = item_sequence(item for item in items if not benchmark.selects(item))
     signature = registry.signature(benchmark) + (f"#{digest(exclusions)}" if exclusions else "")
     return Loaded(str(benchmark), signature, benchmark.card, selected, others, tuple(exclusions))
 
@@ -225,13 +235,19 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
 
 
 def _possible_repeats(items: Sequence[Item]) -> Iterator[Item]:
-    """The items that have an alias, or whose id may be another item's id or alias; few of most benchmarks."""
-    ids = hashes_of((item.item, item.variant) for item in items)
-    suspects = repeats(ids) | {hash((item.alias, "")) for item in items if item.alias}
-    return (item for item, key in zip(items, ids, strict=True) if item.alias or key in suspects)
+    """The items whose id or alias may be another item's id or alias; none of most benchmarks."""
+    suspects = repeats(hashes_of(chain.from_iterable(map(_names, items))))
+    return (item for item in items if not suspects.isdisjoint(map(hash, _names(item))))
 
 
-def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]:
+def _names(item: Item) -> Iterator[tuple[str, str]]:
+    """What an item is looked up by: its id and variant, and its alias."""
+    yield item.item, item.variant
+    if item.alias:
+        yield item.alias, ""
+
+
+def sampled(items: Sequence[Item], size: str, draw: int = 1) -> Sequence[Item]:
     """A sample of items, stratified by category, each with the number of items that it stands for.
 
     `size` is a number of items or a share such as '10%'. Variants stay with their item, and the turns of a
@@ -244,11 +260,9 @@ def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]
         raise InputError(f"--draw {draw}: draws are numbered from 1.")
     salt = "sample|" if draw == 1 else f"sample|draw {draw}|"
     first = _first_turns(items)
-    strata: dict[str | None, list[str]] = {}
+    strata: dict[str | None, dict[str, None]] = {}
     for item in items:
-        names = strata.setdefault(item.category, [])
-        if first[item.item] not in names:
-            names.append(first[item.item])
+        strata.setdefault(item.category, {})[first[item.item]] = None
     total = sum(map(len, strata.values()))
     number = _sample_size(size, total, len(strata))
     weight: dict[str, float] = {}
@@ -256,7 +270,7 @@ def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]
         n = min(len(names), max(1, round(number * len(names) / total)))
         ordered = sorted(names, key=lambda name: hashlib.sha256(f"{salt}{name}".encode()).digest())
         weight |= dict.fromkeys(ordered[:n], len(names) / n)
-    return tuple(replace(i, weight=weight[first[i.item]]) for i in items if first[i.item] in weight)
+    return item_sequence(replace(i, weight=weight[first[i.item]]) for i in items if first[i.item] in weight)
 
 
 def _first_turns(items: Sequence[Item]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Hashable, Iterable
-from itertools import pairwise
 
 
 def hashes_of(keys: Iterable[Hashable]) -> "array[int]":
@@ -16,4 +15,7 @@ def repeats(hashes: "array[int]") -> set[int]:
     A key whose hash is not among them occurs once. Two keys may share a hash by chance, so the keys of a
     repeated hash are still to be compared.
     """
-    return {first for first, second in pairwise(sorted(hashes)) if first == second}
+    import numpy as np  # not where names are merely looked up
+
+    in_order = np.sort(np.frombuffer(hashes, np.int64)) if hashes else np.empty(0, np.int64)
+    return set(in_order[1:][in_order[1:] == in_order[:-1]].tolist())

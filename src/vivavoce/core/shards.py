@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 
 from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError
+from vivavoce.core.item_files import item_sequence
 from vivavoce.core.records import Item
 
 MOST_SHARDS = 100_000
@@ -61,10 +62,10 @@ def shard_numbers(items: Sequence[Item], of: int) -> list[int]:
     return [_number(first[root][1], of) for root in roots]
 
 
-def part_of(items: Sequence[Item], shard: Shard) -> tuple[Item, ...]:
+def part_of(items: Sequence[Item], shard: Shard) -> Sequence[Item]:
     """The items of a shard, in their order; none where it has no case."""
     numbers = shard_numbers(items, shard.of)
-    return tuple(item for item, number in zip(items, numbers, strict=True) if number == shard.number)
+    return item_sequence(item for item, number in zip(items, numbers, strict=True) if number == shard.number)
 
 
 def _labels(items: Sequence[Item]) -> list[str]:

@@ -4,7 +4,8 @@ With them go the rows that they leave out, each list under the spec that it was 
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vivavoce.benchmarks import Loaded, load
@@ -16,7 +17,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.specs import parse
 from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
-from vivavoce.store.item_rows import ItemKey
+from vivavoce.store.item_rows import count_stored
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark
 
@@ -61,7 +62,7 @@ def with_earlier_exclusions(run: RunFile, loaded: Loaded, source: str) -> Loaded
     return loaded._replace(exclusions=(*earlier, *loaded.exclusions), others=(*loaded.others, *others))
 
 
-def _stored_others(db: sqlite3.Connection, benchmark: str, items: Sequence[Item]) -> list[Item]:
+def _stored_others(db: sqlite3.Connection, benchmark: str, items: Iterable[Item]) -> list[Item]:
     """The items of a benchmark that are stored, were not made in the run, and are none of these."""
     keys = {(item.item, item.variant) for item in items}
     stored = (item for item in read.items_by_id(db).values() if item.benchmark == benchmark)
@@ -70,20 +71,25 @@ def _stored_others(db: sqlite3.Connection, benchmark: str, items: Sequence[Item]
 
 def store_loaded(
     db: sqlite3.Connection, loaded: Loaded, items: Sequence[Item], *, new_version: bool = False
-) -> dict[ItemKey, int]:
-    """Store items of a benchmark and the rows that it leaves out; the key of each item.
+) -> None:
+    """Store items of a benchmark and the rows that it leaves out.
 
     Raises `InputError` as `put_benchmark`, and where questions of the run are rows that are left out now.
     """
     name = items[0].benchmark
     _refuse_lost(db, loaded, name)
-    keys = put_benchmark(
+    put_benchmark(
         db, loaded.card, items, spec=loaded.spec, signature=loaded.signature, new_version=new_version
     )
     put_exclusions(
         db, name, loaded.exclusions, spec=loaded.spec, signature=loaded.signature, items=loaded.n_items
     )
-    return keys
+
+
+_STORED = """
+SELECT benchmark_id, count(*) FROM items JOIN benchmarks USING (benchmark_id)
+WHERE benchmark = ? AND current = 1 AND origin IS NULL
+"""
 
 
 def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None:
@@ -93,7 +99,11 @@ def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None
     """
     if not loaded.exclusions or (benchmark, loaded.spec) not in {b[:2] for b in read.benchmarks(db)}:
         return
-    lost = [item.name for item in _stored_others(db, benchmark, (*loaded.items, *loaded.others))]
+    every = chain(loaded.items, loaded.others)
+    key, n_stored = db.execute(_STORED, (benchmark,)).fetchone()
+    if count_stored(db, key, (item for item in every if item.origin is None)) == n_stored:
+        return
+    lost = [item.name for item in _stored_others(db, benchmark, chain(loaded.items, loaded.others))]
     if lost and loaded.exclusion_counts:
         names = ", ".join(lost[:5]) + (" …" if len(lost) > 5 else "")
         raise InputError(

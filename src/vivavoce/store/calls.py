@@ -262,66 +262,6 @@ def ledger(run: "RunFile") -> Iterator[Ledger]:
         yield Ledger(run, db)
 
 
-def answered(run: "RunFile", benchmark: str, candidate: str, probe: str = "") -> set[tuple[str, str, int]]:
-    """Item, variant and repeat of what a candidate has answered, in words or to a probe; failures are no
-    answers.
-    """
-    if not run.exists:
-        return set()
-    with run.reading() as db:
-        return set(
-            db.execute(
-                "SELECT i.item, i.variant, r.repeat FROM responses r JOIN items i USING (item_id) "
-                "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
-                "JOIN edits e USING (edit_id) WHERE b.benchmark = ? AND c.candidate = ? AND i.current = 1 "
-                "AND (e.edit_id = 0 OR e.probe != '') AND e.probe = ? AND r.status != 'failed'",
-                (benchmark, candidate, probe),
-            )
-        )
-
-
-class Asked(NamedTuple):
-    """Which request brought an answer: the key of what was asked, for which item and repeat."""
-
-    key: str
-    item: str
-    variant: str
-    repeat: int
-
-
-def asked_last(run: "RunFile", benchmark: str, candidate: str) -> Asked | None:
-    """The last request of a candidate that was answered; null if it was asked nothing here."""
-    if not run.exists:
-        return None
-    with run.reading() as db:
-        row = db.execute(
-            "SELECT k.key, i.item, i.variant, k.repeat FROM calls k JOIN responses r USING (response_id) "
-            "JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id) "
-            "JOIN candidates c USING (candidate_id) WHERE b.benchmark = ? AND c.candidate = ? "
-            "AND i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed' "
-            "ORDER BY k.call_id DESC LIMIT 1",
-            (benchmark, candidate),
-        ).fetchone()
-    return None if row is None else Asked(*row)
-
-
-def last_logprob_item(run: "RunFile", benchmark: str, candidate: str, probe: str) -> Asked | None:
-    """The last item about which a candidate told a probe something; null if there is none."""
-    if not run.exists:
-        return None
-    with run.reading() as db:
-        row = db.execute(
-            "SELECT json_extract(r.meta, '$.asked'), i.item, i.variant, r.repeat FROM responses r "
-            "JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id) "
-            "JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) "
-            "WHERE b.benchmark = ? AND c.candidate = ? AND e.probe = ? AND i.current = 1 "
-            "AND r.status = 'ok' AND json_extract(r.meta, '$.asked') IS NOT NULL "
-            "ORDER BY r.response_id DESC LIMIT 1",
-            (benchmark, candidate, probe),
-        ).fetchone()
-    return None if row is None else Asked(*row)
-
-
 def spent(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """By model and endpoint: calls, those that failed, attempts, tokens and cost; null without a price."""
     columns = ("model", "endpoint", "purpose", "calls", "failed", "attempts", "input_tokens", "output_tokens",
@@ -422,18 +362,3 @@ def release(run: "RunFile", works: Sequence[str], holder: str) -> None:
     """Give the works back."""
     with run.writing() as db:
         db.executemany("DELETE FROM leases WHERE work = ? AND holder = ?", [(w, holder) for w in works])
-
-
-def known_items(run: "RunFile", benchmark: str) -> dict[tuple[str, str], float]:
-    """The run's current items of a benchmark by id and variant, each with its weight."""
-    if not run.exists:
-        return {}
-    with run.reading() as db:
-        return {
-            (item, variant): weight
-            for item, variant, weight in db.execute(
-                "SELECT item, variant, weight FROM items JOIN benchmarks USING (benchmark_id) "
-                "WHERE benchmark = ? AND current = 1",
-                (benchmark,),
-            )
-        }

@@ -1,10 +1,11 @@
 """What was made in a run, and is no question of the exam and nobody's answer: items and responses."""
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
 from vivavoce.core.records import Item
-from vivavoce.store.read import items_by_id
+from vivavoce.store.read import current_items
 
 if TYPE_CHECKING:
     from vivavoce.store.runfile import RunFile
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str, str, str, int, str]
 """Benchmark, item, variant, candidate, repeat, edit."""
+
+
+_BASES = """
+SELECT item, hash FROM json_each(?) CROSS JOIN items ON (benchmark_id, item, variant, current)
+    = ((SELECT benchmark_id FROM benchmarks WHERE benchmark = ?), value, '', 1)
+"""
 
 
 def made_items(run: "RunFile", benchmark: str) -> list[Item]:
@@ -22,9 +29,9 @@ def made_items(run: "RunFile", benchmark: str) -> list[Item]:
     if not run.exists:
         return []
     with run.reading() as db:
-        items = [item for item in items_by_id(db).values() if item.benchmark == benchmark]
-    bases = {item.item: item.hash for item in items if not item.variant}
-    return [i for i in items if i.origin is not None and i.meta.get("base_hash") == bases.get(i.item)]
+        generated = [i for _, i in current_items(db, "origin IS NOT NULL") if i.benchmark == benchmark]
+        bases = dict(db.execute(_BASES, (json.dumps([item.item for item in generated]), benchmark)))
+    return [item for item in generated if item.meta.get("base_hash") == bases.get(item.item)]
 
 
 def has_made_items(db: sqlite3.Connection) -> bool:

@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import islice
+from typing import NamedTuple
 
 from vivavoce.core.conversations import as_rows
 from vivavoce.core.records import Item
@@ -27,22 +29,68 @@ def json_text(value: object) -> str:
     return text
 
 
-def _versions(db: sqlite3.Connection, benchmark: int) -> dict[ItemKey, int]:
-    """The newest version of each item of a benchmark."""
+class _Stored(NamedTuple):
+    """The current version of an item that is stored; no key where every version of it is an earlier one."""
+
+    key: int | None
+    hash: str | None
+    version: int
+
+
+_AT_ONCE = 1_000
+"""Items that are looked up at once."""
+_BY_NAME = """
+SELECT item, variant, max(CASE WHEN current THEN item_id END), max(CASE WHEN current THEN hash END),
+    max(version)
+FROM json_each(?2) CROSS JOIN items
+ON benchmark_id = ?1 AND item = json_extract(value, '$[0]') AND variant = json_extract(value, '$[1]')
+GROUP BY item, variant
+"""
+
+
+def item_keys(db: sqlite3.Connection, benchmark: str) -> dict[ItemKey, int]:
+    """The key of each item of a benchmark: of its current version, else of its last."""
     rows = db.execute(
-        "SELECT item, variant, max(version) FROM items WHERE benchmark_id = ? GROUP BY item, variant",
+        "SELECT item, variant, item_id FROM items JOIN benchmarks USING (benchmark_id) "
+        "WHERE benchmark = ? ORDER BY current, version",
         (benchmark,),
     )
-    return {(item, variant): version for item, variant, version in rows}
+    return {(item, variant): key for item, variant, key in rows}
 
 
-def is_current(item: Item, stored: Mapping[ItemKey, tuple[int, str]]) -> bool:
-    """Whether an item with this content is there."""
-    present = stored.get((item.item, item.variant))
-    return present is not None and present[1] == item.hash
+def _has_items(db: sqlite3.Connection, benchmark: int) -> bool:
+    row = db.execute("SELECT 1 FROM items WHERE benchmark_id = ? LIMIT 1", (benchmark,)).fetchone()
+    return row is not None
 
 
-def update_labels(db: sqlite3.Connection, items: Sequence[tuple[Item, int]]) -> None:
+def _with_stored(
+    db: sqlite3.Connection, benchmark: int, items: Iterable[Item]
+) -> Iterator[list[tuple[Item, _Stored | None]]]:
+    """The items, some at a time, each with what is stored of it; nothing where it is new."""
+    iterator = iter(items)
+    is_new = not _has_items(db, benchmark)
+    while batch := list(islice(iterator, _AT_ONCE)):
+        names = json.dumps([] if is_new else [(item.item, item.variant) for item in batch])
+        rows = db.execute(_BY_NAME, (benchmark, names))
+        stored = {(item, variant): _Stored(*rest) for item, variant, *rest in rows}
+        yield [(item, stored.get((item.item, item.variant))) for item in batch]
+
+
+def count_stored(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> int:
+    """How many of these items have a current version, whatever its content."""
+    batches = _with_stored(db, benchmark, items)
+    return sum(1 for batch in batches for _, old in batch if old and old.key is not None)
+
+
+def changed_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> Iterator[Item]:
+    """Those of the items whose current version has another content."""
+    if not _has_items(db, benchmark):
+        return
+    for batch in _with_stored(db, benchmark, items):
+        yield from (item for item, old in batch if old and old.key is not None and old.hash != item.hash)
+
+
+def _update_labels(db: sqlite3.Connection, items: Iterable[tuple[Item, int]]) -> None:
     """Give items, each with its key, the labels that are no content."""
     labels = ((i.alias, i.group, i.category, i.source, json_text(dict(i.meta)), key) for i, key in items)
     db.executemany(
@@ -62,17 +110,28 @@ _ITEM = (
 )
 
 
-def put_items(db: sqlite3.Connection, benchmark: int, items: Sequence[Item]) -> int:
-    """Store items as the current ones and return the key of the first; the others have those that follow."""
-    (last,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
-    versions = _versions(db, benchmark) if items else {}
-    rows = (
-        (key, benchmark, versions.get((item.item, item.variant), 0) + 1, 1, *_item_fields(item))
-        for key, item in enumerate(items, last + 1)
-    )
+def put_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> int:
+    """Store items as the current ones; the highest key of those that were there before.
+
+    One that is there with this content takes its labels alone; another version of it is current no longer.
+    """
     names = ", ".join(f'"{name}"' for name in _ITEM)
-    db.executemany(f"INSERT INTO items ({names}) VALUES ({', '.join('?' * len(_ITEM))})", rows)
-    return int(last) + 1
+    insert = f"INSERT INTO items ({names}) VALUES ({', '.join('?' * len(_ITEM))})"
+    (before,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
+    first = before + 1
+    for batch in _with_stored(db, benchmark, items):
+        current = [(item, old.key) for item, old in batch if old and old.key and old.hash == item.hash]
+        _update_labels(db, current)
+        new = [(item, old) for item, old in batch if old is None or old.hash != item.hash]
+        replaced = [(old.key,) for _, old in new if old and old.key]
+        db.executemany("UPDATE items SET current = 0 WHERE item_id = ?", replaced)
+        rows = (
+            (key, benchmark, old.version + 1 if old else 1, 1, *_item_fields(item))
+            for key, (item, old) in enumerate(new, first)
+        )
+        db.executemany(insert, rows)
+        first += len(new)
+    return int(before)
 
 
 def _item_fields(item: Item) -> tuple[object, ...]:

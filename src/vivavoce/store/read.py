@@ -123,13 +123,19 @@ def _item(fields: dict[str, Any]) -> Item:
 
 def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:
     """The current items as records, under their keys. Raises `StoreError` where one does not fit its hash."""
+    return dict(current_items(db))
+
+
+def current_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[tuple[int, Item]]:
+    """The keys and records of the current items that an SQL condition selects, by default all.
+
+    Raises `StoreError` where one does not fit its hash.
+    """
     check_rows(db, "items")
-    by_key = {}
-    for key, name, item, fits in hashed_items(db, "current = 1"):
+    for key, name, item, fits in hashed_items(db, f"current = 1 AND {condition}"):
         if item is None or not fits:
             raise changed(db, f"{name} does not fit its hash")
-        by_key[key] = item
-    return by_key
+        yield key, item
 
 
 class StoredResponse(NamedTuple):

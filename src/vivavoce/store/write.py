@@ -13,7 +13,7 @@ from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Val
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
 from vivavoce.store.hashes import response_hash
-from vivavoce.store.item_rows import ItemKey, is_current, json_text, put_items, update_labels
+from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
 from vivavoce.store.passages import ScoreKey
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
@@ -28,8 +28,8 @@ def put_benchmark(
     spec: str,
     signature: str,
     new_version: bool = False,
-) -> dict[ItemKey, int]:
-    """Store the items of a benchmark and return the key of each; items that are there already stay.
+) -> None:
+    """Store the items of a benchmark; items that are there already stay.
 
     What is not content (alias, group, category, source, meta) follows the benchmark. Raises `InputError`
     if an item's content differs from what the run holds, unless `new_version`: then the new content becomes
@@ -44,16 +44,9 @@ def put_benchmark(
         (name, spec, signature, json_text(asdict(card))),
     )
     (key,) = db.execute("SELECT benchmark_id FROM benchmarks WHERE benchmark = ?", (name,)).fetchone()
-    stored = {
-        (item, variant): (item_id, digest)
-        for item_id, item, variant, digest in db.execute(
-            "SELECT item_id, item, variant, hash FROM items WHERE benchmark_id = ? AND current = 1",
-            (key,),
-        )
-    }
-    changed = [i for i in items if (i.item, i.variant) in stored and stored[i.item, i.variant][1] != i.hash]
+    changed = [(item.name, item.item, item.variant) for item in changed_items(db, key, items)]
     if changed and not new_version:
-        names = ", ".join(i.name for i in changed[:5]) + (" …" if len(changed) > 5 else "")
+        names = ", ".join(name for name, _, _ in changed[:5]) + (" …" if len(changed) > 5 else "")
         raise InputError(
             f"{len(changed)} of the {name} items have changed since this run was made ({names}): answers "
             "to the "
@@ -65,20 +58,14 @@ def put_benchmark(
             "UPDATE benchmarks SET spec = ?, signature = ?, card = ? WHERE benchmark_id = ?",
             (spec, signature, json_text(asdict(card)), key),
         )
-        # What was made of an earlier wording is another question's.
-        db.executemany(
-            "UPDATE items SET current = 0 WHERE benchmark_id = ? AND item = ? AND origin IS NOT NULL",
-            [(key, item.item) for item in changed if not item.variant],
-        )
-    update_labels(db, [(i, stored[i.item, i.variant][0]) for i in items if is_current(i, stored)])
-    new = [item for item in items if not is_current(item, stored)]
-    replaced = [(stored[i.item, i.variant][0],) for i in new if (i.item, i.variant) in stored]
-    db.executemany("UPDATE items SET current = 0 WHERE item_id = ?", replaced)
-    first = put_items(db, key, new)
+    last = put_items(db, key, items)
+    # What was made of an earlier wording is another question's.
+    db.executemany(
+        "UPDATE items SET current = 0 WHERE benchmark_id = ? AND item = ? AND origin IS NOT NULL "
+        "AND item_id <= ?",
+        [(key, item, last) for _, item, variant in changed if not variant],
+    )
     renew_table_hashes(db, "benchmarks", "items")
-    keys = {names: item_id for names, (item_id, _) in stored.items()}
-    keys.update(((item.item, item.variant), item_id) for item_id, item in enumerate(new, first))
-    return keys
 
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:

@@ -3,18 +3,17 @@
 import re
 import tracemalloc
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
 import vivavoce as viva
+from vivavoce.core import item_files
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
 from vivavoce.models.engine.sources import MIN_TAKEN
-from vivavoce.pipeline import collect as collect_module
 from vivavoce.pipeline.collect import generate
-from vivavoce.store import runfile
+from vivavoce.store import asked, item_rows, runfile
 
 
 @pytest.fixture
@@ -90,24 +89,31 @@ def test_a_response_that_no_file_takes_loses_no_other(exam, endpoint, limits, tm
     assert {f"q{k}" for k in range(12)} - {"q3"} == set(run.responses["item"])
 
 
-def test_asking_takes_no_memory_for_each_question(exam, endpoint, limits, tmp_path, monkeypatch):
-    """The questions themselves are held; what asking adds is the same for 4 N of them as for N."""
-    endpoint()
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_longer_exam_takes_no_more_memory(exam, tmp_path, monkeypatch, resumed):
+    """What stands in memory for each question is a few hashes, from reading the exam to the last answer."""
+    monkeypatch.setattr(item_files, "IN_MEMORY", 20)
+    for module in (asked, item_rows):
+        monkeypatch.setattr(module, "_AT_ONCE", 20)
     peaks = []
-
-    @contextmanager
-    def measured(run):
+    for n in (100, 600, 3_000):  # the first loads what is loaded at first use
+        run, spec = viva.open(tmp_path / f"{n}.viva"), exam(n, name=f"exam-{n}")
+        if resumed:
+            run.collect(spec, models=["baseline/echo"])
         tracemalloc.start()
-        try:
-            with opened(run) as calls:
-                yield calls
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+        run.collect(spec, models=["baseline/echo"])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (peaks[2] - peaks[1]) / 2_400 < 400  # bytes; held and stored at once, a question takes 1,000
 
-    opened = collect_module.ledger
-    monkeypatch.setattr(collect_module, "ledger", measured)
-    for n in (100, 500, 2_000):  # the first loads what is loaded at first use
-        run = viva.open(tmp_path / f"{n}.viva")
-        run.collect(exam(n, name=f"exam-{n}"), models=["vllm/m"], providers=limits(concurrency=20))
-    assert (peaks[2] - peaks[1]) / 1_500 < 60  # bytes; a question alone takes some 600
+
+def test_an_exam_in_a_file_is_asked_and_stored_as_one_in_memory(exam, endpoint, tmp_path, monkeypatch):
+    endpoint()
+    rows = []
+    for name, few in (("memory", 100), ("file", 3)):
+        monkeypatch.setattr(item_files, "IN_MEMORY", few)
+        run = viva.open(tmp_path / f"{name}.viva")
+        run.collect(exam(30), models=["baseline/echo"], sample="60%", repeats=2)
+        rows.append(run.responses.drop("seconds").rows())
+    assert rows[0] == rows[1]
+    assert 36 == len(rows[0])

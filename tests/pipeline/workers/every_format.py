@@ -7,6 +7,7 @@ from vivavoce.core import registry
 from vivavoce.core.records import Card, Response
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.item_rows import item_keys
 from vivavoce.store.write import put_benchmark, put_candidates, put_responses
 from vivavoce.testing.metric import _items, _logprob_row, _responses
 
@@ -37,9 +38,9 @@ def answered(path: Path, specs: tuple[str, ...]) -> Run:
         name="example", description="d", source="s", revision_note="made here", licence="l", citation="c"
     )
     with run.file.writing() as db:
-        keys = put_benchmark(db, card, items, spec="example()", signature="example()@1")
+        put_benchmark(db, card, items, spec="example()", signature="example()@1")
         candidates = put_candidates(db, dict.fromkeys(CANDIDATES, "candidate"))
-        put_responses(db, responses, items=keys, candidates=candidates)
+        put_responses(db, responses, items=item_keys(db, items[0].benchmark), candidates=candidates)
     return run
 
 

@@ -29,6 +29,7 @@ from vivavoce.pipeline.score.batch_scores import response_scores
 from vivavoce.pipeline.score.checks import check_needs
 from vivavoce.pipeline.score.tasks import Task
 from vivavoce.pipeline.stored_benchmarks import store_loaded
+from vivavoce.store.item_rows import item_keys
 from vivavoce.store.pending import Pending
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_candidates, put_responses
@@ -191,7 +192,8 @@ def _client(item: Item, response: Response, allow_phi: bool) -> Iterator[ModelCl
     with tempfile.TemporaryDirectory(prefix="viva-inspect-") as folder:  # its owner's alone
         run = RunFile(Path(folder) / "sample.viva")
         with run.writing() as db:
-            items = store_loaded(db, Table(name=item.benchmark).loaded([item]), [item])
+            store_loaded(db, Table(name=item.benchmark).loaded([item]), [item])
+            items = item_keys(db, item.benchmark)
             keys = put_candidates(db, {response.candidate: "candidate"})
             put_responses(db, [response], items=items, candidates=keys)
         with open_client(run, None, AskOptions(allow_phi=allow_phi)) as client:

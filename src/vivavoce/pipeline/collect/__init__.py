@@ -9,12 +9,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.benchmarks import load_examples
 from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.exclusions import ExclusionCounts
+from vivavoce.core.item_files import item_sequence
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
 from vivavoce.models.engine.calls import CompletedCall, UsageCounter
@@ -35,7 +37,8 @@ from vivavoce.pipeline.collect.loglikelihood import (
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.shards.memory import remember_shard
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
-from vivavoce.store.calls import Asked, asked_last, known_items, last_logprob_item, ledger
+from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, last_logprob_item
+from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
@@ -59,7 +62,7 @@ class Collected(NamedTuple):
     models: ModelFacts = MappingProxyType({})
     outcome: LogprobOutcome | None = None
     inapplicable: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
+    items: Sequence[Item] = ()
     exclusions: ExclusionCounts | None = None
 
 
@@ -319,19 +322,20 @@ def _check_egress(plan: CollectPlan, models: Sequence[Model], privacy: Privacy) 
             refuse_text(f"the {source} for {candidate.spec.name}", [text], place)
     to_screen: Sequence[Item] = plan.items
     if any(candidate.settings.get("shots") for candidate in plan.candidates):  # examples come from all items
-        to_screen = [*plan.benchmark.items, *load_examples(plan.benchmark.spec)]
+        to_screen = item_sequence(chain(plan.benchmark.items, load_examples(plan.benchmark.spec)))
     refuse_patients(to_screen, places)
 
 
 def _check_sample(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if the run holds other items of this benchmark, or with other weights."""
     benchmark = plan.items[0].benchmark
+    if not is_sampled(run, benchmark) and all(item.weight == 1.0 for item in plan.items):
+        return
     stored = known_items(run, benchmark)
     if not stored:
         return
     planned = {(i.item, i.variant): i.weight for i in plan.items}
-    sampled = any(weight != 1.0 for weight in (*stored.values(), *planned.values()))
-    if sampled and stored != planned:
+    if stored != planned:
         n_others = len(stored.keys() - planned.keys())
         why = (
             f"not {len(planned)}"

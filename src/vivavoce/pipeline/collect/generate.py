@@ -5,15 +5,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.item_files import item_sequence, items_where
 from vivavoce.core.records import Item, Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
 from vivavoce.models.engine.writing import Store
 from vivavoce.models.requests import Model, Reply, Usage
-from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
+from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
 from vivavoce.reading.confidence import Cut, restored, without_confidence
-from vivavoce.store.calls import CallRecord, Ledger, answered
+from vivavoce.store.calls import CallRecord, Ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.runfile import RunFile
 
@@ -39,9 +40,7 @@ class Round(NamedTuple):
 
 def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
     """The number of responses that are still missing."""
-    benchmark = plan.items[0].benchmark
-    responses = (answered(run, benchmark, str(candidate.spec)) for candidate in plan.candidates)
-    return sum(1 for done in responses for _ in unanswered(plan, done))
+    return sum(1 for candidate in plan.candidates for _ in pending_repeats(run, plan, candidate))
 
 
 def generation_rounds(
@@ -56,7 +55,7 @@ def generation_rounds(
 
     def calls(candidate: CandidateConfig, turn: CollectPlan) -> Iterator[Call]:
         name, turns = str(candidate.spec), EarlierTurns(ledger.db)
-        for item, repeat in unanswered(turn, answered(run, benchmark, name)):
+        for item, repeat in pending_repeats(run, turn, candidate):
             with_turns = turns.as_asked(item, name, repeat)
             if with_turns is not None:
                 yield Call(plan.requests.request(with_turns, candidate, repeat), repeat, item)
@@ -112,7 +111,7 @@ def _turns(plan: CollectPlan) -> list[CollectPlan]:
         return [plan]
     turns: list[CollectPlan] = []
     earlier: set[tuple[str, str]] = set()
-    rest: Sequence[Item] = plan.items
+    rest = plan.items
     while rest:
         turn, later = _next_turn(rest, earlier)
         if not turn:
@@ -121,7 +120,7 @@ def _turns(plan: CollectPlan) -> list[CollectPlan]:
                 "earlier turn of this collect: ask both."
             )
         earlier |= {(item.item, item.variant) for item in turn}
-        turns.append(plan._replace(items=tuple(turn)))
+        turns.append(plan._replace(items=item_sequence(turn)))
         rest = later
     return turns
 
@@ -139,11 +138,12 @@ def _next_turn(items: Sequence[Item], earlier: set[tuple[str, str]]) -> tuple[li
 def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> int:
     """Store as withheld what cannot be asked, since the answer to a turn before it was withheld; how much."""
     n_withheld = 0
-    later = turn._replace(items=tuple(item for item in turn.items if item.follows is not None))
-    for name in (str(candidate.spec) for candidate, _ in connected if later.items):
+    later = turn._replace(items=items_where(turn.items, lambda item: item.follows is not None))
+    for candidate, _ in connected if later.items else ():
+        name = str(candidate.spec)
         with run.reading() as db:
             turns = EarlierTurns(db)
-            pending = unanswered(later, answered(run, turn.items[0].benchmark, name))
+            pending = pending_repeats(run, later, candidate)
             withheld = [(item, repeat) for item, repeat in pending if turns.is_withheld(item, name, repeat)]
         for item, repeat in withheld:
             response = Response(

@@ -33,7 +33,8 @@ from vivavoce.models.engine.calls import (
 from vivavoce.models.requests import Model, Reply, Request
 from vivavoce.pipeline.collect.generate import Connected, Round
 from vivavoce.pipeline.collect.plan import CollectPlan, LogprobTask
-from vivavoce.store.calls import Ledger, answered
+from vivavoce.store.asked import unanswered
+from vivavoce.store.calls import Ledger
 from vivavoce.store.runfile import RunFile
 
 PURPOSE = "probe"
@@ -64,10 +65,8 @@ def pending_tasks(
 ) -> Iterator[tuple[LogprobTask, Item]]:
     """What a candidate is still to be asked: each task, and the items without a record."""
     for task in plan.tasks:
-        done = answered(run, plan.items[0].benchmark, str(candidate.spec), task.probe.name)
-        for item in task.items:
-            if (item.item, item.variant, 1) not in done:
-                yield task, item
+        for item in unanswered(run, task.items, str(candidate.spec), task.probe.name):
+            yield task, item
 
 
 def max_calls(run: RunFile, plan: CollectPlan, candidate: CandidateConfig, branching: bool) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from vivavoce.benchmarks import Loaded, load, load_examples, sampled
 from vivavoce.core import registry
 from vivavoce.core.conversations import leading
 from vivavoce.core.errors import InputError, SpecError
+from vivavoce.core.item_files import items_where
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
 from vivavoce.core.records import Item
@@ -26,6 +28,8 @@ from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.pipeline.collect.few_shot import FewShot
 from vivavoce.pipeline.collect.seeds import seed_of
 from vivavoce.pipeline.shards.memory import ShardWork
+from vivavoce.store.asked import unanswered
+from vivavoce.store.runfile import RunFile
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
@@ -152,7 +156,7 @@ class LogprobTask(NamedTuple):
     """The requests that a metric of log-probabilities makes, and the items that they are made about."""
 
     probe: LogprobRequests
-    items: tuple[Item, ...]
+    items: Sequence[Item]
 
 
 class CollectPlan(NamedTuple):
@@ -163,23 +167,26 @@ class CollectPlan(NamedTuple):
     """
 
     benchmark: Loaded
-    items: tuple[Item, ...]
+    items: Sequence[Item]
     candidates: tuple[CandidateConfig, ...]
     repeats: int
     settings: Mapping[str, Any]
     requests: RequestBuilder
     tasks: tuple[LogprobTask, ...] = ()
     inapplicable: tuple[str, ...] = ()
-    exam: tuple[Item, ...] = ()
+    exam: Sequence[Item] = ()
     shard: ShardWork | None = None
 
 
-def unanswered(plan: CollectPlan, done: set[tuple[str, str, int]]) -> Iterator[tuple[Item, int]]:
-    """Items and repeats without a response: the first repeat of every item, then the second, and so on."""
+def pending_repeats(
+    run: RunFile, plan: CollectPlan, candidate: CandidateConfig
+) -> Iterator[tuple[Item, int]]:
+    """Items and repeats to which a candidate has given no answer: the first repeat of every item, then the
+    second, and so on.
+    """
     for repeat in range(1, plan.repeats + 1):
-        for item in plan.items:
-            if (item.item, item.variant, repeat) not in done:
-                yield item, repeat
+        for item in unanswered(run, plan.items, str(candidate.spec), repeat=repeat):
+            yield item, repeat
 
 
 def plan_collect(
@@ -232,7 +239,7 @@ def plan_collect(
     return CollectPlan(loaded, items, candidates, n, record, requests, tasks, inapplicable)
 
 
-def _asked_items(items: tuple[Item, ...], sample: str | None, draw: int) -> tuple[Item, ...]:
+def _asked_items(items: Sequence[Item], sample: str | None, draw: int) -> Sequence[Item]:
     """All items, or the sample of them."""
     if sample is not None:
         return sampled(items, sample, draw)
@@ -314,30 +321,35 @@ def _logprob_tasks(
     """The tasks of these metrics, each with the items that one of them scores; and metrics that score
     none.
     """
-    tasks: dict[str, dict[tuple[str, str], Item]] = {}
     probes: dict[str, LogprobRequests] = {}
+    scored_by: dict[str, list[Metric]] = {}
     inapplicable: list[str] = []
     for text in metrics:
         metric: Metric = registry.build("metric", text).bind(items)
         probe = requests_of(metric)
         if probe is None:
             raise SpecError(f"--for {text}: it marks answers in words, not probabilities; leave --for out.")
-        scored = [
-            i
-            for i in items
-            if metric.applies_to(i) and all(getattr(i, need) for need in metric.needs) and not i.follows
-        ]
-        if not scored:
+        if not any(_scores(metric, item) for item in items):
             inapplicable.append(text)
             continue
         probes[probe.name] = probe
-        by_place = tasks.setdefault(probe.name, {})
-        for item in scored:
-            by_place.setdefault((item.item, item.variant), item)
-    if inapplicable and not tasks:
+        scored_by.setdefault(probe.name, []).append(metric)
+    if inapplicable and not probes:
         raise SpecError(
             f"--for {', '.join(inapplicable)}: none of these {len(items)} items can be marked so; "
             "`viva show METRIC` says what it takes."
         )
-    built = tuple(LogprobTask(probes[name], tuple(by_place.values())) for name, by_place in tasks.items())
-    return built, tuple(inapplicable)
+    tasks = tuple(
+        LogprobTask(probe, items_where(items, partial(_any_scores, scored_by[name])))
+        for name, probe in probes.items()
+    )
+    return tasks, tuple(inapplicable)
+
+
+def _any_scores(metrics: Sequence[Metric], item: Item) -> bool:
+    return any(_scores(metric, item) for metric in metrics)
+
+
+def _scores(metric: Metric, item: Item) -> bool:
+    """Whether the metric scores what a model tells of the item, which is no later turn of a conversation."""
+    return metric.applies_to(item) and all(getattr(item, need) for need in metric.needs) and not item.follows

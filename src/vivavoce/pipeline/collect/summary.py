@@ -11,9 +11,8 @@ from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.pipeline.collect import Collected, ModelFacts
 from vivavoce.pipeline.collect.loglikelihood import max_calls, pending_tasks
-from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
+from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
 from vivavoce.stats import effective_groups, mde
-from vivavoce.store.calls import answered
 from vivavoce.store.runfile import RunFile
 
 DISCORDANCE = (0.2, 0.5)
@@ -43,19 +42,20 @@ def estimate_cost(run: RunFile, plan: CollectPlan) -> tuple[CostEstimate, ...]:
 
 
 def _generation_cost(run: RunFile, plan: CollectPlan, candidate: CandidateConfig) -> CostEstimate:
-    done = answered(run, plan.items[0].benchmark, str(candidate.spec))
-    pending = list(unanswered(plan, done))
-    requests = (plan.requests.request(item, candidate, repeat) for item, repeat in pending)
-    input_tokens = sum(request.characters for request in requests) // 4
+    n_pending = characters = 0
+    for item, repeat in pending_repeats(run, plan, candidate):
+        n_pending += 1
+        characters += plan.requests.request(item, candidate, repeat).characters
+    input_tokens = characters // 4
     limit, rates = candidate.sampling.max_tokens, candidate.price
-    output_tokens = None if limit is None else limit * len(pending)
+    output_tokens = None if limit is None else limit * n_pending
     cost = None
     if not candidate.metered:
         cost = 0.0
     elif rates is not None and output_tokens is not None:
         cost = (input_tokens * rates[0] + output_tokens * rates[1]) / 1e6
-    n_answered = len(plan.items) * plan.repeats - len(pending)
-    return CostEstimate(str(candidate.spec), len(pending), n_answered, input_tokens, output_tokens, cost)
+    n_answered = len(plan.items) * plan.repeats - n_pending
+    return CostEstimate(str(candidate.spec), n_pending, n_answered, input_tokens, output_tokens, cost)
 
 
 def _logprobs_cost(run: RunFile, plan: CollectPlan, candidate: CandidateConfig) -> CostEstimate:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from vivavoce.core.item_files import items_where
 from vivavoce.core.records import Finding
 from vivavoce.core.shards import Shard, exam_digest, part_of
 from vivavoce.models.candidates import on_gpus
@@ -30,7 +31,7 @@ from vivavoce.pipeline.shards.memory import (
     refuse_whole,
     remember_shard,
 )
-from vivavoce.store.calls import known_items
+from vivavoce.store.asked import known_items
 from vivavoce.store.runfile import RunFile
 
 
@@ -112,7 +113,7 @@ def divide(plan: CollectPlan, shard: Shard, shards: int) -> CollectPlan:
     items = part_of(plan.items, shard)
     inside = {(item.item, item.variant) for item in items}
     tasks = tuple(
-        task._replace(items=tuple(i for i in task.items if (i.item, i.variant) in inside))
+        task._replace(items=items_where(task.items, lambda i: (i.item, i.variant) in inside))
         for task in plan.tasks
     )
     expected = sum(len(task.items) for task in tasks) if tasks else len(items) * plan.repeats

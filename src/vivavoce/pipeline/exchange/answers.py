@@ -47,6 +47,7 @@ from vivavoce.pipeline.stored_benchmarks import (
     with_earlier_exclusions,
 )
 from vivavoce.store.generated import made_items
+from vivavoce.store.item_rows import item_keys
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
@@ -208,7 +209,8 @@ def import_answers(
         raise _no_answers(answers)
     with run.writing() as db:
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
-        items = store_loaded(db, loaded, loaded.items, new_version=new_version)
+        store_loaded(db, loaded, loaded.items, new_version=new_version)
+        items = item_keys(db, loaded.items[0].benchmark)
         parts = {**dict.fromkeys(candidates, "candidate"), **source.roles, **roles_stored, **roles}
         keys = put_candidates(db, {c: parts[c] for c in candidates})
         stored = put_responses(db, responses, items=items, candidates=keys)

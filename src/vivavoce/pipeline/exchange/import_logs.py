@@ -22,6 +22,7 @@ from vivavoce.pipeline.exchange.recognise import holds_tasks, recognise
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, Sample
 from vivavoce.pipeline.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.store.item_rows import item_keys
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (
     TOLD,
@@ -196,7 +197,8 @@ def _store(
 ) -> Stored:
     """Store the exam, the candidates, the measures, and the answers with their marks, batch by batch."""
     roles = dict(db.execute("SELECT candidate, role FROM candidates"))
-    items = store_loaded(db, benchmark, benchmark.items, new_version=new_version)
+    store_loaded(db, benchmark, benchmark.items, new_version=new_version)
+    items = item_keys(db, benchmark.items[0].benchmark)
     keys = put_candidates(db, {c: roles.get(c, "candidate") for c in counts.candidates})
     measures = recorded_measures(db, log.tool, counts.measures)
     stored = Stored(0, 0, 0)

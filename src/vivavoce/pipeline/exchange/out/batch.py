@@ -28,7 +28,7 @@ from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store import read
-from vivavoce.store.calls import answered, asked_last
+from vivavoce.store.asked import asked_last, unanswered
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
 
@@ -151,11 +151,16 @@ class Batch(Exporter):
     def _write_requests(self, run: RunFile, plan: _Plan, files: ExportedFiles) -> bool:
         """Write the requests of a candidate; whether there is one."""
         self._check(run, plan)
-        done = answered(run, plan.entry.benchmark, plan.settings.candidate)
+        candidate, repeats = plan.settings.candidate, range(1, plan.settings.repeats + 1)
+        open_repeats = {
+            (item.item, item.variant, repeat)
+            for repeat in repeats
+            for item in unanswered(run, plan.items, candidate, repeat=repeat)
+        }
         pending = (
             entry
             for entry in batch_requests(plan.entry, plan.items, plan.settings)
-            if (entry.item.item, entry.item.variant, entry.repeat) not in done
+            if (entry.item.item, entry.item.variant, entry.repeat) in open_repeats
         )
         stem = f"{file_slug(plan.entry.benchmark)}-{file_slug(plan.settings.candidate)}"
         number, stem = 0, files.unused(stem, "-001.jsonl")
