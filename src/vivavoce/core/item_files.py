@@ -89,10 +89,10 @@ class ItemFile(Sequence[Item]):
             self._recent = number, block
         return block[offset]
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ItemFile | tuple):
+    def __eq__(self, sequence: object) -> bool:
+        if not isinstance(sequence, ItemFile | tuple):
             return NotImplemented
-        return len(self) == len(other) and all(map(eq, self, other))
+        return len(self) == len(sequence) and all(map(eq, self, sequence))
 
     def __repr__(self) -> str:
         return f"<{self._n:,} items in a temporary file>"

@@ -1,19 +1,16 @@
 """What a run has asked of an exam already, and of whom."""
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from vivavoce.core.records import Item
-from vivavoce.store.item_rows import ItemKey
+from vivavoce.store.item_rows import ItemKey, names_table
 from vivavoce.store.runfile import RunFile
 
 _ANSWERED = """
-SELECT i.item, i.variant FROM json_each(?) CROSS JOIN items i
-ON (i.benchmark_id, i.item, i.variant, i.current)
-    = ((SELECT benchmark_id FROM benchmarks WHERE benchmark = ?),
-       json_extract(value, '$[0]'), json_extract(value, '$[1]'), 1)
+SELECT i.item, i.variant FROM names n CROSS JOIN items i ON (i.benchmark_id, i.item, i.variant, i.current)
+    = ((SELECT benchmark_id FROM benchmarks WHERE benchmark = ?), n.item, n.variant, 1)
 CROSS JOIN responses r ON (r.item_id, r.candidate_id, r.repeat)
     = (i.item_id, (SELECT candidate_id FROM candidates WHERE candidate = ?), ?)
 JOIN edits e USING (edit_id)
@@ -33,11 +30,13 @@ def unanswered(
     """
     iterator = iter(items)
     while batch := list(islice(iterator, _AT_ONCE)):
-        names = json.dumps([(item.item, item.variant) for item in batch])
+        table, names = names_table(batch)
         done: set[ItemKey] = set()
         if run.exists:
             with run.reading() as db:
-                done.update(db.execute(_ANSWERED, (names, batch[0].benchmark, candidate, repeat, probe)))
+                done.update(
+                    db.execute(table + _ANSWERED, (*names, batch[0].benchmark, candidate, repeat, probe))
+                )
         yield from (item for item in batch if (item.item, item.variant) not in done)
 
 

@@ -1,6 +1,5 @@
 """What was made in a run, and is no question of the exam and nobody's answer: items and responses."""
 
-import json
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,9 @@ Key = tuple[str, str, str, str, int, str]
 
 
 _BASES = """
-SELECT item, hash FROM json_each(?) CROSS JOIN items ON (benchmark_id, item, variant, current)
-    = ((SELECT benchmark_id FROM benchmarks WHERE benchmark = ?), value, '', 1)
+SELECT base.item, base.hash
+FROM items i JOIN items base USING (benchmark_id, item) JOIN benchmarks USING (benchmark_id)
+WHERE benchmark = ? AND i.origin IS NOT NULL AND base.variant = '' AND base.current = 1
 """
 
 
@@ -30,7 +30,7 @@ def made_items(run: "RunFile", benchmark: str) -> list[Item]:
         return []
     with run.reading() as db:
         generated = [i for _, i in current_items(db, "origin IS NOT NULL") if i.benchmark == benchmark]
-        bases = dict(db.execute(_BASES, (json.dumps([item.item for item in generated]), benchmark)))
+        bases = dict(db.execute(_BASES, (benchmark,)))
     return [item for item in generated if item.meta.get("base_hash") == bases.get(item.item)]
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import NamedTuple
@@ -42,10 +42,18 @@ _AT_ONCE = 1_000
 _BY_NAME = """
 SELECT item, variant, max(CASE WHEN current THEN item_id END), max(CASE WHEN current THEN hash END),
     max(version)
-FROM json_each(?2) CROSS JOIN items
-ON benchmark_id = ?1 AND item = json_extract(value, '$[0]') AND variant = json_extract(value, '$[1]')
-GROUP BY item, variant
+FROM names CROSS JOIN items USING (item, variant) WHERE benchmark_id = ? GROUP BY item, variant
 """
+
+
+def names_table(items: Sequence[Item]) -> tuple[str, list[str]]:
+    """The names of items as an SQL table `names` of `item` and `variant`, and its parameters.
+
+    As JSON they would end at a zero character.
+    """
+    marks = ", ".join(["(?, ?)"] * len(items))
+    names = [name for item in items for name in (item.item, item.variant)]
+    return f"WITH names (item, variant) AS (VALUES {marks})", names
 
 
 def item_keys(db: sqlite3.Connection, benchmark: str) -> dict[ItemKey, int]:
@@ -70,9 +78,11 @@ def _with_stored(
     iterator = iter(items)
     is_new = not _has_items(db, benchmark)
     while batch := list(islice(iterator, _AT_ONCE)):
-        names = json.dumps([] if is_new else [(item.item, item.variant) for item in batch])
-        rows = db.execute(_BY_NAME, (benchmark, names))
-        stored = {(item, variant): _Stored(*rest) for item, variant, *rest in rows}
+        stored: dict[ItemKey, _Stored] = {}
+        if not is_new:
+            table, names = names_table(batch)
+            rows = db.execute(table + _BY_NAME, (*names, benchmark))
+            stored = {(item, variant): _Stored(*rest) for item, variant, *rest in rows}
         yield [(item, stored.get((item.item, item.variant))) for item in batch]
 
 

@@ -1,5 +1,6 @@
 """The work that a collect makes for the run file, counted in statements: commits, look-ups, rows."""
 
+import json
 import re
 import tracemalloc
 from collections import Counter
@@ -105,6 +106,17 @@ def test_a_longer_exam_takes_no_more_memory(exam, tmp_path, monkeypatch, resumed
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert (peaks[2] - peaks[1]) / 2_400 < 400  # bytes; held and stored at once, a question takes 1,000
+
+
+def test_an_id_with_a_zero_character_is_asked_once(tmp_path):
+    rows = [{"id": name, "format": "short", "question": f"What {n}?", "references": ["x"]}
+            for n, name in enumerate(["a", "a\0b", "a\0c"])]  # fmt: skip
+    (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run = viva.open(tmp_path / "run.viva")
+    for n_asked in (3, 0):
+        finding = run.collect(f"jsonl(path='{tmp_path / 'exam.jsonl'}')", models=["baseline/echo"])
+        assert n_asked == finding.rows[0]["answered"]
+    assert {"a", "a\0b", "a\0c"} == set(run.responses["item"])
 
 
 def test_an_exam_in_a_file_is_asked_and_stored_as_one_in_memory(exam, endpoint, tmp_path, monkeypatch):
