@@ -1,6 +1,8 @@
 """What a run has asked of an exam already, and of whom."""
 
+import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,8 +22,23 @@ _AT_ONCE = 1_000
 """Items of which it is looked up at once whether they are answered."""
 
 
+@contextmanager
+def open_answers(run: RunFile) -> Iterator[sqlite3.Connection | None]:
+    """The run, open for reading; null where there is none yet, which holds no answers."""
+    if not run.exists:
+        yield None
+        return
+    with run.reading() as db:
+        yield db
+
+
 def unanswered(
-    run: RunFile, items: Iterable[Item], candidate: str, probe: str = "", *, repeat: int = 1
+    db: sqlite3.Connection | None,
+    items: Iterable[Item],
+    candidate: str,
+    probe: str = "",
+    *,
+    repeat: int = 1,
 ) -> Iterator[Item]:
     """The items that a candidate has not answered in a repeat, in words or to a probe; failures are no
     answers.
@@ -32,11 +49,9 @@ def unanswered(
     while batch := list(islice(iterator, _AT_ONCE)):
         table, names = names_table(batch)
         done: set[ItemKey] = set()
-        if run.exists:
-            with run.reading() as db:
-                done.update(
-                    db.execute(table + _ANSWERED, (*names, batch[0].benchmark, candidate, repeat, probe))
-                )
+        if db is not None:
+            parameters = (*names, batch[0].benchmark, candidate, repeat, probe)
+            done.update(db.execute(table + _ANSWERED, parameters))
         yield from (item for item in batch if (item.item, item.variant) not in done)
 
 

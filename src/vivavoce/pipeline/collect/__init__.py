@@ -37,7 +37,7 @@ from vivavoce.pipeline.collect.loglikelihood import (
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.shards.memory import remember_shard
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
-from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, last_logprob_item
+from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, last_logprob_item, open_answers
 from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import provenance
@@ -115,9 +115,9 @@ def collect(
                     for group in _groups(connected):
                         try:
                             rounds = (
-                                loglikelihood_rounds(run, plan, calls, group, account.tally, outcome)
+                                loglikelihood_rounds(plan, calls, group, account.tally, outcome)
                                 if plan.tasks
-                                else generation_rounds(run, plan, calls, group)
+                                else generation_rounds(plan, calls, group)
                             )
                             _ask_rounds(rounds, lease, account, max_cost, timeout_total, progress)
                         finally:
@@ -150,7 +150,8 @@ def _prepare(run: RunFile, plan: CollectPlan, connected: Sequence[Connected]) ->
             remember_shard(db, plan.shard)
     if not plan.tasks:
         return count_unanswered(run, plan)
-    return sum(max_calls(run, plan, c, bool(getattr(m, "branching", False))) for c, m in connected)
+    with open_answers(run) as db:
+        return sum(max_calls(db, plan, c, bool(getattr(m, "branching", False))) for c, m in connected)
 
 
 def _groups(connected: Sequence[Connected]) -> Iterator[list[Connected]]:

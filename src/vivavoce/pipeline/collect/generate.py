@@ -14,6 +14,7 @@ from vivavoce.models.engine.writing import Store
 from vivavoce.models.requests import Model, Reply, Usage
 from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
 from vivavoce.reading.confidence import Cut, restored, without_confidence
+from vivavoce.store.asked import open_answers
 from vivavoce.store.calls import CallRecord, Ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.runfile import RunFile
@@ -40,12 +41,11 @@ class Round(NamedTuple):
 
 def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
     """The number of responses that are still missing."""
-    return sum(1 for candidate in plan.candidates for _ in pending_repeats(run, plan, candidate))
+    with open_answers(run) as db:
+        return sum(1 for candidate in plan.candidates for _ in pending_repeats(db, plan, candidate))
 
 
-def generation_rounds(
-    run: RunFile, plan: CollectPlan, ledger: Ledger, connected: Sequence[Connected]
-) -> Iterator[Round]:
+def generation_rounds(plan: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> Iterator[Round]:
     """The rounds in which these candidates are asked what they have not answered.
 
     There is one for each turn of a conversation, as a later turn is asked behind the answers to those before.
@@ -55,7 +55,7 @@ def generation_rounds(
 
     def calls(candidate: CandidateConfig, turn: CollectPlan) -> Iterator[Call]:
         name, turns = str(candidate.spec), EarlierTurns(ledger.db)
-        for item, repeat in pending_repeats(run, turn, candidate):
+        for item, repeat in pending_repeats(ledger.db, turn, candidate):
             with_turns = turns.as_asked(item, name, repeat)
             if with_turns is not None:
                 yield Call(plan.requests.request(with_turns, candidate, repeat), repeat, item)
@@ -79,7 +79,7 @@ def generation_rounds(
         return [_recalled(stored.get((call.request.key, call.repeat))) for call in calls]
 
     for turn in _turns(plan):
-        n_withheld = _put_withheld(run, turn, ledger, connected)
+        n_withheld = _put_withheld(turn, ledger, connected)
         queues = [Queue(model, calls(c, turn), c.limits, c.price) for c, model in connected]
         yield Round(queues, keep, recall, n_withheld)
 
@@ -135,16 +135,14 @@ def _next_turn(items: Sequence[Item], earlier: set[tuple[str, str]]) -> tuple[li
     return turn, later
 
 
-def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> int:
+def _put_withheld(turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> int:
     """Store as withheld what cannot be asked, since the answer to a turn before it was withheld; how much."""
     n_withheld = 0
     later = turn._replace(items=items_where(turn.items, lambda item: item.follows is not None))
     for candidate, _ in connected if later.items else ():
         name = str(candidate.spec)
-        with run.reading() as db:
-            turns = EarlierTurns(db)
-            pending = pending_repeats(run, later, candidate)
-            withheld = [(item, repeat) for item, repeat in pending if turns.is_withheld(item, name, repeat)]
+        turns, pending = EarlierTurns(ledger.db), pending_repeats(ledger.db, later, candidate)
+        withheld = [(item, repeat) for item, repeat in pending if turns.is_withheld(item, name, repeat)]
         for item, repeat in withheld:
             response = Response(
                 benchmark=item.benchmark, item=item.item, variant=item.variant, candidate=name,

@@ -6,6 +6,7 @@ there, they become one response.
 """
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +36,6 @@ from vivavoce.pipeline.collect.generate import Connected, Round
 from vivavoce.pipeline.collect.plan import CollectPlan, LogprobTask
 from vivavoce.store.asked import unanswered
 from vivavoce.store.calls import Ledger
-from vivavoce.store.runfile import RunFile
 
 PURPOSE = "probe"
 """The purpose under which calls are stored; files of earlier versions hold it."""
@@ -61,18 +61,20 @@ def prompt_builder(plan: CollectPlan, candidate: CandidateConfig) -> PromptBuild
 
 
 def pending_tasks(
-    run: RunFile, plan: CollectPlan, candidate: CandidateConfig
+    db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
 ) -> Iterator[tuple[LogprobTask, Item]]:
     """What a candidate is still to be asked: each task, and the items without a record."""
     for task in plan.tasks:
-        for item in unanswered(run, task.items, str(candidate.spec), task.probe.name):
+        for item in unanswered(db, task.items, str(candidate.spec), task.probe.name):
             yield task, item
 
 
-def max_calls(run: RunFile, plan: CollectPlan, candidate: CandidateConfig, branching: bool) -> int:
+def max_calls(
+    db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig, branching: bool
+) -> int:
     """How many calls a candidate takes at most: stored calls are not subtracted."""
     prompt = prompt_builder(plan, candidate)
-    pending = pending_tasks(run, plan, candidate)
+    pending = pending_tasks(db, plan, candidate)
     return sum(task.probe.most_calls(item, prompt, branching) for task, item in pending)
 
 
@@ -125,7 +127,6 @@ _UNASKED = Call(Request(messages=()), 1, _Place())
 
 
 def loglikelihood_rounds(
-    run: RunFile,
     plan: CollectPlan,
     ledger: Ledger,
     connected: Sequence[Connected],
@@ -133,7 +134,7 @@ def loglikelihood_rounds(
     outcome: LogprobOutcome,
 ) -> Iterator[Round]:
     """The two rounds; the second reads the replies of the first. `outcome` counts items, `tally` calls."""
-    rounds = _Rounds(run, plan, ledger, tally, outcome)
+    rounds = _Rounds(plan, ledger, tally, outcome)
     first = [Queue(m, rounds.opening_calls(c), c.limits, c.price) for c, m in connected]
     yield Round(first, rounds.keep_opening, rounds.recall)
     second = [Queue(m, rounds.following_calls(c, m), c.limits, c.price) for c, m in connected]
@@ -144,16 +145,16 @@ class _Rounds:
     """The calls of both rounds, and what becomes of their replies."""
 
     def __init__(
-        self, run: RunFile, plan: CollectPlan, ledger: Ledger, tally: UsageCounter, outcome: LogprobOutcome
+        self, plan: CollectPlan, ledger: Ledger, tally: UsageCounter, outcome: LogprobOutcome
     ) -> None:
-        self._run, self._plan, self._ledger = run, plan, ledger
+        self._plan, self._ledger = plan, ledger
         self._tally, self._outcome = tally, outcome
         self._failures: dict[tuple[str, str], str] = {}
         """By model and request why no reply came in the first round."""
 
     def opening_calls(self, candidate: CandidateConfig) -> Iterator[Call]:
         prompt = prompt_builder(self._plan, candidate)
-        for task, item in pending_tasks(self._run, self._plan, candidate):
+        for task, item in pending_tasks(self._ledger.db, self._plan, candidate):
             for request in task.probe.sample(item, prompt):
                 yield Call(request, 1, _Place())
 
@@ -167,7 +168,7 @@ class _Rounds:
     def following_calls(self, candidate: CandidateConfig, model: Model) -> Iterator[Call]:
         prompt = prompt_builder(self._plan, candidate)
         branching = bool(getattr(model, "branching", False))
-        for task, item in pending_tasks(self._run, self._plan, candidate):
+        for task, item in pending_tasks(self._ledger.db, self._plan, candidate):
             if self._tally.interrupted or model.name in self._tally.stopped:
                 yield _UNASKED
                 continue

@@ -1,6 +1,7 @@
 """The plan of a collect: what is to be asked of which candidates, checked before anything is sent."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,7 +30,6 @@ from vivavoce.pipeline.collect.few_shot import FewShot
 from vivavoce.pipeline.collect.seeds import seed_of
 from vivavoce.pipeline.shards.memory import ShardWork
 from vivavoce.store.asked import unanswered
-from vivavoce.store.runfile import RunFile
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
@@ -179,13 +179,13 @@ class CollectPlan(NamedTuple):
 
 
 def pending_repeats(
-    run: RunFile, plan: CollectPlan, candidate: CandidateConfig
+    db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
 ) -> Iterator[tuple[Item, int]]:
     """Items and repeats to which a candidate has given no answer: the first repeat of every item, then the
     second, and so on.
     """
     for repeat in range(1, plan.repeats + 1):
-        for item in unanswered(run, plan.items, str(candidate.spec), repeat=repeat):
+        for item in unanswered(db, plan.items, str(candidate.spec), repeat=repeat):
             yield item, repeat
 
 

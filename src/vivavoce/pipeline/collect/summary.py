@@ -1,6 +1,7 @@
 """What a collect is about to do and may cost, and what it did: in rows and sentences."""
 
 import math
+import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from vivavoce.pipeline.collect import Collected, ModelFacts
 from vivavoce.pipeline.collect.loglikelihood import max_calls, pending_tasks
 from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
 from vivavoce.stats import effective_groups, mde
+from vivavoce.store.asked import open_answers
 from vivavoce.store.runfile import RunFile
 
 DISCORDANCE = (0.2, 0.5)
@@ -38,12 +40,15 @@ class CostEstimate(NamedTuple):
 def estimate_cost(run: RunFile, plan: CollectPlan) -> tuple[CostEstimate, ...]:
     """What a collect of this plan would ask and may cost, candidate by candidate."""
     estimate = _logprobs_cost if plan.tasks else _generation_cost
-    return tuple(estimate(run, plan, candidate) for candidate in plan.candidates)
+    with open_answers(run) as db:
+        return tuple(estimate(db, plan, candidate) for candidate in plan.candidates)
 
 
-def _generation_cost(run: RunFile, plan: CollectPlan, candidate: CandidateConfig) -> CostEstimate:
+def _generation_cost(
+    db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
+) -> CostEstimate:
     n_pending = characters = 0
-    for item, repeat in pending_repeats(run, plan, candidate):
+    for item, repeat in pending_repeats(db, plan, candidate):
         n_pending += 1
         characters += plan.requests.request(item, candidate, repeat).characters
     input_tokens = characters // 4
@@ -58,10 +63,12 @@ def _generation_cost(run: RunFile, plan: CollectPlan, candidate: CandidateConfig
     return CostEstimate(str(candidate.spec), n_pending, n_answered, input_tokens, output_tokens, cost)
 
 
-def _logprobs_cost(run: RunFile, plan: CollectPlan, candidate: CandidateConfig) -> CostEstimate:
-    n_pending = sum(1 for _ in pending_tasks(run, plan, candidate))
+def _logprobs_cost(
+    db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
+) -> CostEstimate:
+    n_pending = sum(1 for _ in pending_tasks(db, plan, candidate))
     n_answered = sum(len(task.items) for task in plan.tasks) - n_pending
-    calls = max_calls(run, plan, candidate, candidate.branching)
+    calls = max_calls(db, plan, candidate, candidate.branching)
     cost = 0.0 if not candidate.metered else None
     return CostEstimate(str(candidate.spec), calls, n_answered, None, None, cost)
 

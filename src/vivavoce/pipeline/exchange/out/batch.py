@@ -152,11 +152,12 @@ class Batch(Exporter):
         """Write the requests of a candidate; whether there is one."""
         self._check(run, plan)
         candidate, repeats = plan.settings.candidate, range(1, plan.settings.repeats + 1)
-        open_repeats = {
-            (item.item, item.variant, repeat)
-            for repeat in repeats
-            for item in unanswered(run, plan.items, candidate, repeat=repeat)
-        }
+        with run.reading() as db:
+            open_repeats = {
+                (item.item, item.variant, repeat)
+                for repeat in repeats
+                for item in unanswered(db, plan.items, candidate, repeat=repeat)
+            }
         pending = (
             entry
             for entry in batch_requests(plan.entry, plan.items, plan.settings)
