@@ -1,5 +1,7 @@
 import errno
+import pickle
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -76,6 +78,16 @@ def test_a_mapping_that_cannot_be_written_to_is_stored_as_the_same_mapping() -> 
 def test_what_no_file_can_hold_is_one_sentence() -> None:
     with pytest.raises(InputError, match="exam: an item between 'q0' and 'q1' holds what cannot be stored"):
         ItemFile([item(0), item(1, meta={"call": lambda: None})])
+
+
+def test_a_folder_that_takes_no_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(item_files.tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match=r"a long exam needs a temporary file.*No such file.*TMPDIR"):
+        ItemFile([item(0)])
+
+
+def test_another_process_gets_the_items() -> None:
+    assert (item(0), item(1)) == pickle.loads(pickle.dumps(ItemFile([item(0), item(1)])))
 
 
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

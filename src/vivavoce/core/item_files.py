@@ -27,11 +27,18 @@ class ItemFile(Sequence[Item]):
 
     In memory stand one block and 8 bytes for each other one. Reading is safe from several threads.
 
-    Raises `InputError` where the disk is full, and for an item that holds what no file can.
+    Raises `InputError` where there is no temporary file or no room for it, and for an item that holds what
+    no file can.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._file = tempfile.TemporaryFile(prefix="viva-")  # noqa: SIM115 - it ends with this object
+        try:
+            self._file = tempfile.TemporaryFile(prefix="viva-")  # noqa: SIM115 - it ends with this object
+        except OSError as error:
+            raise InputError(
+                f"a long exam needs a temporary file, and there is none ({error.strerror or error}): name a "
+                "folder that can be written in TMPDIR."
+            ) from error
         weakref.finalize(self, self._file.close)
         self._starts = array("q", [0])
         self._n = 0
@@ -93,6 +100,10 @@ class ItemFile(Sequence[Item]):
         if not isinstance(sequence, ItemFile | tuple):
             return NotImplemented
         return len(self) == len(sequence) and all(map(eq, self, sequence))
+
+    def __reduce__(self) -> tuple[Callable[[Iterable[Item]], Sequence[Item]], tuple[list[Item]]]:
+        """For another process: the items themselves."""
+        return item_sequence, (list(self),)
 
     def __repr__(self) -> str:
         return f"<{self._n:,} items in a temporary file>"
