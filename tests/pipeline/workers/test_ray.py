@@ -101,6 +101,9 @@ def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(t
     process = command("score", shared.file.path, *specs, "--workers", "ray", "--json", "--quiet")
     environments = list[str]()
     wait_for(lambda: environments_of(process, environments), process)
+    addresses = listening(process)
+    assert addresses
+    assert all(address.endswith("0100007F") for address in addresses), addresses  # 127.0.0.1
     output, errors = finished(process, 1)
     assert errors.startswith("viva: ")  # answers that did not arrive
     assert 1 == len(errors.splitlines())
@@ -129,6 +132,18 @@ def environments_of(process: "subprocess.Popen[str]", environments: list[str]) -
         except OSError:
             continue
     return bool(environments)
+
+
+def listening(process: "subprocess.Popen[str]") -> set[str]:
+    """The addresses at which a command and what it has started listen, in hexadecimal."""
+    sockets = set[str]()
+    for pid in (process.pid, *descendants(process)):
+        for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
+            with suppress(OSError):
+                sockets.add(os.readlink(descriptor))
+    lines = "".join(Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6"))
+    ours = [fields for fields in map(str.split, lines.splitlines()) if f"socket:[{fields[9]}]" in sockets]
+    return {fields[1].partition(":")[0] for fields in ours if fields[3] == "0A"}
 
 
 @pytest.fixture

@@ -33,14 +33,15 @@ SLOW = re.compile(r"timed out during startup|Initialization failure from server"
 """What Ray says where it, or the process that it starts for a client, took too long."""
 REACH_S = 10.0
 """Seconds within which a port must answer; Ray itself then takes up to half a minute to greet."""
-LONGEST_FOLDER = 30
-"""Characters of a folder in which Ray can name its sockets, which may have 107."""
+LONGEST_FOLDER = 20
+"""Characters of a folder in which Ray can name its sockets, which may have 103, of which it adds up to 84."""
 
 _VARIABLES = {
     **THREADS,
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": "^",  # what Ray would print of each worker that ends
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns that this will be the default
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # else a Ray that starts here listens on the network
 }
 
 
@@ -128,7 +129,8 @@ def _started(ray: Any) -> Iterator[None]:
     folder = tempfile.mkdtemp(prefix="viva-ray-", dir=_short_folder())
     settings = {
         "address": "local", "num_cpus": n_cores(), "include_dashboard": False, "log_to_driver": False,
-        "configure_logging": False, "object_store_memory": OBJECT_STORE, "_temp_dir": folder,
+        "configure_logging": False, "object_store_memory": OBJECT_STORE,
+        "_temp_dir": os.path.join(folder, "r"),  # which Ray opens to all users of the machine
         "_node_ip_address": "127.0.0.1",
     }  # fmt: skip
     try:
@@ -201,6 +203,7 @@ def _session(ray: Any, address: str, host: str | None, check: Callable[[str], No
     nodes = [node for node in ray.nodes() if node["Alive"]]
     n_cores, n_gpus = (int(sum(node["Resources"].get(what, 0) for node in nodes)) for what in ("CPU", "GPU"))
     if host is None:
+        _refuse_network([node["NodeManagerAddress"] for node in nodes])
         return RaySession(ray, "on this machine", True, max(1, n_cores), n_gpus, {})
     elsewhere = _elsewhere(host, nodes)
     if elsewhere and check:
@@ -210,6 +213,16 @@ def _session(ray: Any, address: str, host: str | None, check: Callable[[str], No
         affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         placement = {"scheduling_strategy": affinity(nodes[0]["NodeID"], soft=False)}
     return RaySession(ray, f"at {address}", False, max(1, n_cores), n_gpus, placement)
+
+
+def _refuse_network(addresses: Sequence[str]) -> None:
+    """Refuse a Ray of our own that listens beyond this machine."""
+    beyond = [address for address in addresses if not is_local(address)]
+    if beyond:
+        raise InputError(
+            f"--workers ray: Ray would listen at {beyond[0]}, where other machines reach it, because this "
+            "process imported it earlier: set RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 before `import ray`."
+        )
 
 
 def _elsewhere(host: str, nodes: Sequence[Mapping[str, Any]]) -> str | None:
