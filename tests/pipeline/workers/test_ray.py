@@ -25,6 +25,7 @@ from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
 from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.workers.ray_caretaker import processes_of
 
 pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
@@ -231,27 +232,30 @@ def test_a_killed_raylet_is_one_sentence_and_a_second_run_completes(
     else:
         raylet_of(process)
         time.sleep(seconds)
-    kill_raylet(process)
-    assert_ended_by_the_kill(process, 2 if seconds is None else None)
+    started = kill_raylet(process)
+    assert_ended_by_the_kill(process, started, 2 if seconds is None else None)
     if seconds is None:
         assert 0 < n_stored(run) < N
     assert_completes(run, rows)
 
 
-def kill_raylet(process: "subprocess.Popen[str]") -> None:
-    """Kill the raylet of a command; where the command has ended there is none."""
+def kill_raylet(process: "subprocess.Popen[str]") -> dict[int, str]:
+    """Kill the raylet of a command, and say what it had started: nothing where the command has ended."""
+    started = {pid: line for pid, line in descendants(process).items() if line}
     for raylet in pids(process, "raylet/raylet "):
         with suppress(ProcessLookupError):
             os.kill(raylet, signal.SIGKILL)
+    return started
 
 
-def assert_ended_by_the_kill(process: "subprocess.Popen[str]", code: int | None = None) -> None:
+def assert_ended_by_the_kill(
+    process: "subprocess.Popen[str]", started: dict[int, str], code: int | None = None
+) -> None:
     """The command ends in one sentence, and leaves no process.
 
     Unless a code is stated: or it ends well, where Ray had started once more or all was done; or with Ray,
     whose library ends the program itself where its raylet ends while the two shake hands.
     """
-    started = [*descendants(process)]
     output, errors = process.communicate(timeout=300)
     assert process.returncode in ((0, 1, 2) if code is None else (code,)), errors
     assert "" == output
@@ -263,10 +267,22 @@ def assert_ended_by_the_kill(process: "subprocess.Popen[str]", code: int | None 
     if code:
         assert said[0].startswith("viva: Ray on this machine ended while its workers computed")
         assert said[0].endswith("what was stored is safe; rerun the command to resume.")
-    end = time.monotonic() + 30
-    while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert [] == alive
+    assert_nothing_is_left(started)
+
+
+def assert_nothing_is_left(started: dict[int, str]) -> None:
+    """No process of a command that has ended runs any more, and the folder of its Ray is removed."""
+    end = time.monotonic() + 5
+    while (
+        alive := {pid: line for pid, line in started.items() if is_running(pid)}
+    ) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert {} == alive
+    folders = [line.split()[-1] for line in started.values() if "ray_caretaker.py" in line]
+    assert len(folders) == bool(started), started
+    for folder in folders:
+        assert [] == processes_of(folder)
+        assert not Path(folder).exists()
 
 
 def assert_completes(run: Run, rows: list[tuple[Any, ...]]) -> None:

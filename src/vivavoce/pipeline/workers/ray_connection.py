@@ -1,20 +1,19 @@
 """Ray, started on this machine or reached at an address. It prints nothing and leaves nothing behind.
 
 Ray's own statistics and its dashboard stay off. The Ray that is started here listens on the loopback address,
-its processes get no keys, and its folder of logs is removed with it.
+its processes get no keys, and they end, and its folder of logs is removed, however this process ends.
 """
 
 import logging
 import os
 import re
-import shutil
 import signal
 import socket
 import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from vivavoce.core.net import is_local, is_offline
 from vivavoce.core.text import one_line
 from vivavoce.models.worker_process import STARTING, THREADS, secret_variables
 from vivavoce.pipeline.workers import n_cores, ray_host
+from vivavoce.pipeline.workers.ray_caretaker import VARIABLE, caretaker
 
 OBJECT_STORE = 512 * 2**20
 """Bytes of shared memory for what is on its way; Ray writes what exceeds them to its folder."""
@@ -126,25 +126,24 @@ def connect(address: str, check: Callable[[str], None] | None = None) -> Iterato
 @contextmanager
 def _started(ray: Any) -> Iterator[None]:
     """Ray on this machine, in a folder of its own."""
-    folder = tempfile.mkdtemp(prefix="viva-ray-", dir=_short_folder())
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="viva-ray-", dir=_short_folder()))
     settings = {
         "address": "local", "num_cpus": n_cores(), "include_dashboard": False, "log_to_driver": False,
         "configure_logging": False, "object_store_memory": OBJECT_STORE,
         "_temp_dir": os.path.join(folder, "r"),  # which Ray opens to all users of the machine
         "_node_ip_address": "127.0.0.1",
     }  # fmt: skip
-    try:
-        with _shutdown(ray):
-            try:
-                _init(ray, _VARIABLES, settings)
-            except Exception as error:
-                raise InputError(
-                    f"--workers ray: Ray could not be started on this machine ({_words(error)}): state a "
-                    "number of --workers instead."
-                ) from None
-            yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as exits:
+        try:
+            exits.enter_context(caretaker(folder))
+            exits.enter_context(_shutdown(ray))
+            _init(ray, {**_VARIABLES, VARIABLE: folder}, settings)
+        except Exception as error:
+            raise InputError(
+                f"--workers ray: Ray could not be started on this machine ({_words(error)}): state a "
+                "number of --workers instead."
+            ) from None
+        yield
 
 
 def _short_folder() -> str | None:
