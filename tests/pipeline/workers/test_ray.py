@@ -185,7 +185,7 @@ def run_of(folder: Path) -> Run:
 
 
 def scoring(run: Run) -> "subprocess.Popen[str]":
-    words = ("score", run.file.path, "tardy(seconds=0.02)", "--plugin", TARDY, "--workers", "ray")
+    words = ("score", run.file.path, "tardy(seconds=0.03)", "--plugin", TARDY, "--workers", "ray")
     return command(*words, "--quiet")
 
 
@@ -251,9 +251,10 @@ def test_a_killed_raylet_is_one_sentence_and_killed_workers_of_a_second_run_chan
 def kill_raylet(process: "subprocess.Popen[str]") -> dict[int, str]:
     """Kill the raylet of a command, and say what it had started: nothing where the command has ended."""
     started = {pid: line for pid, line in descendants(process).items() if line}
-    for raylet in pids(process, "raylet/raylet "):
-        with suppress(ProcessLookupError):
-            os.kill(raylet, signal.SIGKILL)
+    for pid, line in started.items():
+        if "raylet/raylet " in line:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     return started
 
 
