@@ -25,6 +25,7 @@ from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
 from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.workers.ray_caretaker import processes_of
 
 pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
@@ -43,10 +44,32 @@ def two_cores() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
+ONE_RAY = """
+import json, sys
+from contextlib import nullcontext
+from vivavoce.cli import main
+from vivavoce.pipeline.workers import ray_executor
+
+with ray_executor.connect("ray") as session:
+    ray_executor.connect = lambda address, check: nullcontext(session)
+    for words in json.loads(sys.argv[1]):
+        sys.argv[1:] = words
+        try:
+            main()
+        except SystemExit as end:
+            print(chr(30), end.code)
+"""
+"""Commands in one process that share a Ray, because to start it is dear; each says its code."""
+
+
 def command(*words: object) -> "subprocess.Popen[str]":
     """`viva` in a process of its own."""
+    return python("-m", "vivavoce", *words)
+
+
+def python(*words: object) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "vivavoce", *map(str, words)],
+        [sys.executable, *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=two_cores,
         env={**os.environ, "OPENAI_API_KEY": KEY},
     )  # fmt: skip
@@ -97,26 +120,32 @@ def n_stored(run: Run) -> int:
 def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(tmp_path: Path) -> None:
     specs = (*RULES, *WITH_TEXT)
     alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
-    by_one = alone.score(*specs)
-    process = command("score", shared.file.path, *specs, "--workers", "ray", "--json", "--quiet")
+    variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
+    common = ("--workers", "ray", "--quiet")
+    score = ("score", str(shared.file.path), *specs, *common, "--json")
+    process = python(
+        "-c", ONE_RAY, json.dumps([score, ("vary", str(shared.file.path), *variations, *common)])
+    )
     environments = list[str]()
     wait_for(lambda: environments_of(process, environments), process)
-    output, errors = finished(process, 1)
-    assert errors.startswith("viva: ")  # answers that did not arrive
-    assert 1 == len(errors.splitlines())
     assert environments
     assert not any(KEY in environment for environment in environments)
+    addresses = listening(process)
+    assert addresses
+    assert all(address.endswith("0100007F") for address in addresses), addresses  # 127.0.0.1
+    by_one = alone.score(*specs)
+    alone.vary(*variations)
+    output, errors = finished(process)
+    output, *codes = output.split(chr(30))
+    assert ["1", "0"] == [code.strip() for code in codes]  # there are answers that did not arrive
+    assert errors.startswith("viva: ")
+    assert 1 == len(errors.splitlines())
     expected = stored_scores(alone)
     assert len(expected) > 1000
     assert expected == stored_scores(shared)
     rows = json.loads(output)["rows"]
     assert len(by_one.rows) == len(rows)
     assert {(r["metric"], r["estimate"]) for r in by_one.rows} == {(r["metric"], r["estimate"]) for r in rows}
-
-    variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
-    alone.vary(*variations)
-    process = command("vary", shared.file.path, *variations, "--workers", "ray", "--quiet")
-    assert ("", "") == finished(process)
     varied = [table for table in tables(alone.file.path) if "provenance" not in str(table)]
     assert varied == [table for table in tables(shared.file.path) if "provenance" not in str(table)]
 
@@ -129,6 +158,18 @@ def environments_of(process: "subprocess.Popen[str]", environments: list[str]) -
         except OSError:
             continue
     return bool(environments)
+
+
+def listening(process: "subprocess.Popen[str]") -> set[str]:
+    """The addresses at which a command and what it has started listen, in hexadecimal."""
+    sockets = set[str]()
+    for pid in (process.pid, *descendants(process)):
+        for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
+            with suppress(OSError):
+                sockets.add(os.readlink(descriptor))
+    lines = "".join(Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6"))
+    ours = [fields for fields in map(str.split, lines.splitlines()) if f"socket:[{fields[9]}]" in sockets]
+    return {fields[1].partition(":")[0] for fields in ours if fields[3] == "0A"}
 
 
 @pytest.fixture
@@ -144,7 +185,7 @@ def run_of(folder: Path) -> Run:
 
 
 def scoring(run: Run) -> "subprocess.Popen[str]":
-    words = ("score", run.file.path, "tardy(seconds=0.02)", "--plugin", TARDY, "--workers", "ray")
+    words = ("score", run.file.path, "tardy(seconds=0.03)", "--plugin", TARDY, "--workers", "ray")
     return command(*words, "--quiet")
 
 
@@ -152,22 +193,6 @@ def expected_rows(folder: Path) -> list[tuple[Any, ...]]:
     run = run_of(folder)
     run.score("tardy")
     return [row[1:] for row in stored_scores(run)]
-
-
-@pytest.mark.usefixtures("_plugin")
-def test_killed_workers_change_no_row(tmp_path: Path) -> None:
-    expected, run = expected_rows(tmp_path / "alone"), run_of(tmp_path / "run")
-    process, kills = scoring(run), 0
-    killed: set[int] = set()
-    for _ in range(2):  # as soon as one computes, so that much is left to do
-        workers = wait_for(lambda: set(pids(process, "ray::vivavoce")) - killed, process)
-        killed.add(min(workers))
-        os.kill(min(workers), signal.SIGKILL)
-        kills += 1
-    assert ("", "") == finished(process)
-    assert 2 == kills
-    assert expected == [row[1:] for row in stored_scores(run)]
-    assert broken(run.file.path) is None
 
 
 RNG = Random(20)
@@ -205,7 +230,7 @@ def raylet_of(process: "subprocess.Popen[str]") -> int | None:
 
 @pytest.mark.parametrize("share", MOMENTS)
 @pytest.mark.usefixtures("_plugin")
-def test_a_killed_raylet_is_one_sentence_and_a_second_run_completes(
+def test_a_killed_raylet_is_one_sentence_and_killed_workers_of_a_second_run_change_no_row(
     share: float | None, rows: list[tuple[Any, ...]], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     seconds = share and share * request.getfixturevalue("unkilled_s")
@@ -216,27 +241,31 @@ def test_a_killed_raylet_is_one_sentence_and_a_second_run_completes(
     else:
         raylet_of(process)
         time.sleep(seconds)
-    kill_raylet(process)
-    assert_ended_by_the_kill(process, 2 if seconds is None else None)
+    started = kill_raylet(process)
+    assert_ended_by_the_kill(process, started, 2 if seconds is None else None)
     if seconds is None:
         assert 0 < n_stored(run) < N
-    assert_completes(run, rows)
+    assert_completes(run, rows, n_kills=2 if seconds is None else 0)
 
 
-def kill_raylet(process: "subprocess.Popen[str]") -> None:
-    """Kill the raylet of a command; where the command has ended there is none."""
-    for raylet in pids(process, "raylet/raylet "):
-        with suppress(ProcessLookupError):
-            os.kill(raylet, signal.SIGKILL)
+def kill_raylet(process: "subprocess.Popen[str]") -> dict[int, str]:
+    """Kill the raylet of a command, and say what it had started: nothing where the command has ended."""
+    started = {pid: line for pid, line in descendants(process).items() if line}
+    for pid, line in started.items():
+        if "raylet/raylet " in line:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return started
 
 
-def assert_ended_by_the_kill(process: "subprocess.Popen[str]", code: int | None = None) -> None:
+def assert_ended_by_the_kill(
+    process: "subprocess.Popen[str]", started: dict[int, str], code: int | None = None
+) -> None:
     """The command ends in one sentence, and leaves no process.
 
     Unless a code is stated: or it ends well, where Ray had started once more or all was done; or with Ray,
     whose library ends the program itself where its raylet ends while the two shake hands.
     """
-    started = [*descendants(process)]
     output, errors = process.communicate(timeout=300)
     assert process.returncode in ((0, 1, 2) if code is None else (code,)), errors
     assert "" == output
@@ -248,18 +277,38 @@ def assert_ended_by_the_kill(process: "subprocess.Popen[str]", code: int | None 
     if code:
         assert said[0].startswith("viva: Ray on this machine ended while its workers computed")
         assert said[0].endswith("what was stored is safe; rerun the command to resume.")
-    end = time.monotonic() + 30
-    while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert [] == alive
+    assert_nothing_is_left(started)
 
 
-def assert_completes(run: Run, rows: list[tuple[Any, ...]]) -> None:
-    """What is stored are rows of one process, each once; the same command again adds the others."""
+def assert_nothing_is_left(started: dict[int, str]) -> None:
+    """No process of a command that has ended runs any more, and the folder of its Ray is removed."""
+    end = time.monotonic() + 5
+    while (
+        alive := {pid: line for pid, line in started.items() if is_running(pid)}
+    ) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert {} == alive
+    folders = [line.split()[-1] for line in started.values() if "ray_caretaker.py" in line]
+    assert len(folders) == bool(started), started
+    for folder in folders:
+        assert [] == processes_of(folder)
+        assert not Path(folder).exists()
+
+
+def assert_completes(run: Run, rows: list[tuple[Any, ...]], n_kills: int) -> None:
+    """What is stored are rows of one process, each once; the same command again adds the others.
+
+    So many of its workers are killed, each as soon as one computes, so that much is left to do.
+    """
     stored = stored_scores(run)
     assert Counter(row[1:] for row in stored) <= Counter(rows)
     assert broken(run.file.path) is None
-    assert ("", "") == finished(scoring(run))
+    process, killed = scoring(run), set[int]()
+    for _ in range(n_kills):
+        workers = wait_for(lambda: set(pids(process, "ray::vivavoce")) - killed, process)
+        killed.add(min(workers))
+        os.kill(min(workers), signal.SIGKILL)
+    assert ("", "") == finished(process)
     completed = stored_scores(run)
     assert set(stored) <= set(completed)
     assert rows == sorted(row[1:] for row in completed)

@@ -89,6 +89,30 @@ def test_results_come_in_order_and_the_job_is_sent_once(ray: FakeRay, tmp_path: 
     assert not Path(settings["_temp_dir"]).exists()
 
 
+def test_a_folder_of_ray_is_closed_to_others(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(_temp_dir: str, **settings: Any) -> None:
+        Path(_temp_dir).mkdir(mode=0o777)
+        modes.append(Path(_temp_dir).parent.stat().st_mode & 0o777)
+
+    modes = list[int]()
+    monkeypatch.setattr(ray, "init", init)
+    with open_executor("ray") as executor:
+        doubles(executor.results(works(1), Doubling(tmp_path)))
+    assert [0o700] == modes
+
+
+def test_a_ray_of_ours_that_listens_on_the_network_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ray = installed(monkeypatch, node("192.0.2.7"))
+    sentence = "would listen at 192.0.2.7, where other machines reach it, .* before `import ray`"
+    with open_executor("ray") as executor, pytest.raises(InputError, match=sentence):
+        doubles(executor.results(works(1), Doubling(tmp_path)))
+    assert not ray.initialized
+
+
 def test_nothing_is_started_before_there_is_work(ray: FakeRay, tmp_path: Path) -> None:
     with open_executor("ray") as executor:
         assert [] == doubles(executor.results([], Doubling(tmp_path)))

@@ -1,20 +1,19 @@
 """Ray, started on this machine or reached at an address. It prints nothing and leaves nothing behind.
 
 Ray's own statistics and its dashboard stay off. The Ray that is started here listens on the loopback address,
-its processes get no keys, and its folder of logs is removed with it.
+its processes get no keys, and they end, and its folder of logs is removed, however this process ends.
 """
 
 import logging
 import os
 import re
-import shutil
 import signal
 import socket
 import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from vivavoce.core.net import is_local, is_offline
 from vivavoce.core.text import one_line
 from vivavoce.models.worker_process import STARTING, THREADS, secret_variables
 from vivavoce.pipeline.workers import n_cores, ray_host
+from vivavoce.pipeline.workers.ray_caretaker import VARIABLE, caretaker
 
 OBJECT_STORE = 512 * 2**20
 """Bytes of shared memory for what is on its way; Ray writes what exceeds them to its folder."""
@@ -33,14 +33,15 @@ SLOW = re.compile(r"timed out during startup|Initialization failure from server"
 """What Ray says where it, or the process that it starts for a client, took too long."""
 REACH_S = 10.0
 """Seconds within which a port must answer; Ray itself then takes up to half a minute to greet."""
-LONGEST_FOLDER = 30
-"""Characters of a folder in which Ray can name its sockets, which may have 107."""
+LONGEST_FOLDER = 20
+"""Characters of a folder in which Ray can name its sockets, which may have 103, of which it adds up to 84."""
 
 _VARIABLES = {
     **THREADS,
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": "^",  # what Ray would print of each worker that ends
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns that this will be the default
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # else a Ray that starts here listens on the network
 }
 
 
@@ -125,24 +126,24 @@ def connect(address: str, check: Callable[[str], None] | None = None) -> Iterato
 @contextmanager
 def _started(ray: Any) -> Iterator[None]:
     """Ray on this machine, in a folder of its own."""
-    folder = tempfile.mkdtemp(prefix="viva-ray-", dir=_short_folder())
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="viva-ray-", dir=_short_folder()))
     settings = {
         "address": "local", "num_cpus": n_cores(), "include_dashboard": False, "log_to_driver": False,
-        "configure_logging": False, "object_store_memory": OBJECT_STORE, "_temp_dir": folder,
+        "configure_logging": False, "object_store_memory": OBJECT_STORE,
+        "_temp_dir": os.path.join(folder, "r"),  # which Ray opens to all users of the machine
         "_node_ip_address": "127.0.0.1",
     }  # fmt: skip
-    try:
-        with _shutdown(ray):
-            try:
-                _init(ray, _VARIABLES, settings)
-            except Exception as error:
-                raise InputError(
-                    f"--workers ray: Ray could not be started on this machine ({_words(error)}): state a "
-                    "number of --workers instead."
-                ) from None
-            yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as exits:
+        try:
+            exits.enter_context(caretaker(folder))
+            exits.enter_context(_shutdown(ray))
+            _init(ray, {**_VARIABLES, VARIABLE: folder}, settings)
+        except Exception as error:
+            raise InputError(
+                f"--workers ray: Ray could not be started on this machine ({_words(error)}): state a "
+                "number of --workers instead."
+            ) from None
+        yield
 
 
 def _short_folder() -> str | None:
@@ -201,6 +202,7 @@ def _session(ray: Any, address: str, host: str | None, check: Callable[[str], No
     nodes = [node for node in ray.nodes() if node["Alive"]]
     n_cores, n_gpus = (int(sum(node["Resources"].get(what, 0) for node in nodes)) for what in ("CPU", "GPU"))
     if host is None:
+        _refuse_network([node["NodeManagerAddress"] for node in nodes])
         return RaySession(ray, "on this machine", True, max(1, n_cores), n_gpus, {})
     elsewhere = _elsewhere(host, nodes)
     if elsewhere and check:
@@ -210,6 +212,16 @@ def _session(ray: Any, address: str, host: str | None, check: Callable[[str], No
         affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         placement = {"scheduling_strategy": affinity(nodes[0]["NodeID"], soft=False)}
     return RaySession(ray, f"at {address}", False, max(1, n_cores), n_gpus, placement)
+
+
+def _refuse_network(addresses: Sequence[str]) -> None:
+    """Refuse a Ray of our own that listens beyond this machine."""
+    beyond = [address for address in addresses if not is_local(address)]
+    if beyond:
+        raise InputError(
+            f"--workers ray: Ray would listen at {beyond[0]}, where other machines reach it, because this "
+            "process imported it earlier: set RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 before `import ray`."
+        )
 
 
 def _elsewhere(host: str, nodes: Sequence[Mapping[str, Any]]) -> str | None:
