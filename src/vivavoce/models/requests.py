@@ -181,6 +181,8 @@ class RetryableError(Exception):
     `after` is the wait in seconds that it asked for; `throttled` says that it got too many requests at once,
     `lasting` that other requests will probably fail in the same way. `usage` is that of a reply that came and
     cannot be used, null where none came: the engine charges it, by an estimate where it has no counts.
+    `at_once` asks to send the request again without a wait, because the model now puts it otherwise: the
+    first time it is no attempt, but it takes its place in the rate limits.
     """
 
     def __init__(
@@ -191,9 +193,11 @@ class RetryableError(Exception):
         throttled: bool = False,
         lasting: bool = False,
         usage: Usage | None = None,
+        at_once: bool = False,
     ) -> None:
         super().__init__(why)
-        self.after, self.throttled, self.lasting, self.usage = after, throttled, lasting, usage
+        self.after, self.throttled, self.lasting = after, throttled, lasting
+        self.usage, self.at_once = usage, at_once
 
 
 class RejectedError(Exception):

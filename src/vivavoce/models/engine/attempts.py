@@ -25,6 +25,7 @@ class Attempt:
     retry_after: float | None = None
     kind: FailureKind = "passing"
     unusable: Usage | None = None
+    at_once: bool = False
 
 
 def failed_attempt(model: Model, error: Exception) -> Attempt:
@@ -32,6 +33,7 @@ def failed_attempt(model: Model, error: Exception) -> Attempt:
     if isinstance(error, RetryableError):
         kind: FailureKind = "throttled" if error.throttled else "lasting" if error.lasting else "passing"
         attempt = Attempt(0.0, error=str(error), done=False, retry_after=error.after, kind=kind)
+        attempt.at_once = error.at_once
     elif isinstance(error, ModelError):
         attempt = Attempt(0.0, error=str(error).rstrip("."), fatal=True)
     elif isinstance(error, RejectedError):

@@ -259,7 +259,7 @@ class _Scheduler:
         total = self.timeout_total if model.place else math.inf
         used, why = 0.0, ""
         try:
-            while result := await self._paid_attempt(queue, request, limiter, token, total - used):
+            while result := await self._worded_attempt(queue, request, limiter, token, total - used):
                 taken.add(result)
                 used += result.seconds
                 wait = _backoff(taken.attempts, result.retry_after)
@@ -298,6 +298,18 @@ class _Scheduler:
             last.fatal,
             unusable=taken.unusable,
         )
+
+    async def _worded_attempt(
+        self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float
+    ) -> Attempt | None:
+        """One attempt, in other words where the endpoint wants them; null if the model is given up."""
+        result = await self._paid_attempt(queue, request, limiter, token, seconds)
+        if result is None or not result.at_once or result.unusable is not None:
+            return result
+        resent = await self._paid_attempt(queue, request, limiter, token, seconds - result.seconds)
+        if resent is not None:
+            resent.seconds += result.seconds
+        return resent
 
     async def _paid_attempt(
         self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float

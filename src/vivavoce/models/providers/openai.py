@@ -150,8 +150,8 @@ class OpenAIChat(HTTPModel):
         except RejectedError as error:
             if length == "max_completion_tokens" or "max_completion_tokens" not in str(error):
                 raise
-        self._length = "max_completion_tokens"  # newer models know the limit by this name only
-        return await self.client.post(self.path, self._payload(request, self._length))
+            self._length = "max_completion_tokens"  # newer models know the limit by this name only
+            raise RetryableError(str(error), at_once=True) from None
 
     def _payload(self, request: Request, length: str) -> dict[str, Any]:
         return chat_payload(self.model, request, length)
