@@ -73,6 +73,9 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
     for row in rows:
         if row.error:
             print(printable(row.error))
+        if row.copy_of:
+            name, other_name = Path(row.run).name, Path(row.copy_of).name
+            print(printable(f"{name} holds shard {row.shard}, as {other_name} does: all counts it once."))
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
             print(printable(f"{counted(row.missing, 'shard')} {verb} no run here yet."))

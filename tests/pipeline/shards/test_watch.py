@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,46 @@ def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> No
     )
     assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
     assert sum(heights) == total.rate  # all of them came within the last minute
+
+
+def test_a_shard_of_which_two_runs_lie_there_is_counted_once(exam: Any, tmp_path: Path, viva: Viva) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    first, second = parts(folder, exam(30), 2)
+    viva_.open(folder / "all.viva").merge(first.file.path, second.file.path)
+    shutil.copy(first.file.path, folder / "a copy.viva")
+    first.score("exact", shard="1/2")
+    *each, total = snapshot(folder)
+    assert {"a copy.viva": "part-1.viva"} == {
+        Path(row.run).name: Path(row.copy_of).name for row in each if row.copy_of
+    }
+    n = first.responses.height + second.responses.height
+    assert (n, 0, first.scores.height, 0) == (total.done, total.remaining, total.scores, total.missing)
+    table = viva("status", folder).stdout
+    assert "a copy.viva holds shard 1/2, as part-1.viva does: all counts it once." in table
+
+
+def test_of_two_runs_of_a_shard_the_one_that_is_further_counts(exam: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (run,) = parts(folder, exam(6), 1)
+    begun = folder / "begun.viva"
+    shutil.copy(run.file.path, begun)
+    with viva_.open(begun).file.writing() as db:
+        db.execute("DELETE FROM calls")
+        db.execute("DELETE FROM responses")
+    begun_row, row, total = snapshot(folder)
+    assert (row.run, None) == (begun_row.copy_of, row.copy_of)
+    assert (6, 0) == (total.done, total.remaining)
+
+
+def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
+    """The same part of the questions, asked of two candidates into two runs."""
+    for name, model in (("a", "baseline/echo"), ("b", "baseline/random")):
+        viva_.open(tmp_path / f"{name}.viva").collect(exam(12), models=[model], shard="1/2")
+    first, second, total = snapshot(tmp_path)
+    assert [None, None] == [first.copy_of, second.copy_of]
+    assert 0 < first.done + second.done == total.done
 
 
 def test_what_is_left_and_what_failed_stand_apart(
