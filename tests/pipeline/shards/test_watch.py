@@ -155,6 +155,41 @@ def test_the_status_of_a_folder_is_a_table_or_an_object(exam: Any, tmp_path: Pat
             viva("status", folder, option)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\nall  99.viva", "a all 99.viva"),
+        ("a\tb\rc.viva", "a b c.viva"),
+        ("\x1b[2J\u202eb.viva", "\ufffd[2J\ufffdb.viva"),
+        ("\udcff.viva", "\ufffd.viva"),  # no UTF-8 on the disk
+        ("\u2028b\x85.viva", "b .viva"),
+    ],
+)
+def test_a_strange_file_name_leaves_each_run_its_row(
+    exam: Any, tmp_path: Path, viva: Viva, name: str, shown: str
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (run,) = parts(folder, exam(6), 1)
+    run.file.path.rename(folder / name)
+    shutil.copy(folder / name, folder / f"{name}.viva")
+    (folder / f"broken {name}").write_bytes(b"no database")
+    lines = viva("status", folder).stdout.split("\n")
+    rows = lines[lines.index(next(line for line in lines if line.startswith("─"))) + 1 : lines.index("")]
+    names = [next(name for name in names_of(shown) if row.startswith(f"{name}  ")) for row in rows]
+    assert sorted(names_of(shown)) == sorted(names)
+    assert all(line.isprintable() for line in lines)
+    answer = json.loads(viva("status", folder, "--json").stdout)
+    assert {name, f"{name}.viva", f"broken {name}"} == {
+        Path(row["run"]).name for row in answer["rows"] if row["about"] == "progress"
+    }
+
+
+def names_of(shown: str) -> list[str]:
+    """What stands in the column of names."""
+    return [shown, f"{shown}.viva", f"broken {shown}", "all"]
+
+
 def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
