@@ -79,14 +79,8 @@ def snapshot(path: Path) -> list[ProgressRow]:
     """
     if not path.exists():
         raise RunNotFound(f"no run at {path}.")
-    runs = []
-    for file in run_files(path):
-        try:
-            runs.append(_progress(file))
-        except StoreError as error:
-            if not path.is_dir():
-                raise
-            runs.append(_ShardRun(ProgressRow(run=str(file), error=str(error)), ()))
+    progress_of = _readable if path.is_dir() else _progress
+    runs = [progress_of(file) for file in run_files(path)]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
     return [
@@ -106,6 +100,14 @@ def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
         else:
             holders |= dict.fromkeys(run.parts, run.row.run)
     return [replace(run.row, copy_of=copies.get(run.row.run)) for run in runs]
+
+
+def _readable(file: Path) -> _ShardRun:
+    """The row of a run of several, with the error where it cannot be read now."""
+    try:
+        return _progress(file)
+    except StoreError as error:
+        return _ShardRun(ProgressRow(run=str(file), error=str(error)), ())
 
 
 def _progress(file: Path) -> _ShardRun:
