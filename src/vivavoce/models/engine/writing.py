@@ -95,10 +95,8 @@ class BatchWriter:
 
     def _write(self, batch: Sequence[CompletedCall]) -> _Written:
         """Store a batch, in the thread."""
-        error = self._refused or self._fault_of(batch)
-        if error is None:
-            return _Written(batch)
-        if isinstance(error, LeaseLostError):
+        error = self._fault_of(batch)
+        if error is None or isinstance(error, LeaseLostError):
             return _Written(batch, error)
         if self._refused or len(batch) == 1:
             return _Written((), error)
@@ -107,7 +105,9 @@ class BatchWriter:
         return _Written(stored, next((written.error for written in singly if written.error), None))
 
     def _fault_of(self, batch: Sequence[CompletedCall]) -> Exception | None:
-        """Why a batch could not be stored; null if it was."""
+        """Why a batch could not be stored, or nothing more is to be asked; null if neither is so."""
+        if self._refused:
+            return self._refused
         try:
             self._store(batch)
         except Exception as error:

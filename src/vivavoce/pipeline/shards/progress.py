@@ -95,8 +95,8 @@ def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
     holders: dict[tuple[str, int], str] = {}
     copies: dict[str, str] = {}
     for run in furthest:
-        if known := run.parts & holders.keys():
-            copies[run.row.run] = holders[min(known)]
+        if shared := run.parts & holders.keys():
+            copies[run.row.run] = holders[min(shared)]
         else:
             holders |= dict.fromkeys(run.parts, run.row.run)
     return [replace(run.row, copy_of=copies.get(run.row.run)) for run in runs]
