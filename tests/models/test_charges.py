@@ -13,6 +13,7 @@ from vivavoce.models.engine import scheduler
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
 from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.providers.anthropic import AnthropicMessages
+from vivavoce.models.providers.inspect.replies import reply_of
 from vivavoce.models.providers.openai import HTTPModel, OpenAIChat, OpenAICompletions
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import (
@@ -248,3 +249,16 @@ def test_what_a_plugin_calls_usage_by_mistake_is_not_charged() -> None:
     error.usage = json.loads('{"input": 3}')
     tally, _ = asked(FakePlugin(error))
     assert (0.0, 0.0, 1) == (tally.cost, tally.guessed, tally.failed)
+
+
+def test_what_inspect_calls_a_reply_is_charged_unless_it_words_a_refusal() -> None:
+    models = pytest.importorskip("inspect_ai.model")
+    usage = models.ModelUsage(input_tokens=11, output_tokens=3, total_tokens=14)
+    with pytest.raises(RetryableError, match="no choices") as malformed:
+        reply_of(models.ModelOutput(model="m", usage=usage), logprobs=False, key=None)
+    with pytest.raises(RetryableError, match="returned str, not an output") as unread:
+        reply_of("words", logprobs=False, key=None)
+    too_long = models.ModelOutput.from_content("m", "too long", stop_reason="model_length")
+    with pytest.raises(RejectedError, match="longer than the model's context") as refused:
+        reply_of(too_long, logprobs=False, key=None)
+    assert [Usage(11, 3), Usage(), None] == [error.value.usage for error in (malformed, unread, refused)]
