@@ -296,7 +296,7 @@ def test_what_was_sent_and_paid_stands_in_the_run(tmp_path: Path, judge: FakeJud
 def test_what_was_sent_and_paid_stands_in_the_run_though_the_replies_could_not_be_stored(
     tmp_path: Path, judge: FakeJudge, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, late: bool) -> None:
         raise Unwritable("the disk is full.")
 
     monkeypatch.setattr(client, "put_calls", full)

@@ -99,6 +99,10 @@ def test_a_judge_whose_lease_went_to_another_stops_asking(
     with pytest.raises(StoreError, match=r"another command \(elsewhere, process 7\) has taken over"):
         run.score(JUDGE, providers=known(concurrency=1), progress=steal)
     assert len(judge.sent) < N
+    with run.file.reading() as db:  # each that was paid is stored
+        assert (
+            len(judge.sent) == db.execute("SELECT count(*) FROM calls WHERE purpose = 'judge'").fetchone()[0]
+        )
 
 
 def test_with_workers_rules_are_scored_there_and_the_judge_is_asked_here(

@@ -204,6 +204,42 @@ def test_the_engine_keeps_to_the_rate(fake):
     assert server.times[-1] - server.times[0] > 0.3  # eleven at once, then a tenth of a second each
 
 
+def refusing_max_tokens(received):
+    """An endpoint that knows the limit on tokens by its newer name alone."""
+
+    async def answer(request):
+        body = await request.json()
+        received.append(body.keys() & {"max_tokens", "max_completion_tokens"})
+        if "max_tokens" in body:
+            return web.json_response({"error": "use max_completion_tokens instead of max_tokens"}, status=400)
+        return web.json_response(GOOD)
+
+    return answer
+
+
+def test_a_request_that_is_put_otherwise_takes_its_place_in_the_rate_and_is_no_attempt(fake):
+    received = []
+    server = fake(refusing_max_tokens(received))
+    tally, got = asked(
+        Queue(chat(server), jobs(12, max_tokens=9), Limits(12, requests_per_minute=600, attempts=1))
+    )
+    assert (12, 0, {1}) == (tally.answered, tally.retries, {outcome.attempts for _, _, outcome in got})
+    assert 12 == received.count({"max_completion_tokens"})
+    assert len(received) == sum(tally.traffic.requests.values())
+    # eleven at once, then a tenth of a second each
+    assert server.times[-1] - server.times[0] > (len(received) - 11) / 10 - 0.05
+
+
+def test_a_model_that_always_wants_to_be_asked_otherwise_fails_after_its_attempts():
+    def otherwise(k):
+        raise RetryableError("put it otherwise", at_once=True)
+
+    model = Stub(otherwise)
+    tally, got = asked(Queue(model, jobs(1), Limits(attempts=3)))
+    assert ({0: 6}, 1) == (model.asked, tally.failed)
+    assert "put it otherwise, after 3 attempts" == got[0][2].error
+
+
 # Waiting and trying again.
 
 

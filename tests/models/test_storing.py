@@ -11,6 +11,7 @@ from tests.models.one_by_one import each
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
 from vivavoce.models.engine.calls import Call, Queue, UsageCounter
+from vivavoce.models.engine.leases import LeaseLostError
 from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.engine.sources import MAX_TAKEN
 from vivavoce.models.engine.writing import BATCH, MAX_UNSTORED
@@ -141,6 +142,21 @@ def test_a_run_that_another_holds_is_tried_once_and_nothing_counts():
         ask([queue((call(k) for k in range(500)), 40)], locked, tally=tally)
     assert 1 == len(tries)
     assert (0, 0) == (tally.answered, tally.failed)
+
+
+@pytest.mark.parametrize("concurrency", [1, 40, 300])
+def test_what_came_and_was_paid_for_is_stored_though_the_lease_is_lost(concurrency):
+    stored, model, tally = [], FakeModel(), UsageCounter()
+
+    def store(batch):
+        stored.extend(completed.call.tag for completed in batch)
+        raise LeaseLostError("another collect has taken over")
+
+    with pytest.raises(LeaseLostError, match="has taken over"):
+        ask([queue((call(k) for k in range(500)), concurrency, model)], store, tally=tally)
+    assert sorted(stored) == sorted(set(stored))
+    assert len(stored) == sum(model.asked.values()) == tally.answered
+    assert len(stored) <= 16 + MAX_UNSTORED + concurrency
 
 
 @pytest.mark.parametrize("concurrency", [1, 7, 300])

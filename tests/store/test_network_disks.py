@@ -23,6 +23,12 @@ from vivavoce.store.disks import ALLOWED, NETWORK_DISKS
 from vivavoce.store.runfile import RunFile
 
 __all__ = ["endpoint", "exam", "fake", "mount", "serving"]
+OPENING = (
+    "import os, signal, sys, pathlib; from vivavoce.store import disks, runfile\n"
+    "disks.MOUNT_TABLE = pathlib.Path(sys.argv[2])\n"
+    "run = runfile.RunFile(pathlib.Path(sys.argv[1]), network_disk=True)\n"
+)
+"""How a process of a test opens the run that its words name."""
 LOCK = "exam.viva.writer"
 
 
@@ -159,10 +165,7 @@ def test_two_processes_write_one_after_the_other(allowed: Path, exam: Any) -> No
     run = viva.open(allowed / "exam.viva")
     run.collect(exam(1), models=["baseline/echo"])
     code = (
-        "import sys, pathlib; from vivavoce.store import disks, runfile\n"
-        "disks.MOUNT_TABLE = pathlib.Path(sys.argv[2])\n"
-        "run = runfile.RunFile(pathlib.Path(sys.argv[1]), network_disk=True)\n"
-        "for _ in range(5):\n"
+        f"{OPENING}for _ in range(5):\n"
         "    with run.writing() as db:\n"
         "        n = db.execute('SELECT count(*) FROM events').fetchone()[0]\n"
         "        db.execute('INSERT INTO events (kind, body) VALUES (?, ?)', ('n', '{\"n\": %d}' % n))\n"
@@ -180,10 +183,7 @@ def test_a_writer_that_was_killed_leaves_a_run_that_goes_on(allowed: Path, exam:
     run = viva.open(allowed / "exam.viva")
     run.collect(exam(3), models=["baseline/echo"])
     code = (
-        "import os, signal, sys, pathlib; from vivavoce.store import disks, runfile\n"
-        "disks.MOUNT_TABLE = pathlib.Path(sys.argv[2])\n"
-        "run = runfile.RunFile(pathlib.Path(sys.argv[1]), network_disk=True)\n"
-        "with run.writing() as db:\n"
+        f"{OPENING}with run.writing() as db:\n"
         "    db.execute('PRAGMA cache_size = 1')\n"
         "    db.execute('UPDATE responses SET text = ?', ('x' * 200_000,))\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from vivavoce.cli.output import counted, figure, print_json, print_table
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable, printable_json
+from vivavoce.core.text import one_line, printable, printable_json
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.shards.progress import ProgressRow
 
 _CLEAR = "\x1b[H\x1b[2J"
+LONGEST_NAME, LONGEST_ERROR = 255, 2_000
+"""Characters that are shown: all of a file's name, and of what is wrong with it."""
 _COLUMNS = ("run", "shard", "done", "failed", "left", "scores", "calls a minute", "time left", "cost")
 
 
@@ -57,7 +59,7 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
     """A table with a row for each run and for all; below it what could not be read, and what is missing."""
     lines = [
         (
-            "all" if row.about == "total" else Path(row.run).name,
+            "all" if row.about == "total" else _name(row.run),
             row.shard,
             row.done,
             row.failed,
@@ -72,10 +74,18 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
     print_table(_COLUMNS, lines)
     for row in rows:
         if row.error:
-            print(printable(row.error))
+            print(printable(one_line(row.error, LONGEST_ERROR)))
+        if row.copy_of:
+            copy, holder = _name(row.run), _name(row.copy_of)
+            print(printable(f"{copy} holds shard {row.shard}, as {holder} does: all counts it once."))
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
             print(printable(f"{counted(row.missing, 'shard')} {verb} no run here yet."))
+
+
+def _name(path: str) -> str:
+    """The name of a file on one line: what follows a line end in it would pass for a row."""
+    return one_line(Path(path).name, LONGEST_NAME)
 
 
 def _duration(seconds: float | None) -> str | None:

@@ -111,7 +111,7 @@ def _spoken_spans(text: str) -> tuple[list[tuple[int, int]], bool, bool]:
 
 
 _NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def label(index: int) -> str:
@@ -125,9 +125,10 @@ def label(index: int) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without control characters and marks that turn the direction of what follows.
+    """`text` without control characters, marks that turn the direction of what follows, and half characters.
 
-    What a stranger wrote can otherwise drive a terminal, or show a name backwards.
+    What a stranger wrote can otherwise drive a terminal, or show a name backwards; a file name that is no
+    UTF-8 cannot be printed.
     """
     return _UNSEEN.sub("\ufffd", text)
 

@@ -112,6 +112,11 @@ class CandidateConfig(NamedTuple):
             )
         return self._replace(gpus=gpus)
 
+    def check_gpus(self) -> None:
+        """Raise `InputError` where one of its GPUs is not there; `connect` would."""
+        if self.gpus:
+            self.provider.check_gpus(self.gpus)
+
     def connect(self) -> Model:
         """The model, ready to be asked; inside an event loop."""
         options = {**self.options, "gpus": self.gpus} if self.gpus else self.options

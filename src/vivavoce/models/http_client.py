@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 from vivavoce.core.errors import ModelError
 from vivavoce.core.net import is_local, is_offline, permit
 from vivavoce.core.text import one_line, printable
+from vivavoce.models.charges import UNCOUNTED
 from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.replies import stated_usage
 from vivavoce.models.requests import FatalError, RejectedError, RetryableError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ _FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible ?
 _NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|balance|credit)|credit balance is too low", re.I)
 _THROTTLING = re.compile(r"rate[_ -]?limit|too many requests|overload|\b(?:429|503|529)\b", re.I)
 _PASSING = re.compile(r"unavailable|time[d ]*out|internal|server.?error|capacity|busy|try again", re.I)
+_NOT_JSON, _EMPTY = "the answer is no JSON object", "the answer is empty"
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -109,18 +112,23 @@ class HTTPClient:
         url_shown = f"{self._base}/{path}" if path else self._base
         url = f"{url_shown}?{self._query}" if self._query else url_shown
         fault: Exception
+        status = 0
         try:
             # A redirect is not followed: it would carry the question, and the key, to another host.
             async with self._opened().post(url, json=payload, allow_redirects=False) as response:
-                raw = await _body(response)
                 status, after = response.status, _after(response.headers.get("Retry-After"))
-        except (ModelError, RejectedError):
+                raw = await _body(response)
+        except ModelError:
             raise
+        except RejectedError as error:
+            fault = error
         except Exception as error:
             fault = self._fault(error, url_shown)
         else:
             self._reached = True
             return self._reply(url_shown, status, raw, after)
+        if status == 200 and isinstance(fault, RetryableError | RejectedError):
+            fault.usage = UNCOUNTED  # the reply had begun
         raise fault  # out here, because the library's own error holds the headers, and with them the key
 
     async def close(self) -> None:
@@ -174,7 +182,7 @@ class HTTPClient:
         if failure := status_failure(self.endpoint, url, status, why, after):
             raise failure
         if reply is None:
-            raise RetryableError("the answer is no JSON object" if raw.strip() else "the answer is empty")
+            raise RetryableError(_NOT_JSON if raw.strip() else _EMPTY, usage=UNCOUNTED)
         if reply.get("error"):
             raise _error_in_reply(reply, status, why, after)
         return reply
@@ -311,9 +319,14 @@ def _error_in_reply(reply: Mapping[str, Any], status: int, why: str, after: floa
     """The error for a reply of status 200 that holds an error, as some endpoints send it."""
     code = _code(reply)
     throttled = code in _THROTTLED or bool(_THROTTLING.search(why))
+    usage = stated_usage(reply)
+    taken = None if usage == UNCOUNTED else usage  # an error that states none took nothing
     if throttled or code in _BUSY or _PASSING.search(why):
-        return RetryableError(f"an error inside HTTP 200: {why}", after=after, throttled=throttled)
-    return refusal(why, status)
+        why = f"an error inside HTTP 200: {why}"
+        return RetryableError(why, after=after, throttled=throttled, usage=taken)
+    error = refusal(why, status)
+    error.usage = taken
+    return error
 
 
 def refusal(why: str, status: int | None = None) -> RejectedError:

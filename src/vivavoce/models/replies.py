@@ -87,6 +87,16 @@ def usage_of(usage: Any, sent: str, generated: str) -> Usage:
     return Usage(*(n if type(n) is int and 0 <= n < _MOST_TOKENS else None for n in counted))
 
 
+def stated_usage(reply: Mapping[str, Any]) -> Usage:
+    """The tokens in a reply's `usage`, by OpenAI's names or Anthropic's; null where they are no counts."""
+    usage = usage_of(reply.get("usage"), "prompt_tokens", "completion_tokens")
+    return (
+        usage
+        if any(n is not None for n in usage)
+        else usage_of(reply.get("usage"), "input_tokens", "output_tokens")
+    )
+
+
 def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:
     """Log-probabilities as the endpoint gave them; null for none.
 

@@ -179,30 +179,43 @@ class RetryableError(Exception):
     """Another attempt may succeed: the endpoint was busy, or the connection broke.
 
     `after` is the wait in seconds that it asked for; `throttled` says that it got too many requests at once,
-    `lasting` that other requests will probably fail in the same way.
+    `lasting` that other requests will probably fail in the same way. `usage` is that of a reply that came and
+    cannot be used, null where none came: the engine charges it, by an estimate where it has no counts.
+    `at_once` asks to send the request again without a wait, because the model now puts it otherwise: the
+    first time it is no attempt, but it takes its place in the rate limits.
     """
 
     def __init__(
-        self, why: str, *, after: float | None = None, throttled: bool = False, lasting: bool = False
+        self,
+        why: str,
+        *,
+        after: float | None = None,
+        throttled: bool = False,
+        lasting: bool = False,
+        usage: Usage | None = None,
+        at_once: bool = False,
     ) -> None:
         super().__init__(why)
         self.after, self.throttled, self.lasting = after, throttled, lasting
+        self.usage, self.at_once = usage, at_once
 
 
 class RejectedError(Exception):
     """The request will never succeed: it is too long, or malformed. Others may.
 
     `of_question` says that it is due to this question alone. A model whose first three requests are rejected
-    otherwise, for one reason, is given up.
+    otherwise, for one reason, is given up. `usage` is as in `RetryableError`.
     """
 
-    def __init__(self, why: str, *, of_question: bool = False) -> None:
+    def __init__(self, why: str, *, of_question: bool = False, usage: Usage | None = None) -> None:
         super().__init__(why)
-        self.of_question = of_question
+        self.of_question, self.usage = of_question, usage
 
 
 class FatalError(ModelError):
     """No request to this model can succeed: no key, no such model, no such host."""
+
+    usage: Usage | None = None
 
 
 @runtime_checkable

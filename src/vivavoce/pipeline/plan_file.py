@@ -155,7 +155,7 @@ def examine(
     plan = _part_of_plan(read_plan(file), shard, to, limits)._replace(gpus=parse_gpus(gpus))
     run = open_run(plan.run, plugins=plan.plugins)
     labels = _labels(plan, [c.candidate for c in run.candidates])
-    _check(plan, run, labels)
+    _check(plan, run, labels, dry_run=dry_run)
     watch = watch or (lambda verb: nullcontext())
     findings = []
     for finding in _findings(plan, run, labels, dry_run, watch, _Budget(plan)):
@@ -308,10 +308,10 @@ def _labels(plan: Plan, stored_labels: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
+def _check(plan: Plan, run: Run, labels: Mapping[str, str], *, dry_run: bool) -> None:
     """Raise for what would fail only after every model has been asked."""
     if plan.gpus:
-        _check_gpus(plan)
+        _check_gpus(plan, dry_run=dry_run)
     measures: list[Measure] = []
     candidates = [*labels, *labels.values(), *(c.candidate for c in run.candidates)]
     if run.file.exists:
@@ -333,14 +333,19 @@ def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
             raise InputError(f"{plan.file}, studies: {error}") from error
 
 
-def _check_gpus(plan: Plan) -> None:
-    """Raise `InputError` where no model of the plan runs on GPUs, or one states a device of its own."""
+def _check_gpus(plan: Plan, *, dry_run: bool) -> None:
+    """Raise `InputError` where no model of the plan runs on GPUs, or one states a device of its own.
+
+    Also for a GPU that is not there, but for a `dry_run`: another machine may run it.
+    """
     local = [*_local_candidates(plan.models), *_local_judges(plan.metrics)]
     if not local:
         refuse_without_local(plan.gpus, plan.models)
     endpoints = load_endpoints(Path(file) if (file := plan.settings.get("providers")) else None)
     for name in local:
-        parse_candidate(name, endpoints).on_gpus(plan.gpus)
+        local_model = parse_candidate(name, endpoints).on_gpus(plan.gpus)
+        if not dry_run:
+            local_model.check_gpus()
 
 
 def _check_metric(reference: str | None, names: Collection[str]) -> None:

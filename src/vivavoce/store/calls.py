@@ -190,16 +190,27 @@ def put_call(db: sqlite3.Connection, call: CallRecord) -> None:
     db.execute(_TOLD, call)
 
 
-def put_calls(db: sqlite3.Connection, calls: Sequence[CallRecord]) -> None:
-    """Store calls whose replies are no candidate's answers, all of them or none."""
+def put_calls(db: sqlite3.Connection, calls: Sequence[CallRecord], *, late: bool = False) -> None:
+    """Store calls whose replies are no candidate's answers, all of them or none.
+
+    Of equal requests the last usable reply counts. `late` ones come from a process that lost its lease: what
+    they took is stored, and their replies only where none is, as scores may rest on the one that is.
+    """
     db.execute("BEGIN IMMEDIATE")
     try:
-        db.executemany(_TOLD, calls)
+        db.executemany(_TOLD, [_reply_kept(db, call) for call in calls] if late else calls)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _reply_kept(db: sqlite3.Connection, call: CallRecord) -> CallRecord:
+    """The call, without its reply where an equal request has a usable one."""
+    equal = (call.purpose, call.key, call.model, call.repeat)
+    is_known = call.status != "failed" and stored_reply(db, *equal) is not None
+    return call._replace(reply=None) if is_known else call
 
 
 def stored_reply(db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int) -> str | None:

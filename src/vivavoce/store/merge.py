@@ -45,7 +45,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         raise InputError(f"{source.path} cannot be merged into itself.")
     with source.reading() as theirs:
         refuse_damaged(theirs, "Nothing was merged.")
-    with target.writing(beside=source) as db:
+    with target.writing(source=source) as db:
         refuse_damaged(db, "Nothing was merged.")
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")

@@ -70,13 +70,13 @@ class RunFile:
             yield db
 
     @contextmanager
-    def writing(self, *, beside: "RunFile | None" = None) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, source: "RunFile | None" = None) -> Iterator[sqlite3.Connection]:
         """One transaction: all of the block is stored, or none of it.
 
-        The tables of another run, `beside`, can be read in it under the name `theirs`.
+        The tables of another run, `source`, can be read in it under the name `theirs`.
         """
-        if beside:
-            with beside.reading():  # refuses what is no run, and brings an older one up to date
+        if source:
+            with source.reading():  # refuses what is no run, and brings an older one up to date
                 pass
         if self._refused_disk:
             raise Unwritable(
@@ -85,8 +85,8 @@ class RunFile:
                 "one process at a time write it there, with --network-disk."
             )
         with self._alone(), self.explained(), closing(self._connect()) as db:
-            if beside:
-                beside._attach(db)
+            if source:
+                source._attach(db)
             wal = db.execute("PRAGMA main.journal_mode").fetchone() == ("wal",)
             if not wal and not self._rolls_back:  # a new file, or a copy
                 _use_wal(db)
@@ -97,10 +97,10 @@ class RunFile:
             except BaseException as error:
                 if db.in_transaction:  # a full disk has rolled back already
                     db.execute("ROLLBACK")
-                if beside and isinstance(
+                if source and isinstance(
                     error, sqlite3.IntegrityError
                 ):  # rows that a whole run does not hold
-                    raise damaged(beside.path, str(error)) from error
+                    raise damaged(source.path, str(error)) from error
                 raise
             db.execute("COMMIT")
 

@@ -204,7 +204,7 @@ def test_the_lease_of_a_holder_that_is_not_heard_of_ends(exam, endpoint, monkeyp
 
 def test_a_lease_that_went_to_another_stops_the_asking(exam, endpoint, limits, monkeypatch, tmp_path):
     """As after a machine slept: here the lease is one of no time, and another takes it."""
-    endpoint(latency=0.05)
+    server = endpoint(latency=0.05)
     monkeypatch.setattr(leases, "LEASE_S", 3.0)
     run, stolen = viva.open(tmp_path / "run.viva"), []
 
@@ -217,6 +217,36 @@ def test_a_lease_that_went_to_another_stops_the_asking(exam, endpoint, limits, m
     with pytest.raises(StoreError, match=r"another collect \(elsewhere, process 7\) has taken over"):
         run.collect(exam(200), models=["vllm/m"], providers=limits(concurrency=2), progress=steal)
     assert 0 < run.responses.height < 200
+    assert run.responses.height == sum(server.seen.values())  # each that was paid is stored
+
+
+def test_what_another_stored_is_not_overwritten_by_a_collect_that_lost_its_lease(
+    exam, fake, monkeypatch, tmp_path
+):
+    run = viva.open(tmp_path / "run.viva")
+
+    async def late(request):
+        """The answer comes when another process has taken over, and has stored its own."""
+        await asyncio.to_thread(rival)
+        return web.json_response(GOOD)
+
+    def rival():
+        with run.file.writing() as db:
+            db.execute(
+                "INSERT INTO responses (item_id, candidate_id, repeat, edit_id, hash, status, text) "
+                "SELECT item_id, candidate_id, 1, 0, 'x', 'ok', 'the first' FROM items, candidates"
+            )
+
+    def lost(lease):
+        raise leases.LeaseLostError("taken over")
+
+    monkeypatch.setenv("VLLM_BASE_URL", fake(late).base_url)
+    monkeypatch.setattr(leases.Lease, "check", lost)
+    with pytest.raises(StoreError, match="taken over"):
+        run.collect(exam(1), models=["vllm/m"])
+    with closing(sqlite3.connect(run.file.path)) as db:
+        assert [("ok", "the first")] == db.execute("SELECT status, text FROM responses").fetchall()
+    assert [("ok", 1)] == [row[:2] for row in calls(run)]  # what it paid is counted
 
 
 # Inside an event loop, as in a notebook.

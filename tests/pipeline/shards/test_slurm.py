@@ -239,6 +239,43 @@ def test_a_name_that_no_job_can_hold_is_refused(exam: Any, home: Path, name: str
         slurm_job(plan(home, exam(3), run=name), ShardJob(2))
 
 
+@pytest.mark.parametrize("write", [shard_commands, slurm_job])
+@pytest.mark.parametrize(
+    ("run", "parts"),
+    [
+        ("part-1.viva", Path(".")),
+        ("parts/part-9.viva", Path("parts")),
+        ("part-.viva", Path("../home")),
+        ("link/part-1.viva", Path("parts")),
+    ],
+)
+def test_a_plan_s_run_with_the_name_of_a_shard_in_their_folder_is_refused(
+    exam: Any, home: Path, run: str, parts: Path, write: Callable[[Path, ShardJob], object]
+) -> None:
+    (home / "parts").mkdir()
+    (home / "link").symlink_to("parts")
+    file = plan(home, exam(8), run=run)
+    with pytest.raises(
+        InputError, match=r"part-.*\.viva of the plan has the name of a shard's run in the fol"
+    ):
+        write(file, ShardJob(2, parts=parts))
+    assert write(file, ShardJob(2, parts=Path("elsewhere")))
+
+
+def test_another_run_with_the_name_of_a_shard_is_named_and_those_of_the_shards_stay(
+    exam: Any, home: Path, viva: Viva
+) -> None:
+    file, folder = plan(home, exam(8)), home / "exam-parts"
+    folder.mkdir()
+    for name in ("part-1.viva", "part-2.viva", "parts.viva", "part-3.html"):
+        (folder / name).touch()
+    assert viva("shards", file, "--of", 2).stdout
+    (folder / "part-3.viva").touch()
+    with pytest.raises(InputError, match=r"holds part-3\.viva, which is none of these 2 shards"):
+        viva("shards", file, "--of", 2)
+    assert viva("shards", file, "--of", 3).stdout
+
+
 def test_a_plan_that_asks_nobody_is_not_divided(exam: Any, home: Path) -> None:
     file = home / "exam.yaml"
     file.write_text("run: exam.viva\n")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,46 @@ def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> No
     )
     assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
     assert sum(heights) == total.rate  # all of them came within the last minute
+
+
+def test_a_shard_of_which_two_runs_lie_there_is_counted_once(exam: Any, tmp_path: Path, viva: Viva) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    first, second = parts(folder, exam(30), 2)
+    viva_.open(folder / "all.viva").merge(first.file.path, second.file.path)
+    shutil.copy(first.file.path, folder / "a copy.viva")
+    first.score("exact", shard="1/2")
+    *each, total = snapshot(folder)
+    assert {"a copy.viva": "part-1.viva"} == {
+        Path(row.run).name: Path(row.copy_of).name for row in each if row.copy_of
+    }
+    n = first.responses.height + second.responses.height
+    assert (n, 0, first.scores.height, 0) == (total.done, total.remaining, total.scores, total.missing)
+    table = viva("status", folder).stdout
+    assert "a copy.viva holds shard 1/2, as part-1.viva does: all counts it once." in table
+
+
+def test_of_two_runs_of_a_shard_the_one_that_is_further_counts(exam: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (run,) = parts(folder, exam(6), 1)
+    begun = folder / "begun.viva"
+    shutil.copy(run.file.path, begun)
+    with viva_.open(begun).file.writing() as db:
+        db.execute("DELETE FROM calls")
+        db.execute("DELETE FROM responses")
+    begun_row, row, total = snapshot(folder)
+    assert (row.run, None) == (begun_row.copy_of, row.copy_of)
+    assert (6, 0) == (total.done, total.remaining)
+
+
+def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
+    """The same part of the questions, asked of two candidates into two runs."""
+    for name, model in (("a", "baseline/echo"), ("b", "baseline/random")):
+        viva_.open(tmp_path / f"{name}.viva").collect(exam(12), models=[model], shard="1/2")
+    first, second, total = snapshot(tmp_path)
+    assert [None, None] == [first.copy_of, second.copy_of]
+    assert 0 < first.done + second.done == total.done
 
 
 def test_what_is_left_and_what_failed_stand_apart(
@@ -112,6 +153,41 @@ def test_the_status_of_a_folder_is_a_table_or_an_object(exam: Any, tmp_path: Pat
     for option in ("--verify", "--full"):
         with pytest.raises(InputError, match="are of one run at rest"):
             viva("status", folder, option)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\nall  99.viva", "a all 99.viva"),
+        ("a\tb\rc.viva", "a b c.viva"),
+        ("\x1b[2J\u202eb.viva", "\ufffd[2J\ufffdb.viva"),
+        ("\udcff.viva", "\ufffd.viva"),  # no UTF-8 on the disk
+        ("\u2028b\x85.viva", "b .viva"),
+    ],
+)
+def test_a_strange_file_name_leaves_each_run_its_row(
+    exam: Any, tmp_path: Path, viva: Viva, name: str, shown: str
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (run,) = parts(folder, exam(6), 1)
+    run.file.path.rename(folder / name)
+    shutil.copy(folder / name, folder / f"{name}.viva")
+    (folder / f"broken {name}").write_bytes(b"no database")
+    lines = viva("status", folder).stdout.split("\n")
+    rows = lines[lines.index(next(line for line in lines if line.startswith("─"))) + 1 : lines.index("")]
+    names = [next(name for name in names_of(shown) if row.startswith(f"{name}  ")) for row in rows]
+    assert sorted(names_of(shown)) == sorted(names)
+    assert all(line.isprintable() for line in lines)
+    answer = json.loads(viva("status", folder, "--json").stdout)
+    assert {name, f"{name}.viva", f"broken {name}"} == {
+        Path(row["run"]).name for row in answer["rows"] if row["about"] == "progress"
+    }
+
+
+def names_of(shown: str) -> list[str]:
+    """What stands in the column of names."""
+    return [shown, f"{shown}.viva", f"broken {shown}", "all"]
 
 
 def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from vivavoce.models.engine.calls import Queue, UsageCounter
 from vivavoce.models.engine.stop import Stop
-from vivavoce.models.requests import Reply, Request
+from vivavoce.models.requests import Reply, Request, Usage
 
 
 class Budget:
@@ -26,12 +26,7 @@ class Budget:
         if self.max_cost is None or queue.price is None:
             return 0.0
         while not self.stop.has_ended(queue.model.name):
-            requests, cost = self.spending.get(queue.model.name, (0, 0.0))
-            price = (
-                cost / requests
-                if requests
-                else _price(request.characters // 4, request.sampling.max_tokens or 0, queue.price)
-            )
+            price = self._estimate(queue, request, queue.price)
             spent = self.spent + self.tally.cost + self.tally.guessed
             if spent + sum(self.reserved.values()) + price <= self.max_cost + 1e-9:
                 return price
@@ -57,17 +52,40 @@ class Budget:
             self.reservation_ended.set()
             self.reservation_ended = asyncio.Event()
 
+    def _estimate(self, queue: Queue, request: Request, rates: tuple[float, float]) -> float:
+        """What a request may cost: the mean so far, before the first by the text sent and `max_tokens`."""
+        requests, cost = self.spending.get(queue.model.name, (0, 0.0))
+        if requests:
+            return cost / requests
+        return _price(request.characters // 4, request.sampling.max_tokens or 0, rates)
+
     def pay(self, queue: Queue, request: Request, reply: Reply) -> float | None:
         """Count the reply's tokens and cost; returns the cost, null where it is not known."""
-        tally, usage, name = self.tally, reply.usage, queue.model.name
+        self.tally.cut += bool(reply.truncated)
+        cost = queue.price and _price(*_token_counts(request, reply), queue.price)
+        return self._count(queue, reply.usage, cost)
+
+    def pay_unusable(self, queue: Queue, request: Request, usage: Usage) -> float | None:
+        """Count what a reply took that could not be used: by its usage, else as a request is estimated.
+
+        Returns the cost, null where it is not known.
+        """
+        cost = None
+        if queue.price is not None and usage == Usage():
+            cost = self._estimate(queue, request, queue.price)
+        elif queue.price is not None:
+            cost = _price(*_token_counts(request, Reply(text="", usage=usage)), queue.price)
+        return self._count(queue, usage, cost)
+
+    def _count(self, queue: Queue, usage: Usage, cost: float | None) -> float | None:
+        """Count tokens and a cost, which is only guessed where a count is missing; the cost that is known."""
+        tally, name = self.tally, queue.model.name
         tally.input_tokens += usage.input or 0
         tally.output_tokens += usage.output or 0
-        tally.cut += bool(reply.truncated)
         counted = usage.input is not None and usage.output is not None
-        tally.unpriced += not counted or queue.price is None
-        if queue.price is None:
+        tally.unpriced += not counted or cost is None
+        if cost is None:
             return None
-        cost = _price(*_token_counts(request, reply), queue.price)
         requests, before = self.spending.get(name, (0, 0.0))
         self.spending[name] = requests + 1, before + cost
         if not counted:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.net import Traffic
 from vivavoce.models.rate_limit import Limits
-from vivavoce.models.requests import Model, Reply, Request
+from vivavoce.models.requests import Model, Reply, Request, Usage
 from vivavoce.store.calls import CallRecord
 
 
@@ -34,10 +34,11 @@ class Queue(NamedTuple):
 class CallOutcome(NamedTuple):
     """What came of a call: a reply, or `error` says why there is none.
 
-    `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
-    request had been made already. `refused`: the endpoint would never answer this request. `fatal`: it would
-    answer none, so the call is stored and what it asked remains to be asked. `shared`: the reply is that of
-    an equal request of the same command.
+    `seconds` is the last attempt's; `cost`, of all attempts that brought a reply, is null without a price or
+    token counts, and 0 where an equal request had been made already. `unusable` counts the tokens of replies
+    that came and could not be used, because these are paid too. `refused`: the endpoint would never answer
+    this request. `fatal`: it would answer none, so the call is stored and what it asked remains to be asked.
+    `shared`: the reply is that of an equal request of the same command.
     """
 
     reply: Reply | None
@@ -48,6 +49,7 @@ class CallOutcome(NamedTuple):
     refused: bool = False
     fatal: bool = False
     shared: bool = False
+    unusable: Usage = Usage()
 
 
 class CompletedCall(NamedTuple):
@@ -81,7 +83,7 @@ def call_record(
     reply: str | None = None,
 ) -> CallRecord:
     """The row of `calls` for an outcome; what an equal request took stands in the row of that one alone."""
-    usage = outcome.reply.usage if outcome.reply and not outcome.shared else None
+    usage = _usage_of_attempts(outcome)
     return CallRecord(
         key=call.request.key,
         model=model.name,
@@ -92,12 +94,22 @@ def call_record(
         status=status,
         attempts=0 if outcome.shared else outcome.attempts,
         seconds=outcome.seconds,
-        input_tokens=usage.input if usage else None,
-        output_tokens=usage.output if usage else None,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
         cost=outcome.cost,
         error=error,
         reply=reply,
     )
+
+
+def _usage_of_attempts(outcome: CallOutcome) -> Usage:
+    """The tokens of all attempts; null where the reply has no counts, or none came that has."""
+    if outcome.shared:
+        return Usage()
+    if outcome.reply is None:
+        return outcome.unusable
+    pairs = zip(outcome.reply.usage, outcome.unusable, strict=True)
+    return Usage(*(None if count is None else count + (more or 0) for count, more in pairs))
 
 
 @dataclass

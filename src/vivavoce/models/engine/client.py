@@ -290,7 +290,6 @@ class ModelClient:
                 return [_recalled(stored.get(key)) for key in keys]
 
             def store(calls: Sequence[CompletedCall]) -> None:
-                self._lease.check()
                 parsed = [_parsed(outcome, call.tag) for _, call, outcome in calls]
                 records = [
                     _record(*completed, result, purpose)
@@ -298,8 +297,9 @@ class ModelClient:
                     if completed.outcome.attempts  # a recalled reply is stored already
                 ]
                 with self.run.explained():
-                    put_calls(db, records)
+                    put_calls(db, records, late=self._lease.lost is not None)
                 results.update((call.request.key, p) for (_, call, _), p in zip(calls, parsed, strict=True))
+                self._lease.check()
 
             tally = UsageCounter()
             try:

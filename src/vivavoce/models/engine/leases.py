@@ -25,6 +25,10 @@ _numbers = itertools.count(1)
 _ours: set[str] = set()
 
 
+class LeaseLostError(StoreError):
+    """Another process took the work over: nothing more is to be asked, and what came may be stored."""
+
+
 class Lease:
     """The right to do some works in a run, renewed until it is released or another process takes it.
 
@@ -61,9 +65,12 @@ class Lease:
             self._keeper.start()
 
     def check(self) -> None:
-        """Raise `StoreError` if another process took it, because this one had not renewed it in time."""
+        """Raise `LeaseLostError` if another process took it, because this one had not renewed it in time.
+
+        Call it once what came is stored: it was paid for, and no row of another process is overwritten.
+        """
         if self.lost is not None:
-            raise StoreError(
+            raise LeaseLostError(
                 f"another {self._verb} ({self.lost}) has taken over this work while this one was halted: "
                 "what came is stored, and the rest is left to it."
             )

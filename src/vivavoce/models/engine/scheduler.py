@@ -8,21 +8,21 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 
-from vivavoce.core.errors import EgressError, ModelError
+from vivavoce.core.errors import EgressError
 from vivavoce.core.net import permit
-from vivavoce.core.text import one_line
+from vivavoce.models.charges import UNCOUNTED, charged
 from vivavoce.models.content import check_reply
+from vivavoce.models.engine.attempts import Attempt, AttemptTotals, failed_attempt
 from vivavoce.models.engine.budget import Budget
 from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue, UsageCounter, Waiting
 from vivavoce.models.engine.interrupts import interruptible
-from vivavoce.models.engine.refusals import FailureKind, RefusalCounter
+from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.sources import CallSource, KnownCall, Recall
 from vivavoce.models.engine.stop import Stop, within
 from vivavoce.models.engine.writing import BatchWriter, Store
 from vivavoce.models.rate_limit import RateLimiter
-from vivavoce.models.requests import Model, RejectedError, Reply, Request, RetryableError
+from vivavoce.models.requests import Model, Reply, Request, Usage
 
 WAKE_S = 0.1
 """Seconds between two looks for Ctrl-C while another thread asks."""
@@ -106,21 +106,6 @@ def _run_in_thread(scheduler: "_Scheduler", queues: Sequence[Queue]) -> UsageCou
                     return result.result()
             except KeyboardInterrupt:
                 scheduler.interrupt()
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """What came of one attempt; `done` unless another one may succeed."""
-
-    seconds: float
-    reply: Reply | None = None
-    error: str | None = None
-    cost: float | None = None
-    refused: bool = False
-    fatal: bool = False
-    done: bool = True
-    retry_after: float | None = None
-    kind: FailureKind = "passing"
 
 
 class _Scheduler:
@@ -247,14 +232,13 @@ class _Scheduler:
             outcome = await asyncio.shield(equal_call)
             if outcome is None or outcome.fatal:
                 return None
-            return outcome._replace(attempts=0) if outcome.reply is None else self._shared(outcome)
+            if outcome.reply is not None:
+                return self._shared(outcome)
+            return outcome._replace(attempts=0, cost=None, unusable=Usage())
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
         try:
-            price = await self.budget.price_of(queue, call.request)
-            if price is not None:
-                with self.budget.reservation(price):
-                    outcome = await self._attempts(queue, call.request, limiter)
+            outcome = await self._attempts(queue, call.request, limiter)
             return outcome
         finally:
             future.set_result(outcome)
@@ -267,42 +251,79 @@ class _Scheduler:
         return outcome._replace(cost=0.0, shared=True)
 
     async def _attempts(self, queue: Queue, request: Request, limiter: RateLimiter) -> CallOutcome | None:
-        """The outcome after as many attempts as the limits allow; null if the model was given up before."""
-        model, most, token = queue.model, queue.limits.attempts, object()
+        """The outcome after as many attempts as the limits allow; null if the model was given up before.
+
+        If a reply came that could not be used, the request has failed then: what it took is not lost.
+        """
+        model, token, taken = queue.model, object(), AttemptTotals()
         total = self.timeout_total if model.place else math.inf
-        used, attempt, why = 0.0, 0, ""
+        used, why = 0.0, ""
         try:
-            while True:
-                result = await self._attempt(queue, request, limiter, token, total - used)
-                if result is None:
-                    return None
-                attempt += 1
+            while result := await self._worded_attempt(queue, request, limiter, token, total - used):
+                taken.add(result)
                 used += result.seconds
-                wait = _backoff(attempt, result.retry_after)
+                wait = _backoff(taken.attempts, result.retry_after)
                 if result.done:
                     break
                 if used + wait >= total - CLOCK_S:
                     why = f"; another attempt would pass the {total:g} s of a request (--timeout-total)"
                     break
-                if attempt == most:
+                if taken.attempts == queue.limits.attempts:
                     break
                 self.tally.retries += 1
                 await self.stop.pause(wait, model.name)
                 used += wait
+            else:
+                why = "; no other attempt was made"
         finally:
             self.begun.pop(token, None)
-        error = result.error
-        if error is not None and not result.fatal:
-            self.refusals.on_failure(model.name, error, result.kind)
-        if not result.done:
-            error = f"{error}{why}, after {attempt} attempt{'s' * (attempt > 1)}"
+        if taken.last is None or (result is None and not taken.charged):
+            return None
+        return self._ended(model, taken, taken.last, why)
+
+    def _ended(self, model: Model, taken: AttemptTotals, last: Attempt, why: str) -> CallOutcome:
+        """The outcome of a request after its last attempt; `why` there is no other one."""
+        error = last.error
+        if error is not None and not last.fatal:
+            self.refusals.on_failure(model.name, error, last.kind)
+        if not last.done:
+            error = f"{error}{why}, after {taken.attempts} attempt{'s' * (taken.attempts > 1)}"
         return CallOutcome(
-            result.reply, error, attempt, result.seconds, result.cost, result.refused, result.fatal
+            last.reply,
+            error,
+            taken.attempts,
+            last.seconds,
+            taken.cost,
+            last.refused,
+            last.fatal,
+            unusable=taken.unusable,
         )
+
+    async def _worded_attempt(
+        self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float
+    ) -> Attempt | None:
+        """One attempt, in other words where the endpoint wants them; null if the model is given up."""
+        result = await self._paid_attempt(queue, request, limiter, token, seconds)
+        if result is None or not result.at_once or result.unusable is not None:
+            return result
+        resent = await self._paid_attempt(queue, request, limiter, token, seconds - result.seconds)
+        if resent is not None:
+            resent.seconds += result.seconds
+        return resent
+
+    async def _paid_attempt(
+        self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float
+    ) -> Attempt | None:
+        """One attempt, for which money is booked while it runs; null if the model is given up."""
+        price = await self.budget.price_of(queue, request)
+        if price is None:
+            return None
+        with self.budget.reservation(price):
+            return await self._attempt(queue, request, limiter, token, seconds)
 
     async def _attempt(
         self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float
-    ) -> "_Attempt | None":
+    ) -> Attempt | None:
         """One attempt of at most `seconds`, in a slot of the endpoint; null if the model is given up."""
         model = queue.model
         await limiter.enter()
@@ -324,7 +345,11 @@ class _Scheduler:
             self.stop.give_up(model.name, str(error))
             return None
         except Exception as error:
-            failed = self._failed(model, error)
+            failed = failed_attempt(model, error)
+            if failed.fatal:
+                self.stop.give_up(model.name, str(error))
+            if failed.unusable is not None:
+                failed.cost = self.budget.pay_unusable(queue, request, failed.unusable)
             failed.seconds = time.monotonic() - sent
             if failed.kind == "throttled":
                 limiter.on_overload(sent, time.monotonic())
@@ -333,25 +358,11 @@ class _Scheduler:
             limiter.on_success()
             self.refusals.on_reply(model.name)
             cost = self.budget.pay(queue, request, reply)
-            return _Attempt(time.monotonic() - sent, reply=reply, cost=cost)
+            return Attempt(time.monotonic() - sent, reply=reply, cost=cost)
         finally:
             limiter.leave()
             self.settled.set()
             self.settled = asyncio.Event()
-
-    def _failed(self, model: Model, error: Exception) -> _Attempt:
-        """What an attempt came to that raised; a model that answers nobody is stopped."""
-        if isinstance(error, RetryableError):
-            kind: FailureKind = "throttled" if error.throttled else "lasting" if error.lasting else "passing"
-            return _Attempt(0.0, error=str(error), done=False, retry_after=error.after, kind=kind)
-        if isinstance(error, ModelError):
-            self.stop.give_up(model.name, str(error))
-            return _Attempt(0.0, error=str(error).rstrip("."), fatal=True)
-        if not isinstance(error, RejectedError):
-            return _Attempt(0.0, error=_unexpected(error), kind="refused")
-        # A refusal by a local model is due to the question.
-        of_question = error.of_question or getattr(model, "branching", False)
-        return _Attempt(0.0, error=str(error), refused=True, kind="question" if of_question else "refused")
 
     async def _send(self, model: Model, request: Request) -> Reply:
         if model.place:
@@ -360,7 +371,8 @@ class _Scheduler:
         if request.kind != "generate":
             return await model.loglikelihood(request)
         reply = await model.generate(request)
-        check_reply(reply)
+        with charged(reply.usage if isinstance(reply, Reply) else UNCOUNTED):
+            check_reply(reply)
         return reply
 
     async def _undoubted(self, model: Model) -> None:
@@ -435,7 +447,3 @@ def _backoff(attempt: int, after: float | None) -> float:
     if after is not None:
         return min(after, LONGEST_AFTER) + random.uniform(0, FIRST_WAIT)
     return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
-
-
-def _unexpected(error: Exception) -> str:
-    return f"the model raised {type(error).__name__}: {one_line(str(error), 160)}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine.calls import CompletedCall
+from vivavoce.models.engine.leases import LeaseLostError
 from vivavoce.store.sqlite_errors import Unwritable
 
 BATCH = 16
@@ -32,9 +33,10 @@ class BatchWriter:
     """Stores outcomes in the order in which they come: a batch when it is full, or its first is 50 ms old.
 
     `store` is called in the thread. `on_stored` and `on_error` are called in the event loop: with each
-    outcome that is stored, and with the reason why some are not and their number. Where the run is not ours
-    to write (it is locked, or another has the lease), nothing more is tried. Where anything else is wrong,
-    each outcome of the batch is stored alone, so that one that cannot be stored takes no other with it.
+    outcome that is stored, and with the reason why some are not and their number. Where the run is locked,
+    nothing more is tried. Where `store` raises `LeaseLostError`, the batch is stored, and so is what still
+    comes. Where anything else is wrong, each outcome of the batch is stored alone, so that one that cannot be
+    stored takes no other with it.
     """
 
     def __init__(
@@ -93,9 +95,9 @@ class BatchWriter:
 
     def _write(self, batch: Sequence[CompletedCall]) -> _Written:
         """Store a batch, in the thread."""
-        error = self._refused or self._fault_of(batch)
-        if error is None:
-            return _Written(batch)
+        error = self._fault_of(batch)
+        if error is None or isinstance(error, LeaseLostError):
+            return _Written(batch, error)
         if self._refused or len(batch) == 1:
             return _Written((), error)
         singly = [self._write([completed]) for completed in batch]
@@ -103,11 +105,13 @@ class BatchWriter:
         return _Written(stored, next((written.error for written in singly if written.error), None))
 
     def _fault_of(self, batch: Sequence[CompletedCall]) -> Exception | None:
-        """Why a batch could not be stored; null if it was."""
+        """Why a batch could not be stored, or nothing more is to be asked; null if neither is so."""
+        if self._refused:
+            return self._refused
         try:
             self._store(batch)
         except Exception as error:
-            if isinstance(error, StoreError) and not _may_fit_in_part(error):
+            if isinstance(error, StoreError) and not _may_be_tried_on(error):
                 self._refused = error
             return error
         return None
@@ -125,6 +129,6 @@ class BatchWriter:
         self._schedule()
 
 
-def _may_fit_in_part(error: StoreError) -> bool:
-    """Whether some outcomes of a batch may be stored: the disk is full, or one holds what no file takes."""
-    return isinstance(error, Unwritable) or isinstance(error.__cause__, UnicodeError)
+def _may_be_tried_on(error: StoreError) -> bool:
+    """Whether others may be stored: these are, the disk is full, or one holds what no file takes."""
+    return isinstance(error, LeaseLostError | Unwritable) or isinstance(error.__cause__, UnicodeError)

@@ -5,7 +5,7 @@ made once for each candidate. A provider that keeps connections or weights overr
 `Model` of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
@@ -57,6 +57,10 @@ class Provider:
     @classmethod
     def check(cls, model: str, options: Mapping[str, Any]) -> None:
         """Raise a `VivaError` if this model or a required setting cannot be used. Sends nothing."""
+
+    @classmethod
+    def check_gpus(cls, gpus: Sequence[int]) -> None:
+        """Raise `InputError` for a GPU that is not there, where it `takes_gpus`."""
 
     @classmethod
     def normalised(cls, model: str) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivavoce.core import registry
+from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.http_client import ContentFilterError
 from vivavoce.models.providers.openai import HTTPModel, HTTPProvider, without_nulls
-from vivavoce.models.replies import as_dict, usage_of, word
+from vivavoce.models.replies import as_dict, stated_usage, word
 from vivavoce.models.requests import Reply, Request, RetryableError
 
 API_VERSION = "2023-06-01"
@@ -40,7 +41,8 @@ class AnthropicMessages(HTTPModel):
             raw = await self.client.post(self.path, self._payload(request))
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
-        return self._reply(request, raw)
+        with charged(stated_usage(raw)):
+            return self._reply(request, raw)
 
     def _reply(self, request: Request, raw: Mapping[str, Any]) -> Reply:
         """The reply in the endpoint's JSON. Raises `RetryableError` for a malformed one."""
@@ -57,7 +59,7 @@ class AnthropicMessages(HTTPModel):
             reasoning=_thoughts(blocks),
             finish_reason=_FINISH_REASONS.get(reason, reason) if reason else None,
             model=model,
-            usage=usage_of(raw.get("usage"), "input_tokens", "output_tokens"),
+            usage=stated_usage(raw),
             citations=tuple(c for b in blocks for c in citations_of(b.get("citations"))),
         )
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from vivavoce.core import registry
@@ -28,6 +29,13 @@ class HFProvider(Provider):
     running = ("batch", "device", "way")
     takes_gpus = True
     configured = "never"
+
+    @classmethod
+    def check_gpus(cls, gpus: Sequence[int]) -> None:
+        """Raise `InputError` for a GPU that is not there. Imports torch."""
+        from vivavoce.models.local.devices import gpu_devices
+
+        gpu_devices(gpus)
 
     @classmethod
     def normalised(cls, model: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
 from vivavoce.core.net import permit
+from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.http_client import ContentFilterError, HTTPClient, host_of
@@ -27,7 +28,7 @@ from vivavoce.models.replies import (
     generation_from_completions,
     likelihood_from_echo,
     likelihood_from_prompt_logprobs,
-    usage_of,
+    stated_usage,
     with_space,
     word,
 )
@@ -139,7 +140,8 @@ class OpenAIChat(HTTPModel):
             raw = await self._post(request)
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
-        return chat_reply(raw, request, self._checked_model(raw))
+        with charged(stated_usage(raw)):
+            return chat_reply(raw, request, self._checked_model(raw))
 
     async def _post(self, request: Request) -> dict[str, Any]:
         length = self._length
@@ -148,8 +150,8 @@ class OpenAIChat(HTTPModel):
         except RejectedError as error:
             if length == "max_completion_tokens" or "max_completion_tokens" not in str(error):
                 raise
-        self._length = "max_completion_tokens"  # newer models know the limit by this name only
-        return await self.client.post(self.path, self._payload(request, self._length))
+            self._length = "max_completion_tokens"  # newer models know the limit by this name only
+            raise RetryableError(str(error), at_once=True) from None
 
     def _payload(self, request: Request, length: str) -> dict[str, Any]:
         return chat_payload(self.model, request, length)
@@ -188,16 +190,17 @@ class OpenAIChat(HTTPModel):
             if _UNKNOWN_SETTING.search(str(error)):
                 raise FatalError(none) from None
             raise
-        model, listed = self._checked_model(raw), raw.get("prompt_logprobs")
-        if not listed:
-            raise FatalError(none)
-        if not isinstance(listed, list):
-            raise RetryableError("the reply is malformed: its prompt_logprobs are no list")
-        logprobs, likelihood = likelihood_from_prompt_logprobs(listed, target)
+        with charged(stated_usage(raw)):
+            model, listed = self._checked_model(raw), raw.get("prompt_logprobs")
+            if not listed:
+                raise FatalError(none)
+            if not isinstance(listed, list):
+                raise RetryableError("the reply is malformed: its prompt_logprobs are no list")
+            logprobs, likelihood = likelihood_from_prompt_logprobs(listed, target)
         return Reply(
             text=request.target or "",
             model=model,
-            usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
+            usage=stated_usage(raw),
             logprobs=logprobs,
             likelihoods=(likelihood,),
             spaced=False,
@@ -233,7 +236,7 @@ def chat_reply(raw: Mapping[str, Any], request: Request, model: str | None) -> R
         reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
         finish_reason=reason,
         model=model,
-        usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
+        usage=stated_usage(raw),
         logprobs=logprobs,
         citations=citations_of(sources),
         generations=generations if request.sampling.logprobs else (),
@@ -271,6 +274,11 @@ class OpenAICompletions(HTTPModel):
             raw = await self.client.post(self.path, without_nulls(payload))
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
+        with charged(stated_usage(raw)):
+            return self._completion(raw, request)
+
+    def _completion(self, raw: Mapping[str, Any], request: Request) -> Reply:
+        """The reply in a completion. Raises `RetryableError` for what is none."""
         model, choice = self._checked_model(raw), first_choice(raw)
         reason, text = finish_reason(choice), choice.get("text")
         if not isinstance(text, str) and not (text is None and reason == "content_filter"):
@@ -282,9 +290,9 @@ class OpenAICompletions(HTTPModel):
             text=text,
             finish_reason=reason,
             model=model,
-            usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
+            usage=stated_usage(raw),
             logprobs=logprobs,
-            generations=generations if s.logprobs else (),
+            generations=generations if request.sampling.logprobs else (),
         )
 
     async def loglikelihood(self, request: Request) -> Reply:
@@ -306,13 +314,14 @@ class OpenAICompletions(HTTPModel):
             "temperature": 0.0,
         }
         raw = await self.client.post(self.path, payload)
-        model, choice = self._checked_model(raw), first_choice(raw)
-        finish_reason(choice)  # raises where the endpoint failed
-        logprobs, likelihood = likelihood_from_echo(self.name, choice, before, target)
+        with charged(stated_usage(raw)):
+            model, choice = self._checked_model(raw), first_choice(raw)
+            finish_reason(choice)  # raises where the endpoint failed
+            logprobs, likelihood = likelihood_from_echo(self.name, choice, before, target)
         return Reply(
             text=request.target or "",
             model=model,
-            usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
+            usage=stated_usage(raw),
             logprobs=logprobs,
             likelihoods=(likelihood,),
             spaced=target != request.target,

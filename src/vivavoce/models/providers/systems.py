@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from vivavoce.core import registry
 from vivavoce.core.errors import VivaError
 from vivavoce.core.text import one_line
+from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, finish_reason
 from vivavoce.models.endpoints import key_values, refuse_key_in_url, scrubbed
 from vivavoce.models.http_client import HTTPClient, without_surrogates
@@ -144,6 +145,11 @@ class ReplayModel(SystemModel):
 
 
 def _reply(result: Any, name: str) -> Reply:
+    with charged():
+        return _read_reply(result, name)
+
+
+def _read_reply(result: Any, name: str) -> Reply:
     if isinstance(result, str):
         return Reply(text=_clean(result), finish_reason="stop")
     if isinstance(result, Mapping):

@@ -192,8 +192,8 @@ def _ask_rounds(
 
 def _keep_leased(lease: Lease, round_: Round) -> Store:
     def keep(batch: Sequence[CompletedCall]) -> None:
-        lease.check()
         round_.keep(batch)
+        lease.check()
 
     return keep
 

@@ -14,9 +14,11 @@ from vivavoce.pipeline.client import AskOptions
 from vivavoce.pipeline.workers import Workers
 
 
-def check_gpus(options: AskOptions, metrics: Sequence[Metric], workers: Workers) -> None:
+def check_gpus(
+    options: AskOptions, metrics: Sequence[Metric], workers: Workers, *, dry_run: bool = False
+) -> None:
     """Raise `InputError` for GPUs that these metrics can't use: none of them asks a local model, one states
-    its own device, or workers would use the GPUs beside it.
+    its own device, or workers would use the GPUs beside it. They must also be there, but for a `dry_run`.
     """
     gpus = parse_gpus(options.gpus)
     if not gpus:
@@ -34,7 +36,9 @@ def check_gpus(options: AskOptions, metrics: Sequence[Metric], workers: Workers)
         )
     endpoints = load_endpoints(Path(options.providers) if options.providers is not None else None)
     for name in names:
-        parse_candidate(name, endpoints).on_gpus(gpus)
+        judge = parse_candidate(name, endpoints).on_gpus(gpus)
+        if not dry_run:
+            judge.check_gpus()
 
 
 def local_models(metrics: Sequence[Metric]) -> Iterator[str]:

@@ -198,7 +198,7 @@ def _planned(
     if empty := empty_shard(shard, selected):
         return empty
     bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=pilot is not None)
-    check_gpus(options, bound, 1)
+    check_gpus(options, bound, 1, dry_run=pilot is None)
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
     to_score = with_generated(run, selected)
     scorers, pilots = _scorers(bound), list[Mapping[str, Any]]()

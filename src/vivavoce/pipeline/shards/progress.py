@@ -2,9 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
@@ -23,7 +23,8 @@ class ProgressRow:
 
     `done` and `failed` count responses, `remaining` those that are still to be asked, null where nothing says
     how many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without it.
-    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there.
+    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there. `copy_of`
+    names the run, further on or as far, that holds the same shard and counts in place of this one.
     """
 
     about: str = "progress"
@@ -38,6 +39,19 @@ class ProgressRow:
     cost: float | None = None
     error: str | None = None
     missing: int = 0
+    copy_of: str | None = None
+
+
+class _ShardRun(NamedTuple):
+    """The row of a run, and what it did in shards."""
+
+    row: ProgressRow
+    works: Sequence[ShardWork]
+
+    @property
+    def parts(self) -> set[tuple[str, int]]:
+        """The parts of jobs that it holds."""
+        return {(work.key, work.shard.number) for work in self.works}
 
 
 def run_files(path: Path) -> list[Path]:
@@ -59,26 +73,45 @@ def run_files(path: Path) -> list[Path]:
 def snapshot(path: Path) -> list[ProgressRow]:
     """A row for each run, and one for all: in a folder of shards those that are no shard do not count there.
 
+    Nor do second runs of one shard, such as copies: the one that is furthest counts.
+
     Raises `RunNotFound` where nothing lies at the path, `StoreError` for a folder without a run.
     """
     if not path.exists():
         raise RunNotFound(f"no run at {path}.")
-    rows, divided = [], set[int]()
-    for file in run_files(path):
-        try:
-            row, of = _progress(file)
-        except StoreError as error:
-            if not path.is_dir():
-                raise
-            row, of = ProgressRow(run=str(file), error=str(error)), None
-        rows.append(row)
-        divided |= {of} if of else set()
-    counted = [row for row in rows if row.shard] or rows
-    return [*rows, _total(path, counted, max(divided, default=0))]
+    progress_of = _readable if path.is_dir() else _progress
+    runs = [progress_of(file) for file in run_files(path)]
+    rows = _without_copies(runs)
+    counted = [row for row in rows if row.shard and not row.copy_of] or rows
+    return [
+        *rows,
+        _total(path, counted, max((run.works[-1].shard.of for run in runs if run.works), default=0)),
+    ]
 
 
-def _progress(file: Path) -> tuple[ProgressRow, int | None]:
-    """The row of a run, and of how many shards it is one."""
+def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
+    """The rows in their order; each run of a shard that another one holds, too, names that one."""
+    furthest = sorted(runs, key=lambda run: (run.row.done, run.row.scores), reverse=True)
+    holders: dict[tuple[str, int], str] = {}
+    copies: dict[str, str] = {}
+    for run in furthest:
+        if shared := run.parts & holders.keys():
+            copies[run.row.run] = holders[min(shared)]
+        else:
+            holders |= dict.fromkeys(run.parts, run.row.run)
+    return [replace(run.row, copy_of=copies.get(run.row.run)) for run in runs]
+
+
+def _readable(file: Path) -> _ShardRun:
+    """The row of a run of several, with the error where it cannot be read now."""
+    try:
+        return _progress(file)
+    except StoreError as error:
+        return _ShardRun(ProgressRow(run=str(file), error=str(error)), ())
+
+
+def _progress(file: Path) -> _ShardRun:
+    """The row of a run, and what it did in shards."""
     with RunFile(file).reading() as db:
         works = shard_works(db, since_merge=True)
         expected = _expected(db, works)
@@ -98,7 +131,7 @@ def _progress(file: Path) -> tuple[ProgressRow, int | None]:
         seconds_left=_seconds_left(remaining, rate),
         cost=None if unpriced else finite(cost),
     )
-    return row, works[-1].shard.of if works else None
+    return _ShardRun(row, works)
 
 
 def _responses(db: sqlite3.Connection) -> tuple[int, int]:

@@ -4,6 +4,7 @@ Names of the plan stand in the job only as quoted words of bash; directives hold
 """
 
 import re
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from shlex import quote
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import check_number_of_shards
+from vivavoce.core.text import one_line, printable
 from vivavoce.pipeline.plan_file import Plan, read_plan
 from vivavoce.pipeline.score.gpus import local_names
 from vivavoce.pipeline.shards.limits import ShardLimits
@@ -39,7 +41,8 @@ class ShardJob(NamedTuple):
 def shard_commands(file: Path, job: ShardJob) -> list[str]:
     """A command for each shard of a plan, then the merge and the rest of the plan.
 
-    Raises `InputError` for a plan that cannot be read, or a number, time or memory that is none.
+    Raises `InputError` for a plan that cannot be read, a number, time or memory that is none, and where a run
+    that is no shard of it has a shard's name.
     """
     plan = _checked(file, job)
     plan_word, folder, run = _word(file), _parts(plan, job), _word(plan.run)
@@ -107,6 +110,7 @@ def _checked(file: Path, job: ShardJob) -> Plan:
             raise InputError(
                 f"the name {str(name)!r} holds a character that cannot stand in a job: rename it."
             )
+    _refuse_clashes(plan, job)
     for spec in plan.benchmarks:
         if _access(spec) == "credentialed":
             raise InputError(
@@ -114,6 +118,31 @@ def _checked(file: Path, job: ShardJob) -> Plan:
                 "shards by `viva collect --shard`, on a disk where they may lie."
             )
     return plan
+
+
+def _refuse_clashes(plan: Plan, job: ShardJob) -> None:
+    """Raise `InputError` where the plan's run, or another in the folder of the shards, has a shard's name.
+
+    The merge takes all files of such names; those of these shards may be there, from an earlier job.
+    """
+    folder = _parts(plan, job)
+    if _is_part(plan.run) and plan.run.parent.resolve() == folder.resolve():
+        raise InputError(
+            f"the run {plan.run} of the plan has the name of a shard's run in the folder {folder}: rename "
+            "it, or give another folder by --parts."
+        )
+    own_names = {f"part-{number}.viva" for number in range(1, job.of + 1)}
+    others = sorted(path.name for path in folder.glob("*") if _is_part(path) and path.name not in own_names)
+    if others:
+        raise InputError(
+            f"the folder {folder} holds {one_line(printable(others[0]), 60)}, which is none of these "
+            f"{job.of} shards, and the merge would take it: move it away, or give another folder by --parts."
+        )
+
+
+def _is_part(path: Path) -> bool:
+    """Whether the merge takes a file of this name for a shard's run."""
+    return fnmatchcase(path.name, "part-*.viva")
 
 
 def _access(spec: str) -> str:

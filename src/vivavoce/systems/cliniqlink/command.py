@@ -1,6 +1,7 @@
 """`viva challenge`: the files of the ClinIQLink challenge, for those who answer and those who score."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -152,7 +153,7 @@ def _board(folder: Path, to: Path | None, metric: str | None, *, quiet: bool, js
     from vivavoce.systems.cliniqlink.submissions.board_files import write_board
     from vivavoce.systems.cliniqlink.submissions.terms import METRIC
 
-    board = read_board(folder, metric=metric or METRIC)
+    board = read_board(folder, metric=metric or METRIC, now=datetime.now(UTC))
     files = write_board(board, to or folder / "leaderboard.html")
     refused = [entry._asdict() for entry in board.refused]
     if json:

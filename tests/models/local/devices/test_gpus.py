@@ -168,6 +168,46 @@ def test_a_judge_of_a_plan_with_a_device_of_its_own_is_refused_before_anybody_is
     assert not (tmp_path / "r.viva").exists()
 
 
+JUDGE = "judge(rubric=correctness, model=hf/a/b)"
+
+
+@pytest.mark.parametrize(("n", "cause"), [(0, "torch sees no GPU on this"), (2, "there is no GPU 9: torch")])
+def test_a_judge_s_gpu_that_is_not_there_is_one_sentence_before_anything_is_scored(
+    tmp_path, collected, gpus, connected, n, cause
+):
+    gpus(n)
+    connected.clear()
+    before = collected.file.path.read_bytes()
+    assert sentence("score", tmp_path / "r.viva", "token_f1", JUDGE, "--gpus", "9").startswith(
+        f"--gpus 9: {cause}"
+    )
+    assert ([], before) == (connected, collected.file.path.read_bytes())
+
+
+def test_without_torch_the_extra_is_named(tmp_path, collected, monkeypatch):
+    monkeypatch.setattr("vivavoce.core.extras._is_installed", lambda package: package != "torch")
+    result = CliRunner().invoke(cli.app, ["score", str(tmp_path / "r.viva"), JUDGE, "--gpus", "0,1"])
+    assert '--gpus 0,1 needs torch: pip install "vivavoce[hf]".' == str(result.exception)
+
+
+def test_a_dry_run_of_a_judge_may_name_gpus_of_another_machine(tmp_path, collected, gpus):
+    gpus(0)
+    words = ("score", str(tmp_path / "r.viva"), JUDGE, "--gpus", "9", "--dry-run")
+    assert 0 == CliRunner().invoke(cli.app, words).exit_code
+
+
+def test_a_plan_s_gpu_that_is_not_there_is_one_sentence_before_anybody_is_asked(tmp_path, exam, connected):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        f"run: {tmp_path / 'r.viva'}\nbenchmarks: ['{exam}']\n"
+        f"models: [baseline/random]\nmetrics: ['{JUDGE}']\n"
+    )
+    assert sentence("run", plan, "--gpus", "9").startswith("--gpus 9: there is no GPU 9")
+    assert [] == connected
+    assert not (tmp_path / "r.viva").exists()
+    assert 0 == CliRunner().invoke(cli.app, ["run", str(plan), "--gpus", "9", "--dry-run"]).exit_code
+
+
 class FakeLocal:
     """A local model that notes the GPUs it was to run on, and answers as a judge does."""
 
@@ -186,8 +226,9 @@ class FakeLocal:
 
 
 @pytest.fixture
-def connected(monkeypatch):
-    """The models that were connected, each with its GPUs."""
+def connected(monkeypatch, gpus):
+    """The models that were connected, each with its GPUs, of which there are three."""
+    gpus(3)
     FakeLocal.connected = []
     monkeypatch.setattr(CandidateConfig, "connect", lambda candidate: FakeLocal(candidate))
     return FakeLocal.connected

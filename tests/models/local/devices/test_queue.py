@@ -231,6 +231,56 @@ def test_processes_that_never_get_ready_give_the_device_up():
     assert "GPU 0: 3 processes ended before they were ready, the last ended with code 3" in str(error)
 
 
+@pytest.mark.parametrize("others", [1, 0])
+def test_a_device_that_was_given_up_is_tried_again_once_all_were_released(others: int):
+    """Another model may have held its memory; with all given up, nothing else would be asked."""
+    refused, tried = threading.Event(), threading.Event()
+    device = FakeDevice("GPU 0", refusal="full.", before=tried.set)
+    rest = [FakeDevice("GPU 1", wait_for=refused)] * others  # one that is quick could answer all
+
+    async def asking() -> list[Any]:
+        queue = DeviceQueue(prepare, [device, *rest], 4)
+        async with asyncio.timeout(PATIENCE_S):
+            asking_first = asyncio.create_task(together(queue, ["a:1"]))
+            while not queue.lost:
+                await asyncio.sleep(0.01)
+            refused.set()
+            first = await asking_first
+            await queue.close()
+            assert {0: "full."} == queue.lost  # to close is not to release
+            queue.end()
+            device.refusal = ""
+            for other in rest:
+                other.before = lambda: tried.wait(PATIENCE_S)
+            second = await together(queue, [f"a:{k}" for k in range(6)])
+            await queue.close()
+        assert ({}, {0: "full."}) == (queue.lost, queue.lost_before)
+        queue.end()
+        return [first, second]
+
+    first, second = asyncio.run(asking())
+    assert others == sum(isinstance(reply, Reply) for reply in first)
+    assert [f"a:{k}" for k in range(6)] == [reply.text for reply in second]
+    assert tried.is_set()
+
+
+def test_a_device_whose_processes_ended_has_all_of_its_chances_again_after_a_release():
+    device = FakeDevice(unready=MOST_KILLS + MOST_KILLS - 1)
+
+    async def asking() -> list[Any]:
+        queue = DeviceQueue(prepare, [device], 4)
+        async with asyncio.timeout(PATIENCE_S):
+            first = await together(queue, ["a:1"])
+            queue.end()
+            second = await together(queue, ["a:2"])
+            await queue.close()
+        queue.end()
+        return [*first, *second]
+
+    error, reply = asyncio.run(asking())
+    assert (True, "a:2") == (isinstance(error, FatalError), reply.text)
+
+
 def test_where_everything_ends_its_process_the_rest_is_left_and_not_failed():
     """Three requests fail; of the others it is not known that they would."""
     found = answered([FakeDevice(always=True)], [f"a:{k}" for k in range(9, 0, -1)], most=1)

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,59 @@ def test_a_faulty_card_is_named_and_loses_no_other(full: Path, put: Any, card: s
     board = read_board(full)
     assert set(SHARES) == set(places(board))
     assert sentence in reasons(board)["faulty"]
+
+
+@pytest.mark.parametrize("name", ["submission.yml", "Submission.YAML", "SUBMISSION.yml"])
+def test_a_card_under_another_name_is_read(put: Any, folder: Path, name: str) -> None:
+    lying = put("a", "best", team="Team A", date="2026-03-01", size_gb=3)
+    (lying / "submission.yaml").rename(lying / name)
+    (row,) = read_board(folder).rows
+    assert ("Team A", "2026-03-01", 3.0) == (row.team, row.date, row.size_gb)
+    (lying / name).write_text("tean: A")
+    with pytest.raises(InputError, match=f"{name} has no field 'tean'"):
+        read_board(folder)
+
+
+def test_two_cards_in_a_folder_are_named(full: Path, put: Any) -> None:
+    shutil.copy(put("double", "middle") / "submission.yaml", full / "double" / "submission.yml")
+    board = read_board(full)
+    expected = "double holds several cards (submission.yaml, submission.yml): keep the right one."
+    assert {"double": expected} == reasons(board)
+
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("date", "refused"),
+    [
+        ("2026-03-01", False),
+        ("2026-03-02", False),  # it is tomorrow already on some islands
+        ("2026-03-03", True),
+        ("9999-12-31", True),
+        ("2026-03-01T12:00", False),
+        ("2026-03-01T12:01", True),
+        ("2026-03-01T14:00+02:00", False),
+        ("2026-03-01T12:00-01:00", True),
+        ("0001-01-01", False),
+    ],
+)
+def test_a_date_in_the_future_is_refused(full: Path, put: Any, date: str, refused: bool) -> None:
+    for name in SHARES:
+        shutil.rmtree(full / name)
+    put("best", "best")
+    put("early", "middle", date=date)
+    board = read_board(full, now=NOW)
+    expected = f"early/submission.yaml: the date {date} is in the future, seen from 2026-03-01 12:00 UTC: "
+    assert refused == reasons(board).get("early", "").startswith(expected)
+    assert [] == [entry for entry in read_board(full).refused]
+
+
+def test_the_shell_refuses_a_date_in_the_future(viva: Any, put: Any, full: Path) -> None:
+    put("early", "middle", date="9998-01-01")
+    assert "Not on the board: early: early/submission.yaml: the date 9998-01-01 is in the future" in (
+        viva("challenge", "board", full).stdout
+    )
 
 
 def test_a_card_that_is_a_link_to_nothing_is_named(full: Path, put: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.extras import import_extra
 from vivavoce.models.gpus import gpus_text
 
 
@@ -20,10 +21,9 @@ def gpu_devices(gpus: Sequence[int]) -> tuple[Device, ...]:
     """The devices of these GPUs; each process sees its own alone, as `cuda`.
 
     A number counts what this process may see: of `CUDA_VISIBLE_DEVICES=4,5`, which a scheduler may have set,
-    1 is the GPU 5. Raises `InputError` for a number that no GPU has.
+    1 is the GPU 5. Raises `InputError` for a number that no GPU has, `ExtraError` without torch.
     """
-    import torch
-
+    torch = import_extra("torch", extra="hf", user=f"--gpus {gpus_text(gpus)}")
     n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if not n_gpus:
         raise InputError(

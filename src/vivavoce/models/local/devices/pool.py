@@ -56,18 +56,20 @@ class DevicePool(local.Local):
         self._fetched = False
 
     def release(self) -> None:
-        """End the processes; a later request starts them again."""
+        """End the processes; a later request starts them again, those of GPUs that were left out too."""
         self._queue.end()
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """What results may depend on, as the processes say; `lost` gives GPUs that were left out, and why.
 
-        A process knows only the ways of what it was asked: one that wrote texts alone has none.
+        Those that were tried again later are among them. A process knows only the ways of what it was asked:
+        one that wrote texts alone has none.
         """
         remote = ChainMap(*(dict(process.facts) for process in self._processes))
         loaded = {key: remote[key] for key in ("dtype", "way", "why") if key in remote}
-        lost = {self._processes[seat].label: cause for seat, cause in sorted(self._queue.lost.items())}
+        causes = self._queue.lost_before | self._queue.lost
+        lost = {self._processes[seat].label: cause for seat, cause in sorted(causes.items())}
         return {**super().facts, **loaded, "gpus": gpus_text(self._gpus)} | ({"lost": lost} if lost else {})
 
     def _prepare(self, request: Request) -> Job:

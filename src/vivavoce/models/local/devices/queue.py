@@ -74,7 +74,8 @@ class DeviceQueue:
     `prepare` makes a request ready. A batch holds requests of one kind, `max_batch` at most, and no more than
     an even share of those that wait. `lost` says why a device was given up: its model could not be loaded,
     three processes ended there that were no request's fault, or three requests in a row failed there so.
-    Once all are, what waits is a `FatalError`.
+    Once all are, what waits is a `FatalError`. `end` brings them back, because what they lacked may be free
+    by then; `lost_before` says why each had been given up last.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class DeviceQueue:
     ) -> None:
         self._prepare, self._devices, self._max_batch = prepare, devices, max_batch
         self.lost: dict[int, str] = {}
+        self.lost_before: dict[int, str] = {}
         self._changed = threading.Condition()
         self._halt = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -124,10 +126,14 @@ class DeviceQueue:
         await asyncio.to_thread(self._stop)
 
     def end(self) -> None:
-        """End the threads and the processes of all devices; a later request starts them again."""
+        """End the threads and the processes of all devices; a later request starts all of them again."""
         self._stop()
         for device in self._devices:
             device.end()
+        with self._changed:
+            self.lost_before |= self.lost
+            self.lost = {}
+            self._faults, self._failed = [0] * len(self._devices), [0] * len(self._devices)
 
     def _stop(self) -> None:
         with self._changed:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
 from vivavoce.core.net import permit
+from vivavoce.models.charges import charged
 from vivavoce.models.endpoints import EndpointConfig, Price
 from vivavoce.models.http_client import ContentFilterError
 from vivavoce.models.providers import Provider
@@ -134,7 +135,8 @@ class InspectModel:
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
         self._reached = True
-        self._check_model(reply.model)
+        with charged(reply.usage):
+            self._check_model(reply.model)
         # the mock spends no tokens, and counts characters
         return replace(reply, usage=Usage(0, 0)) if self._model.startswith(f"{_MOCK}/") else reply
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from vivavoce.core.errors import EgressError
 from vivavoce.core.text import one_line, printable
+from vivavoce.models.charges import UNCOUNTED
 from vivavoce.models.endpoints import SHORTEST_KEY, scrubbed
 from vivavoce.models.http_client import error_message, refusal, status_failure
 from vivavoce.models.requests import FatalError, RetryableError
@@ -50,7 +51,7 @@ def _fault_by_kind(error: Exception, why: str, service: str, reached: bool) -> E
     if _PASSING.search(kinds) or isinstance(error, OSError):
         return RetryableError(f"the connection broke ({why})")
     if isinstance(error, ValueError | TypeError | LookupError | AttributeError | RecursionError):
-        return RetryableError(f"the reply is malformed ({type(error).__name__}: {why})")
+        return RetryableError(f"the reply is malformed ({type(error).__name__}: {why})", usage=UNCOUNTED)
     return refusal(why)
 
 

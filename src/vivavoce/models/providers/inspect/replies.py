@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vivavoce.core.text import one_line, printable
+from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, finish_reason, refuse_cut
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.http_client import LARGEST, LONG_KEY, without_surrogates
@@ -27,13 +28,16 @@ def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
     answered; `RejectedError` for a question that is too long, and an answer over 64 MiB.
     """
     output, call = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
-    _refuse_broken(call)
-    choice = _first_choice(output)
-    usage, reason = _usage(output), _FINISH_REASONS.get(choice.stop_reason)
+    usage = _usage(output)
+    with charged(usage):
+        _refuse_broken(call)
+        choice = _first_choice(output)
+    reason = _FINISH_REASONS.get(choice.stop_reason)
     parts = choice.message.content if isinstance(choice.message.content, list) else ()
-    text = _answer_text(choice, usage, key)
-    refuse_cut(text, reason)
-    listed, generations = _logprobs(choice, text) if logprobs else (None, ())
+    text = _answer_text(choice, usage, key)  # Inspect words a refusal, which costs nothing, as a reply
+    with charged(usage):
+        refuse_cut(text, reason)
+        listed, generations = _logprobs(choice, text) if logprobs else (None, ())
     return Reply(
         text=None if reason == "content_filter" and not text else text,
         reasoning=_reasoning(parts, key),
@@ -88,7 +92,7 @@ def _detail(text: Any) -> str:
 
 def _usage(output: Any) -> Usage:
     """Tokens as the endpoint counts them, those of its own cache included; null where it counts none."""
-    usage = output.usage
+    usage = getattr(output, "usage", None)
     if usage is None or not (usage.input_tokens or usage.output_tokens or usage.total_tokens):
         return Usage()
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)

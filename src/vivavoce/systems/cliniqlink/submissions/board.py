@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,13 +109,13 @@ class Leaderboard(NamedTuple):
         return f"{names} are statistically tied for first, of {n}."
 
 
-def read_board(folder: Path, *, metric: str = METRIC) -> Leaderboard:
+def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = None) -> Leaderboard:
     """Rank the submissions in a folder by the mean of the seven formats.
 
-    Of a team the first three by date count. Raises `InputError` where no submission can be ranked, and where
-    submissions are of two exams, as many of each.
+    Of a team the first three by date count; a date after `now` is refused, null takes any. Raises
+    `InputError` where no submission can be ranked, and where submissions are of two exams, as many of each.
     """
-    submissions, refused = read_submissions(folder)
+    submissions, refused = read_submissions(folder, now=now)
     runs: list[ScoredRun] = []
     with tempfile.TemporaryDirectory(prefix="viva-") as work:
         for place, submission in enumerate(submissions):

@@ -2,19 +2,21 @@
 
 team: Team A              # the only one that must be there
 system: VeReaFine v001
-date: 2026-03-01          # a day or a time in UTC
+date: 2026-03-01          # a day or a time in UTC, not after today
 size_gb: 15.2             # all weights
 parameters: 7.6e9
 run: run.viva             # where the folder holds several
 candidate: Team A v001    # where the run holds several
 sha256: 9f86d0…           # of the run file as it was taken in
+
+The card may also be called submission.yml, in letters of either case.
 """
 
 import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +26,9 @@ from vivavoce.core.text import one_line, printable
 from vivavoce.core.yaml_files import read_mapping
 
 CARD = "submission.yaml"
+_CARDS = frozenset({CARD, "submission.yml"})
+_DAYS_AHEAD = timedelta(hours=14)
+"""How far a day may begin before it does in UTC: it is tomorrow there already."""
 FIELDS = ("team", "system", "date", "size_gb", "parameters", "run", "candidate", "sha256")
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 """What shows nothing and is no format character: fillers, variation selectors, a blank of Braille."""
@@ -74,10 +79,11 @@ class Refused(NamedTuple):
     reason: str
 
 
-def read_submissions(folder: Path) -> tuple[list[Submission], list[Refused]]:
+def read_submissions(folder: Path, *, now: datetime | None = None) -> tuple[list[Submission], list[Refused]]:
     """The submissions in a folder in the order of their names: run files, and folders that hold one each.
 
-    Raises `InputError` where the folder cannot be read or holds neither.
+    A card whose date is after `now` is refused; null takes any date. Raises `InputError` where the folder
+    cannot be read or holds neither.
     """
     submissions: list[Submission] = []
     refused = []
@@ -87,7 +93,7 @@ def read_submissions(folder: Path) -> tuple[list[Submission], list[Refused]]:
         raise InputError(f"cannot read the folder {folder}: {error.strerror or error}.") from None
     for path in places:
         try:
-            submissions.append(_submission(path))
+            submissions.append(_submission(path, now))
         except InputError as error:
             refused.append(Refused(_name(path), None, str(error)))
     if not places:
@@ -103,20 +109,21 @@ def _places(folder: Path) -> Iterator[Path]:
         if path.name.startswith("."):
             continue
         is_run = path.suffix == ".viva" and path.is_file()
-        if is_run or (path.is_dir() and ((path / CARD).exists() or any(path.glob("*.viva")))):
+        if is_run or (path.is_dir() and (_cards(path) or any(path.glob("*.viva")))):
             yield path
 
 
-def _submission(path: Path) -> Submission:
+def _cards(folder: Path) -> list[Path]:
+    """The cards in a folder, links that lead nowhere included."""
+    return sorted(path for path in folder.glob("*") if path.name.lower() in _CARDS)
+
+
+def _submission(path: Path, now: datetime | None) -> Submission:
     """The submission at a path. Raises `InputError` for a card that cannot be used, and without one run."""
     if path.is_file():
         return Submission(_name(path), path, _name(path).removesuffix(".viva"))
-    card = path / CARD
-    fields = read_mapping(card, "card", InputError) if os.path.lexists(card) else {"team": _name(path)}
-    for name in fields:
-        if name not in FIELDS:
-            raise InputError(f"{card} has no field {one_line(name, 40)!r}.{suggest(name, FIELDS)}")
-    moment, day = _date(fields.get("date"), card)
+    card, fields = _card(path)
+    moment, day = _past_date(fields.get("date"), card, now)
     sha256 = _text(fields, "sha256", card)
     if sha256 and not _SHA256.fullmatch(sha256.lower()):
         raise InputError(f"{card}: sha256 is 64 hex digits, not {one_line(sha256, 20)!r}.")
@@ -135,6 +142,21 @@ def _submission(path: Path) -> Submission:
     if not submission.team_key:
         raise InputError(f"{card} names no team: write team: and a name.")
     return submission
+
+
+def _card(folder: Path) -> tuple[Path, Mapping[str, Any]]:
+    """The card of a folder with its fields. Raises `InputError` for several, and for an unknown field."""
+    cards = _cards(folder)
+    if len(cards) > 1:
+        names = ", ".join(card.name for card in cards)
+        raise InputError(f"{folder} holds several cards ({names}): keep the right one.")
+    if not cards:
+        return folder / CARD, {"team": _name(folder)}
+    fields = read_mapping(cards[0], "card", InputError)
+    for name in fields:
+        if name not in FIELDS:
+            raise InputError(f"{cards[0]} has no field {one_line(name, 40)!r}.{suggest(name, FIELDS)}")
+    return cards[0], fields
 
 
 def _name(path: Path) -> str:
@@ -186,6 +208,17 @@ def _amount(fields: Mapping[str, Any], name: str, card: Path) -> float | None:
     if number is None or number <= 0:
         raise InputError(f"{card}: {name} is a number above 0, not {one_line(repr(value), 40)}.")
     return number
+
+
+def _past_date(value: Any, card: Path, now: datetime | None) -> tuple[datetime | None, bool]:
+    """A moment in UTC, and whether it is a whole day. Raises `InputError` for one after `now`."""
+    moment, day = _date(value, card)
+    if moment and now and moment > now + (_DAYS_AHEAD if day else timedelta()):
+        raise InputError(
+            f"{card}: the date {one_line(str(value), 40)} is in the future, seen from {now:%Y-%m-%d %H:%M} "
+            "UTC: write when the submission came in."
+        )
+    return moment, day
 
 
 def _date(value: Any, card: Path) -> tuple[datetime | None, bool]:
