@@ -3,6 +3,10 @@ PYTHON ?= python3
 VIVA   := .venv/bin/viva
 VERSION = $(shell sed -n 's/^__version__ = "\([0-9]*\.[0-9]*\).*/\1/p' src/vivavoce/_version.py)
 
+# Thousands of processes read the sources, which are compiled once; idle threads of BLAS and torch wait asleep.
+unexport PYTHONDONTWRITEBYTECODE
+test test-long: export OMP_WAIT_POLICY = PASSIVE
+
 .PHONY: demo test test-long lint sbom bench docs publish clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU

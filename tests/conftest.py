@@ -1,5 +1,6 @@
 """What several test modules share: the real data, found through VIVA_SHARED, and the command line."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -86,3 +87,9 @@ def viva() -> Callable[..., Any]:
 def pytest_configure(config: pytest.Config) -> None:
     """Let the soaks' table stand at the end of a long run."""
     config.pluginmanager.register(Collected(), "soak")
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage walk the tests, millions of objects: statsmodels asks for many."""
+    gc.collect()
+    gc.freeze()

@@ -179,11 +179,17 @@ def test_a_search_in_peoples_own_words_begins_with_the_page_that_answers_it(sear
     assert SEARCHES[words] == hits[0].partition("#")[0], hits[:5]
 
 
-@pytest.mark.slow
 def test_the_documentation_of_each_version_stays_when_the_next_is_published(root, tmp_path):
-    """A site is a folder for each version, one of them called latest, on a branch for publishing."""
-    for name in ("docs", "tools", "src", "mkdocs.yml", "Makefile", "pyproject.toml"):
+    """A site is a folder for each version, one of them called latest, on a branch for publishing.
+
+    Of one page, with the settings of the whole: that the whole builds is a test of its own.
+    """
+    for name in ("tools", "src", "Makefile", "pyproject.toml"):
         (tmp_path / name).symlink_to(root / name)
+    settings = f"INHERIT: {root / 'mkdocs.yml'}\nnav:\n  - Start: index.md\n"
+    (tmp_path / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    page = tmp_path / "docs" / "index.md"
+    page.parent.mkdir()
 
     def run(*words):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -208,9 +214,12 @@ def test_the_documentation_of_each_version_stays_when_the_next_is_published(root
     run("git", "commit", "--quiet", "--allow-empty", "--message", "a project")
     (version,) = re.findall(r"mike deploy --update-aliases (\S+) latest", run("make", "-n", "publish"))
     for name in ("0.1", version):
+        page.write_text(f"# What {name} does\n", encoding="utf-8")
         run("mike", "deploy", "--update-aliases", name, "latest")
     files = run("git", "ls-tree", "-r", "--name-only", "gh-pages").split()
     assert {"0.1/index.html", f"{version}/index.html", "latest", "versions.json"} <= set(files)
+    for name in ("0.1", version):
+        assert f"What {name} does" in run("git", "show", f"gh-pages:{name}/index.html")
     versions = json.loads(run("git", "show", "gh-pages:versions.json"))
     assert {"0.1": [], version: ["latest"]} == {entry["version"]: entry["aliases"] for entry in versions}
 

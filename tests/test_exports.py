@@ -50,3 +50,13 @@ def test_importing_the_package_loads_nothing_heavy(code):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "[]" == done.stdout.strip()
+
+
+def test_the_studies_load_no_part_of_scipy_that_few_of_them_call():
+    """Half a second of every command that lists, runs or reports studies."""
+    script = (
+        "from vivavoce.core import registry\nregistry.entries('study')\nimport sys\n"
+        "print(sorted({f'scipy.{x}' for x in ('cluster', 'optimize', 'spatial', 'stats')} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "[]" == done.stdout.strip()

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def room(module: Path) -> str:
     return module.relative_to(SOURCE).with_suffix("").parts[0]
 
 
+@cache
 def imports(module: Path) -> list[str]:
     """Every module of ours that is imported anywhere in the file, inside functions and for typing too."""
     names = []

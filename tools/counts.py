@@ -13,11 +13,11 @@ import io
 import json
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radon.complexity import cc_visit
+from radon.complexity import cc_visit_ast
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "vivavoce"
 BANNED = frozenset(
@@ -104,7 +104,12 @@ def _bindings(node: ast.AST, level: str) -> Iterator[Binding]:
 
 def banned(tree: ast.Module) -> list[Binding]:
     """Those of the names bound that name nothing."""
-    return [binding for binding in bindings(tree) if binding.name.strip("_") in BANNED]
+    return of_particles(bindings(tree))
+
+
+def of_particles(names: Iterable[Binding]) -> list[Binding]:
+    """Those of these names that name nothing."""
+    return [binding for binding in names if binding.name.strip("_") in BANNED]
 
 
 def comment_lines(text: str) -> int:
@@ -116,9 +121,9 @@ def comment_lines(text: str) -> int:
     )
 
 
-def complex_functions(text: str) -> list[str]:
+def complex_functions(tree: ast.Module) -> list[str]:
     """Functions over cyclomatic 10 as radon counts it. Raises `ImportError` without radon."""
-    return [block.name for block in _flat(cc_visit(text)) if block.complexity > 10]
+    return [block.name for block in _flat(cc_visit_ast(tree)) if block.complexity > 10]
 
 
 def _flat(blocks: Any) -> Iterator[Any]:
@@ -149,9 +154,10 @@ def rooms() -> dict[str, Room]:
     for module in modules():
         text = module.read_text(encoding="utf-8")
         tree = ast.parse(text)
+        names = [*bindings(tree)]
         figures = (
-            *(1, len(text.splitlines()), comment_lines(text), sum(1 for _ in bindings(tree))),
-            *(len(banned(tree)), len(complex_functions(text))),
+            *(1, len(text.splitlines()), comment_lines(text), len(names)),
+            *(len(of_particles(names)), len(complex_functions(tree))),
         )
         row = totals[room_of(module)]
         for position, figure in enumerate(figures):
@@ -185,14 +191,14 @@ def main() -> None:
     if options.names or options.complex:
         counter: Counter[str] = Counter()
         for module in modules():
-            text = module.read_text(encoding="utf-8")
+            tree = ast.parse(module.read_text(encoding="utf-8"))
             place = module.relative_to(SOURCE)
             if options.names and str(place).startswith(options.names):
-                for binding in banned(ast.parse(text)):
+                for binding in banned(tree):
                     counter[binding.name] += 1
                     print(f"{place}:{binding.line}: {binding.name} in {binding.level}")
             if options.complex and str(place).startswith(options.complex):
-                for name in complex_functions(text):
+                for name in complex_functions(tree):
                     print(f"{place}: {name}")
         print(counter.most_common() if options.names else "")
     elif options.json:

@@ -14,6 +14,7 @@ from tests.studies.making import write_lines
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.people.choosing import choose
+from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.label_goal import Goal
 from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.panels import Panel
@@ -186,18 +187,19 @@ def test_stated_chances_are_those_of_the_draw(tmp_path: Path) -> None:
     scores = {f"q{k:02}": (1.0, 0.0 if k > 8 else 1.0) for k in range(12)}
     drawn_cases = np.zeros(12)
     source = judged(examined(tmp_path, 12), scores)
+    goal = goal_draw(source.file, Labelling(GOAL), None, "rate", "correctness")
+    assert goal is not None
     for seed in range(300):
-        draw = draw_of(source, seed)
+        draw = draw_of(source, seed, goal)
         drawn_cases += [item in draw[0] for item in sorted(draw[1])]
     p = np.array([draw[1][item] for item in sorted(draw[1])])
     errors = np.sqrt(p * (1 - p) / 300)
     assert (np.abs(drawn_cases / 300 - p) < 4 * errors).all()
 
 
-def draw_of(run: Run, seed: int) -> tuple[set[str], dict[str, float]]:
+def draw_of(run: Run, seed: int, goal: GoalDraw) -> tuple[set[str], dict[str, float]]:
     """The drawn questions and the chances of all, without writing anything."""
-    draw = goal_draw(run.file, Labelling(GOAL), None, "rate", "correctness")
-    choice = choose(run.file, RateTask.by("correctness"), None, ["Able", "Fair"], 4, seed, draw)
+    choice = choose(run.file, RateTask.by("correctness"), None, ["Able", "Fair"], 4, seed, goal)
     return {q.item for q in choice.questions}, {k[1]: p for k, p in choice.sample.probabilities.items()}
 
 

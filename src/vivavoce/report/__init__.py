@@ -7,6 +7,7 @@ which escapes every text.
 import base64
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -36,8 +37,12 @@ Pages = Literal["one", "all"]
 """What paper shows: the first two layers, or everything."""
 
 
+@cache
 def page_environment(folder: Path) -> "Environment":
-    """Templates of a folder, in which every text is escaped and cannot turn the direction of what follows."""
+    """Templates of a folder, in which every text is escaped and cannot turn the direction of what follows.
+
+    A folder has one environment: it takes longer to compile the templates than to fill them.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
@@ -50,9 +55,8 @@ def page_environment(folder: Path) -> "Environment":
     )
 
 
-def _page(values: dict[str, Any]) -> str:
-    from markupsafe import Markup
-
+@cache
+def _report_environment() -> "Environment":
     environment = page_environment(PAGE)
     environment.filters |= {
         "figure": number,
@@ -71,15 +75,25 @@ def _page(values: dict[str, Any]) -> str:
         "label": label,
         "ranks": ranks,
     }
+    return environment
+
+
+def _page(values: dict[str, Any]) -> str:
+    from markupsafe import Markup
+
     style = "".join(map(_page_file, STYLES)) + CHART_CSS
     script = _page_file("page.js") + _page_file("explorer.js")
-    text = environment.get_template("page.html").render(
-        **values,
-        explorer_data=Markup(values["explorer"].data),  # escaped as JSON, see `explorer.embedded`
-        style=Markup(style),
-        script=Markup(script),
-        policy=f"default-src 'none'; script-src {policy_hash(script)}; style-src {policy_hash(style)}; "
-        "base-uri 'none'; form-action 'none'",
+    text = (
+        _report_environment()
+        .get_template("page.html")
+        .render(
+            **values,
+            explorer_data=Markup(values["explorer"].data),  # escaped as JSON, see `explorer.embedded`
+            style=Markup(style),
+            script=Markup(script),
+            policy=f"default-src 'none'; script-src {policy_hash(script)}; style-src {policy_hash(style)}; "
+            "base-uri 'none'; form-action 'none'",
+        )
     )
     return text.lstrip()
 

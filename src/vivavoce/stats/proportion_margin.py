@@ -2,7 +2,7 @@
 
 import math
 
-import scipy.special
+import scipy
 
 from vivavoce.stats._arrays import amount, proportion
 

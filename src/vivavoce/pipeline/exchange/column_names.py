@@ -225,7 +225,12 @@ def columns_of(lines: Iterable[Line]) -> list[str]:
 
     In the place of a column with fields stand these, under dotted names; options may have letters for names.
     """
-    return list(dict.fromkeys(name for line in lines for name in _names(line.row)))
+    names: dict[str, None] = {}
+    for line in lines:
+        plain = _PLAIN.issuperset(map(type, line.row.values()))
+        if not (plain and line.row.keys() <= names.keys()):
+            names.update(dict.fromkeys(_names(line.row)))
+    return list(names)
 
 
 def _names(row: Mapping[str, Any]) -> Iterator[str]:
@@ -236,6 +241,8 @@ def _names(row: Mapping[str, Any]) -> Iterator[str]:
             yield column
 
 
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+"""Types of cells that have no fields."""
 _WHOLE = ("options", *FIELDS["options"].others, "rubric", "messages", "meta")
 """Columns whose fields are no columns."""
 

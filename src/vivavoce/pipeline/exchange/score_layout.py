@@ -53,10 +53,11 @@ class Layout(NamedTuple):
     def with_fields(self, line: Line) -> Line:
         """The row with fields of its columns that are named by dotted names, beside the columns."""
         fields = {}
-        for name in (*self.criteria, *self.where, self.status or ""):
-            with suppress(KeyError):
-                fields[name] = cell(line.row, name)
-        return Line(line.where, {**line.row, **fields})
+        for name in (*self.criteria, *self.where, self.status):
+            if name is not None and name not in line.row:
+                with suppress(KeyError):
+                    fields[name] = cell(line.row, name)
+        return Line(line.where, {**line.row, **fields}) if fields else line
 
     def check(self) -> None:
         """Raise `InputError` for a field that marks do not have."""

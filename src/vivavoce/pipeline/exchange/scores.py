@@ -183,7 +183,9 @@ def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]
                 )
         if all(str(line.row[column]) == value for column, value in where.items()):
             empty = False
-            yield Line(line.where, {k: v for k, v in line.row.items() if not (of_measure and k == "variant")})
+            if of_measure:
+                line = Line(line.where, {k: v for k, v in line.row.items() if k != "variant"})
+            yield line
     if empty:
         raise InputError(f"{source.name}: no row has {', '.join(f'{k}={v}' for k, v in where.items())}.")
 
@@ -330,6 +332,7 @@ def import_scores(
         raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
     source = read_source(data, None, Reading(dialect))
     scores = read_marks(source, layout, _scorable(run, benchmark), spec)
+    matched = layout.match(source)
     measures = _measures(spec, scores, declared or {})
     _check(source.name, scores, measures)
     with run.writing() as db:
@@ -354,7 +357,7 @@ def import_scores(
                 "criteria": list(scores.criteria),
                 "blank": layout.blank,
                 "probes": scores.probes,
-                "matched": layout.match(source),
+                "matched": matched,
                 **source.read_as,
             },
             changed=db.total_changes - before,
@@ -367,7 +370,7 @@ def import_scores(
         failed=statuses["failed"],
         skipped=scores.skipped.total(),
         skipped_items=tuple(scores.skipped),
-        matched={ours: theirs for ours, theirs in layout.match(source).items() if ours != theirs},
+        matched={ours: theirs for ours, theirs in matched.items() if ours != theirs},
         criteria=scores.criteria,
         blank_scored=scores.blank_scored,
         probes=scores.probes,

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
+import scipy
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
@@ -119,8 +118,9 @@ def clusters(responses: Responses, threshold: float) -> dict[str, int]:
         value = responses.within(names[a], names[b]).estimate(0, 1, NO_SPREAD).value
         distances[a, b] = distances[b, a] = 1 - (value or 0.0)
     # Complete linkage: in a chain the first and the last may have little in common.
-    tree = linkage(squareform(np.clip(distances, 0, 2), checks=False), "complete")
-    places = fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
+    condensed = scipy.spatial.distance.squareform(np.clip(distances, 0, 2), checks=False)
+    tree = scipy.cluster.hierarchy.linkage(condensed, "complete")
+    places = scipy.cluster.hierarchy.fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
     return {name: int(place) for name, place in zip(names, places, strict=True)}
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
+import scipy
 
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
@@ -131,7 +131,10 @@ class _Pair(NamedTuple):
         if few := too_few(shared):
             return replace(row, reason=few)
         # Higher is better on both sides, so that an error and an accuracy are not taken for opposites.
-        ranks = [rankdata(_sign(self.first) * a), rankdata(_sign(self.second) * b)]
+        ranks = [
+            scipy.stats.rankdata(_sign(self.first) * a),
+            scipy.stats.rankdata(_sign(self.second) * b),
+        ]
         rho = by_jackknife(lambda rows: stats.pearson(*(r[rows] for r in ranks)), shared)
         row = replace(
             row,

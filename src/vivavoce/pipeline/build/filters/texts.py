@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from scipy.stats import binomtest
+import scipy
 
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
@@ -104,7 +104,7 @@ class LongestOption(Filter):
             return ()
         n, hits = len(choices), sum(key > max(rest) for key, rest in choices)
         chance = sum(1 / (1 + len(rest)) for _, rest in choices) / n
-        interval = binomtest(hits, n).proportion_ci(method="wilson")
+        interval = scipy.stats.binomtest(hits, n).proportion_ci(method="wilson")
         return (
             f"the longest option is right in {hits:,} of {n:,} choices ({hits / n:.0%}, 95% interval "
             f"{interval.low:.0%} to {interval.high:.0%}); chance gives {chance:.0%}.",

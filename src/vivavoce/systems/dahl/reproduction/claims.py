@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import scipy.special
+import scipy
 
 from vivavoce import stats
 from vivavoce.pipeline.reproduce import ClaimVerdict

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
 import numpy as np
-import scipy.special
+import scipy
 
 from vivavoce import stats
 

@@ -18,6 +18,7 @@ from vivavoce.core.tables import is_file, read_lines
 from vivavoce.pipeline.exchange.answers import import_answers
 from vivavoce.pipeline.exchange.score_layout import Layout
 from vivavoce.pipeline.exchange.scores import import_scores
+from vivavoce.pipeline.exchange.sources import Source, read_source
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 
@@ -135,11 +136,13 @@ def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> 
         with run.reading() as db:
             answers = Counter(candidate for _, _, _, candidate, *_ in read.stored_responses(db))
         _check_answers(data / "responses.jsonl", answers, candidates)
+        sources: dict[Path, Source] = {}
         for file, metric, criteria, where in _imports(data, variants):
+            sources[file] = sources.get(file) or read_source(file, None)
             layout = Layout(_NAMES, {}, criteria, where, "parse_status" if len(criteria) > 1 else None,
                             "recorded")  # fmt: skip
             limits = {"*": {"low": 0.0, "high": 5.0 if len(criteria) > 1 else 1.0}}
-            import_scores(run, file, measure=metric, layout=layout, declared=limits, benchmark=spec)
+            import_scores(run, sources[file], measure=metric, layout=layout, declared=limits, benchmark=spec)
         with run.reading() as db:
             measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
             scores = read.scores(db, details=True)
