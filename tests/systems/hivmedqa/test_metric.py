@@ -15,6 +15,7 @@ from vivavoce.core.text import is_blank
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.engine.client import CallResult, ModelClient
 from vivavoce.store.runfile import RunFile
+from vivavoce.systems.hivmedqa import metric
 
 __all__ = ["fake"]
 
@@ -180,6 +181,15 @@ def test_another_version_of_a_package_is_another_signature(installed):
 def test_settings_that_cannot_be_are_refused(spec, words):
     with pytest.raises(SpecError, match=words):
         registry.build("metric", spec)
+
+
+def test_without_the_table_of_base_forms_the_advice_is_to_install_it_or_to_do_without(monkeypatch):
+    monkeypatch.setattr(metric, "_metadata", lambda package: None)
+    with pytest.raises(
+        SpecError, match=r'simplemma is not installed: pip install "vivavoce\[text\]", or take'
+    ):
+        registry.build("metric", "medsynf1(extractor=chunk)")
+    registry.build("metric", "medsynf1(extractor=chunk, lemma=none)")
 
 
 # Lists made elsewhere

@@ -101,10 +101,16 @@ class MedSynF1(Metric):
             )
         for package in self._packages:
             if not _metadata(package):
-                raise ValueError(
-                    f"the package {package} is not installed: install it, or take extractor=chunk and "
-                    "lemma=simplemma, which need none but are not comparable with published MedSynF1"
-                )
+                raise ValueError(f"the package {package} is not installed: {self._advice(package)}")
+
+    def _advice(self, package: str) -> str:
+        """How to go on without a package."""
+        if package in self.packages:
+            return f'pip install "vivavoce[{self.packages[package]}]", or take lemma=none'
+        return (
+            "install it, or take extractor=chunk and lemma=simplemma, which need no model but are not "
+            "comparable with published MedSynF1"
+        )
 
     @property
     def packages(self) -> Mapping[str, str]:
