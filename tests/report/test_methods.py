@@ -22,7 +22,7 @@ from vivavoce.report.checklist import (
     checklist_text,
     filled,
 )
-from vivavoce.report.data import Asked, ReportData, facts_of
+from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.methods import methods
 from vivavoce.store import read
 from vivavoce.studies.answers import identical_repeats
@@ -40,7 +40,7 @@ def contents(run: Run, items: str | None = None) -> ReportData:
             responses=responses,
             answers=answers,
             identical=identical_repeats(responses),
-            asked=Asked.of(responses, scores),
+            roster=Roster.of(responses, scores),
             scores=scores,
             measures={k.key: k.measure for k in read.measures(db)},
             estimates=run.estimates(items=items).rows,

@@ -12,7 +12,7 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.pipeline.load import answers_of, load_scores
 from vivavoce.pipeline.run import Run
 from vivavoce.report.context import page_context
-from vivavoce.report.data import Asked, ReportData, facts_of, labels_by_measure
+from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
 from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
@@ -187,7 +187,7 @@ def told(run: Run, **more: Any) -> dict[str, Any]:
             items=read.items(db),
             responses=facts_of(answers_of(run.file, None)),
             answers=answers_of(run.file, None),
-            asked=Asked.of(read.scores(db, details=True)),
+            roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={m.key: m.measure for m in read.measures(db)},
             estimates=[row for metric in ("judge", "told") for row in run.estimates(metric).rows],
@@ -288,7 +288,7 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
             items=read.items(db),
             responses=facts_of(answers_of(run.file, None)),
             answers=answers_of(run.file, None),
-            asked=Asked.of(read.scores(db, details=True)),
+            roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={},
             estimates=(),

@@ -307,7 +307,7 @@ def write_report(
 ) -> list[dict[str, Any]]:
     """Write the report, and return its numbers as rows, each under its `section`; the first is the file."""
     from vivavoce.report import write
-    from vivavoce.report.data import Asked, ReportData, facts_of
+    from vivavoce.report.data import ReportData, Roster, facts_of
 
     path = to or run.path.with_suffix(".html")
     for file, option in ((path, "--to"), (checklist, "--checklist")):
@@ -338,7 +338,7 @@ def write_report(
             responses=responses.drop("text_hash"),
             answers=answers,
             identical=identical_repeats(responses),
-            asked=Asked.of(responses, table.scores, logprob_rows),
+            roster=Roster.of(responses, table.scores, logprob_rows),
             scores=table.scores,
             measures=table.measures,
             only=table.only,

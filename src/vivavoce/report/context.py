@@ -147,11 +147,11 @@ def _endpoints(data: ReportData) -> list[dict[str, Any]]:
 
 
 def _totals(data: ReportData) -> list[tuple[str, int]]:
-    responses, items = data.responses, data.asked.items
+    responses, items = data.responses, data.roster.items
     failed, blank = responses.select((pl.col("status") == "failed").sum(), pl.col("blank").sum()).row(0)
     repeated = sum(counted.repeated for counted in data.case_counts(items).values())
     return [
-        ("candidates", data.asked.candidates["candidate"].n_unique()),
+        ("candidates", data.roster.candidates["candidate"].n_unique()),
         ("questions", items.n_unique(["benchmark", "item", "variant"]) if items.height else 0),
         ("repeated questions", repeated),
         ("independent cases", items["group"].n_unique()),

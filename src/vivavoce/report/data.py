@@ -31,7 +31,7 @@ class ReportData(NamedTuple):
     `only` lists, for measures that do not score every item of their formats, the items they do score.
     `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words with what
     figures need of their texts (`facts_of`), and `answers` reads the texts; `identical` are the candidates
-    whose repeats are one text, and `asked` says who was asked what. `logprob_rows` are what came of
+    whose repeats are one text, and `roster` says who was asked what. `logprob_rows` are what came of
     log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
     latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
@@ -52,7 +52,7 @@ class ReportData(NamedTuple):
     provenance: Rows
     selection: str | None
     studies: Mapping[str, Rows]
-    asked: "Asked"
+    roster: "Roster"
     redact: bool = False
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
     probes: Mapping[int, str] = {}
@@ -124,7 +124,7 @@ class ReportData(NamedTuple):
         return any(row["contrast"] == "raters" for finding in findings for row in finding["rows"])
 
 
-class Asked(NamedTuple):
+class Roster(NamedTuple):
     """Who was asked, `candidate` and `role`, and what: `benchmark`, `item`, `variant` and `group`.
 
     In words or for log-likelihoods, each once.
@@ -134,7 +134,7 @@ class Asked(NamedTuple):
     items: pl.DataFrame
 
     @classmethod
-    def of(cls, *tables: pl.DataFrame) -> "Asked":
+    def of(cls, *tables: pl.DataFrame) -> "Roster":
         """Those of responses and of scores; edits are nobody's question."""
         unedited = [select_rows(table, pl.col("edit") == "") for table in tables]
         return cls(

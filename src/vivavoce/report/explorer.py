@@ -83,8 +83,8 @@ def explorer(
     keys = list(measures)
     marks = _marks(_about(turns, scores).join(turns, on=_KEY, how="semi"), keys)
     printed = _first_of(worst)
-    asked = pl.concat([turns.select(_ITEM), printed.select(_ITEM)]).unique()
-    texts = read_answers(*_KEY, "text", "status", "error", "finish_reason", edited=False, items=asked)
+    of_page = pl.concat([turns.select(_ITEM), printed.select(_ITEM)]).unique()
+    texts = read_answers(*_KEY, "text", "status", "error", "finish_reason", edited=False, items=of_page)
     names = items.select(*_ITEM, "alias", "format", "category", "messages", *_SHOWN)
 
     def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:

@@ -101,12 +101,12 @@ def revision(benchmark: "Benchmark") -> str:
 
 def _candidates(c: "ReportData") -> str:
     answers = select_rows(c.responses, pl.col("edit") == "")
-    asked = c.asked.candidates
-    if not asked.height:
+    people = c.roster.candidates
+    if not people.height:
         return ""
-    sentences = _roles(asked)
+    sentences = _roles(people)
     if answers.height:
-        sentences.append(_answered(answers, everyone=asked["candidate"].n_unique()))
+        sentences.append(_answered(answers, everyone=people["candidate"].n_unique()))
     if c.n_logprob_items:
         words = "" if answers.height else ", and no answers in words"
         n_items = count(c.n_logprob_items, "question")
@@ -118,10 +118,10 @@ def _candidates(c: "ReportData") -> str:
     return " ".join((*sentences, *_origins(c)))
 
 
-def _roles(asked: pl.DataFrame) -> list[str]:
+def _roles(people: pl.DataFrame) -> list[str]:
     """Who was examined, and who served as floor or ceiling."""
     names: dict[str, list[str]] = {}
-    for name, role in asked.sort("candidate").iter_rows():
+    for name, role in people.sort("candidate").iter_rows():
         names.setdefault(role, []).append(name)
     sentences = []
     if candidates := names.get("candidate"):
@@ -158,8 +158,8 @@ def _days(steps: Iterable[Mapping[str, Any]]) -> str:
 def _answered(answers: pl.DataFrame, *, everyone: int) -> str:
     """Who answered in words, and how often; some candidates may only have log-likelihoods."""
     key = ("benchmark", "candidate", "item", "variant")
-    numbers = [of_one.select(key).group_by(key).len()["len"] for _, of_one in by_candidate(answers)]
-    least, most = min(min(some) for some in numbers), max(max(some) for some in numbers)
+    repeats = pl.concat(of_one.select(key).group_by(key).len()["len"] for _, of_one in by_candidate(answers))
+    least, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
     often = f"{least} times" if least > 1 else "once"
     if least != most:
         often = f"between {least} and {most} times"

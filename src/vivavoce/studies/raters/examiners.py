@@ -134,10 +134,10 @@ def _retest(scores: ScoreTable) -> CardPart:
     """Scores of one rater on the same response, or on a candidate's same text: as `agreement` has them."""
     card = CardPart([], [])
     short = labels(scores.measures)
-    whole = select_rows(scores.scores, pl.col("unit") == "")
+    of_responses = select_rows(scores.scores, pl.col("unit") == "")
     for key in (key for rater in raters_of(scores) for key in rater.keys.values()):
         measure = scores.measures[key]
-        for table in retests(scores._replace(scores=whole, measures={key: measure})):
+        for table in retests(scores._replace(scores=of_responses, measures={key: measure})):
             for row in agreement_rows(table):
                 card.rows.append(
                     rater_row(
