@@ -132,7 +132,9 @@ def _chosen(
     """
     items = distinct(answers, *_ITEM)
     order = [hashlib.sha256("\0".join((SEED, *item)).encode()).hexdigest()[:16] for item in items.rows()]
-    with_order = items.with_columns(pl.Series("drawn", order, pl.String))
+    # Numbers in the order of what was drawn, then of the items' names: texts would be compared row by row.
+    with_order = items.with_columns(pl.Series("drawn", order, pl.String)).sort("drawn", *_ITEM)
+    with_order = with_order.with_columns(drawn=pl.int_range(pl.len(), dtype=pl.UInt32))
     worst, random = [], []
     columns = scores.select(*_KEY, "edit", "measure_id", "status", "value")
     for candidate, part in by_candidate(answers):
@@ -140,9 +142,9 @@ def _chosen(
         ranked = _ranked(part.join(with_order, on=_ITEM, how="left"), of_candidate, measures)
         scored = (pl.col("role") == "candidate") & pl.col("goodness").is_not_null()
         worst.append(_first(ranked.filter(scored)))
-        random.append(_first(ranked.sort("drawn", *_KEY)))
+        random.append(_first(ranked.sort("drawn", "repeat")))
     if not worst:
-        nobody = _ranked(answers.with_columns(drawn=pl.lit("")), columns, {})
+        nobody = _ranked(answers.with_columns(drawn=pl.lit(0, pl.UInt32)), columns, {})
         worst, random = [nobody], [nobody]
     # Candidates fail alike on one question: the name decides which of them comes first.
     first = pl.concat(worst).sort("place", "goodness", "drawn", *_KEY).head(MOST_ANSWERS)
@@ -159,11 +161,12 @@ def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, 
     """A candidate's answers with `goodness` and their `place`, the worst first."""
     parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
     if parts:
-        means = pl.concat(parts).group_by(_KEY).agg(pl.col("goodness").mean())
-        ranked = answers.join(means, on=_KEY, how="left")
+        key = (*_ITEM, "repeat")
+        means = pl.concat(parts).group_by(key).agg(pl.col("goodness").mean())
+        ranked = answers.join(means, on=key, how="left")
     else:
         ranked = answers.with_columns(goodness=pl.lit(None, pl.Float64))
-    ranked = ranked.sort("goodness", "drawn", *_KEY, nulls_last=True)
+    ranked = ranked.sort("goodness", "drawn", "repeat", nulls_last=True)
     return ranked.with_columns(place=pl.int_range(pl.len()))
 
 
