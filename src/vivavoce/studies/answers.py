@@ -9,13 +9,16 @@ from vivavoce.core.text import is_blank
 from vivavoce.studies.row_parts import by_candidate
 
 _KEY = ["benchmark", "item", "variant"]
-_PLAIN = pl.col("text").str.contains("[A-Za-z0-9]")
-BLANK = (
-    pl.when(_PLAIN)
-    .then(False)
+
+
+def _blank() -> pl.Expr:
     # Python looks at few texts: most have a plain letter.
-    .otherwise(pl.when(~_PLAIN).then("text").map_elements(is_blank, return_dtype=pl.Boolean))
-)
+    plain = pl.col("text").str.contains("[A-Za-z0-9]")
+    of_others = pl.when(~plain).then("text").map_elements(is_blank, return_dtype=pl.Boolean)
+    return pl.when(plain).then(False).otherwise(of_others)
+
+
+BLANK = _blank()
 """Whether a text holds no letter and no digit; null where none arrived."""
 TEXT_HASH = pl.when(pl.col("text").is_not_null()).then(pl.col("text").hash())
 """64 bits by which texts are told apart; null where none arrived."""
