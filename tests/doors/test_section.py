@@ -14,6 +14,7 @@ from vivavoce.core.registry import section
 from vivavoce.report import charts
 from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.findings import sections
+from vivavoce.studies.answers import answers_in
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_section.py"
 ORDER = ["overall", "ranking", "arguments", "correlation", "consistency", "resilience", "calibration",
@@ -27,7 +28,7 @@ def found(*rows: dict[str, Any], text: str = "One sentence.\nAnother one.") -> l
 
 
 def shown(**studies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sections(studies, {}, [], selection=None, responses=pl.DataFrame())
+    return sections(studies, {}, [], selection=None, answers=answers_in(pl.DataFrame()))
 
 
 def drop(candidate: str, kind: str, difference: float) -> dict[str, Any]:

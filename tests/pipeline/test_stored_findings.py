@@ -18,6 +18,7 @@ from vivavoce.report.sections.findings import ranks_of, sections
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.write import put_finding
+from vivavoce.studies.answers import answers_in
 
 ODD: tuple[object, ...] = (None, "odd", 7, 1.5, [], {}, True, -1e308, 10**400, ...)
 """The last stands for a column that is not there."""
@@ -42,7 +43,7 @@ def show(study: str, finding: dict[str, Any]) -> None:
         pairs = [first, {**first, "b": "C"}, {**first, "a": "C", "b": first["a"]}]
         matrices(latest_comparisons([{**checked, "rows": pairs}], ()))
     else:
-        sections({study: [checked]}, {}, (), selection=None, responses=pl.DataFrame())
+        sections({study: [checked]}, {}, (), selection=None, answers=answers_in(pl.DataFrame()))
         ranks_of([checked] if study == "ranking" else [], (), selection=None)
 
 

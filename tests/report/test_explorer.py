@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
+from vivavoce.pipeline.load import answers_of
 from vivavoce.pipeline.run import Run
 from vivavoce.report import explorer as module
 from vivavoce.report.explorer import LONGEST_TEXT, Explorer, embedded, explorer
@@ -18,7 +19,7 @@ def explored(run: Run) -> tuple[Explorer, dict[str, Any]]:
     with run.file.reading() as db:
         measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
         scores = read.scores(db, details=True)
-        found = explorer(read.items(db), read.responses(db), scores, measures)
+        found = explorer(read.items(db), run.responses, scores, measures, answers_of(run.file, None))
     return found, json.loads(found.data)
 
 
@@ -139,5 +140,5 @@ def test_an_empty_run_carries_nothing(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": "said"}})
     with run.file.reading() as db:
         scores = read.scores(db, details=True)
-    empty = explorer(run.items.clear(), run.responses.clear(), scores, {})
+    empty = explorer(run.items.clear(), run.responses.clear(), scores, {}, answers_of(run.file, None))
     assert (0, 0, []) == (empty.n_total, empty.n_here, empty.worst)

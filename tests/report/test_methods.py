@@ -10,7 +10,7 @@ from vivavoce import __version__
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.load import answers_of, select_items
 from vivavoce.pipeline.run import Run
 from vivavoce.report.checklist import (
     ABOUT,
@@ -22,19 +22,26 @@ from vivavoce.report.checklist import (
     checklist_text,
     filled,
 )
-from vivavoce.report.data import ReportData
+from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.methods import methods
 from vivavoce.store import read
+from vivavoce.studies.answers import identical_repeats
 
 
 def contents(run: Run, items: str | None = None) -> ReportData:
     chosen = select_items(run.file, items)
+    answers = answers_of(run.file, chosen)
+    responses = facts_of(answers)
     with run.file.reading() as db:
+        scores = restrict_to_items(read.scores(db, details=True), chosen)
         return ReportData(
             name="run.viva",
             items=restrict_to_items(read.items(db), chosen),
-            responses=restrict_to_items(read.responses(db), chosen),
-            scores=restrict_to_items(read.scores(db, details=True), chosen),
+            responses=responses,
+            answers=answers,
+            identical=identical_repeats(responses),
+            roster=Roster.of(responses, scores),
+            scores=scores,
             measures={k.key: k.measure for k in read.measures(db)},
             estimates=run.estimates(items=items).rows,
             comparisons=tuple(read.findings(db, "compare")),

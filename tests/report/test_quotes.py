@@ -8,6 +8,7 @@ from tests.studies.making import exam, score, write_lines
 from vivavoce.pipeline.run import open_run
 from vivavoce.report.section import Quote, SideBySide
 from vivavoce.report.sections.quotes import BEFORE, LONGEST, quoted
+from vivavoce.studies.answers import answers_in
 
 ANSWER = ("exam", "q1", "", "A")
 
@@ -19,7 +20,7 @@ def responses(*rows: tuple[int, str, str | None]) -> pl.DataFrame:
 
 
 def texts(table: pl.DataFrame, *quotes: Quote, edits: bool = False) -> list[str | None]:
-    (group,) = quoted([SideBySide("one", quotes, edits)], table)
+    (group,) = quoted([SideBySide("one", quotes, edits)], answers_in(table))
     return [quote["text"] for quote in group["quotes"]]
 
 

@@ -9,10 +9,10 @@ from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins,
 
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.load import answers_of, load_scores
 from vivavoce.pipeline.run import Run
 from vivavoce.report.context import page_context
-from vivavoce.report.data import ReportData, labels_by_measure
+from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
 from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
@@ -185,7 +185,9 @@ def told(run: Run, **more: Any) -> dict[str, Any]:
         contents = ReportData(
             name="run",
             items=read.items(db),
-            responses=read.responses(db),
+            responses=facts_of(answers_of(run.file, None)),
+            answers=answers_of(run.file, None),
+            roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={m.key: m.measure for m in read.measures(db)},
             estimates=[row for metric in ("judge", "told") for row in run.estimates(metric).rows],
@@ -284,7 +286,9 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
         contents = ReportData(
             name="run",
             items=read.items(db),
-            responses=read.responses(db),
+            responses=facts_of(answers_of(run.file, None)),
+            answers=answers_of(run.file, None),
+            roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={},
             estimates=(),

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from tests.studies.fact_rows import fact_rows, found, row_of, rows_of, table
 
+from vivavoce.studies.answers import answers_in
 from vivavoce.studies.facts.facts import Facts
 
 ITEMS = [f"q{n:02}" for n in range(24)]
@@ -65,7 +66,7 @@ def test_characters_are_those_of_the_response() -> None:
         "benchmark", "item", "variant", "candidate", "repeat", "edit",
         text=pl.lit("x") .repeat_by(pl.col("item").str.slice(1).cast(pl.Int64) % 6 + 1).list.join(""),
     )  # fmt: skip
-    finding = Facts().findings(table(rows, responses=responses))
+    finding = Facts().findings(table(rows, answers=answers_in(responses)))
     row = row_of(
         finding, figure="rank_correlation", candidate="A", contrast="all answers", against="characters"
     )

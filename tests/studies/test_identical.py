@@ -2,13 +2,14 @@
 
 import polars as pl
 
-from vivavoce.studies.score_table import identical_repeats
+from vivavoce.studies.answers import TEXT_HASH, identical_repeats
 
 
 def said(*texts: str | None, candidate: str = "A") -> pl.DataFrame:
     rows = [(candidate, "b", "q1", "", "", text) for text in texts]
     names = ["candidate", "benchmark", "item", "variant", "edit", "text"]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return frame.with_columns(text_hash=TEXT_HASH)
 
 
 def test_the_same_text_every_time_is_identical():

@@ -10,17 +10,14 @@ from hypothesis import strategies as st
 
 from vivavoce.core.records import Criterion
 from vivavoce.studies import row_parts
-from vivavoce.studies.row_parts import distinct, parts_by_item
+from vivavoce.studies.row_parts import by_benchmark, by_candidate, distinct, parts_by_item, select_rows
 from vivavoce.studies.score_table import (
     FILLED,
     ITEM,
-    by_benchmark,
-    by_candidate,
     by_repeat,
     counted_value,
     over_repeats,
     resolve,
-    select_rows,
     with_results,
 )
 

@@ -11,6 +11,7 @@ from tests.studies.making import SILENT, row
 
 from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.run import Run
+from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import status
 
 Line = tuple[Any, ...]
@@ -120,7 +121,8 @@ def test_the_same_text_beside_other_texts_is_no_retest(tmp_path: Path) -> None:
 def told(run: Run, responses: pl.DataFrame | None = None) -> dict[str, tuple[Any, ...]]:
     """By candidate what status says: answers, ok, unanswered, failed, and the causes."""
     marks = load_scores(run.file)
-    found = status(run.responses if responses is None else responses, marks.scores, marks.measures)
+    rows = run.responses if responses is None else responses
+    found = status(rows.with_columns(blank=BLANK), marks.scores, marks.measures)
     names = ("responses", "ok", "unanswered", "failed", "causes")
     return {r["candidate"]: tuple(r[k] for k in names) for r in found.rows}
 

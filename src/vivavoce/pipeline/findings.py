@@ -28,11 +28,11 @@ from vivavoce.pipeline.interim import (
 )
 from vivavoce.pipeline.labels import labels_for, left_out_labels
 from vivavoce.pipeline.load import (
+    answers_of,
     comparable_scores,
     load_items,
     load_logprobs,
     load_scores,
-    load_texts,
     select_items,
     select_signatures,
     store_finding,
@@ -54,6 +54,7 @@ from vivavoce.store.integrity import check_texts
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.answers import BLANK, identical_answers, identical_repeats
 from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
 from vivavoce.studies.comparison.diff import diff
@@ -62,10 +63,10 @@ from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
-from vivavoce.studies.leaderboard.status import status
+from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
-from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_repeats, is_confidence
+from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, is_confidence
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import and_so
 
@@ -93,7 +94,7 @@ def estimate_scores(
     """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
     scores = scores._replace(labels=labels_for(run, scores, labels, items=items), statuses=_statuses(run))
     if bad_ends and bad_ends.worst_at:
-        scores = scores._replace(identical=identical_repeats(load_texts(run, items).responses))
+        scores = scores._replace(identical=identical_answers(answers_of(run, items)))
     lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
     return estimates(scores, load_items(run, items), bad_ends, lines)
 
@@ -279,7 +280,8 @@ def run_status(run: RunFile) -> Finding:
     """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
     table = load_scores(run, twins=True)
     with run.reading() as db:
-        responses, calls, cases = read.responses(db), calls_with_causes(db), count_cases(run_cases(db))
+        responses = read.responses(db, columns=OF_RESPONSES, derived={"blank": BLANK})
+        calls, cases = calls_with_causes(db), count_cases(run_cases(db))
         exclusions = [entry.counts for entry in exclusion_lists(db)]
         judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
         disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
@@ -305,36 +307,43 @@ def write_report(
 ) -> list[dict[str, Any]]:
     """Write the report, and return its numbers as rows, each under its `section`; the first is the file."""
     from vivavoce.report import write
-    from vivavoce.report.data import ReportData
+    from vivavoce.report.data import ReportData, Roster, facts_of
 
     path = to or run.path.with_suffix(".html")
     for file, option in ((path, "--to"), (checklist, "--checklist")):
         if file is not None and file.exists() and run.exists and file.samefile(run.path):
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
     selected = select_items(run, items)
-    table, texts = without_reviews(load_scores(run, None, selected)), load_texts(run, selected)
+    table = without_reviews(load_scores(run, None, selected))
+    items_here, answers = load_items(run, selected), answers_of(run, selected)
+    responses, logprob_rows = facts_of(answers), load_logprobs(run, items_here)
     facts = with_units(run, table, selected)
     evidence = evidence_by_measure(run, facts.unit_measures)
     with run.reading() as db:
         check_texts(db)
         primary, overall = primary_scores(run, table, selected)
         compared = tuple(checked_findings(comparisons(db), "compare"))
+        if not (primary and primary.metric == OVERALL):
+            overall = overall._replace(scores=overall.scores.clear())  # these rows are as many as the scores
         rows, of_overall = estimate_scores(run, table, selected).rows, None
         if primary and primary.metric == OVERALL:
             rows = (*estimate_scores(run, overall, selected).rows, *rows)
             table = table._replace(measures={**overall.measures, **table.measures})
             of_overall = overall.scores
-        del overall  # its rows are as many as the scores
+        del overall
         of_it = primary_rows(primary, rows)
         data = ReportData(
             name=run.path.name,
-            items=texts.items,
-            responses=texts.responses,
+            items=items_here,
+            responses=responses.drop("text_hash"),
+            answers=answers,
+            identical=identical_repeats(responses),
+            roster=Roster.of(responses, table.scores, logprob_rows),
             scores=table.scores,
             measures=table.measures,
             only=table.only,
             probes=table.probes,
-            logprob_rows=load_logprobs(run, texts.items),
+            logprob_rows=logprob_rows,
             estimates=rows,
             comparisons=compared,
             benchmarks=tuple(read.benchmarks(db)),

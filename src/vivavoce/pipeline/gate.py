@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-import polars as pl
-
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.load import load_texts, select_items, select_signatures
+from vivavoce.pipeline.load import answers_of, load_items, select_items, select_signatures
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
@@ -70,10 +68,11 @@ def _decide(
     """The decision of a gate on a comparison of this run."""
     critical: Sequence[CriticalCount] = ()
     if lines:
-        texts = load_texts(run, select_items(run, items))
+        chosen = select_items(run, items)
         key = ["benchmark", "item", "variant"]
-        formats = texts.items.select(*key, "format")
-        responses = texts.responses.filter(pl.col("edit") == "").join(formats, on=key)
+        formats = load_items(run, chosen).select(*key, "format")
+        answers = answers_of(run, chosen)(*key, "candidate", "repeat", edited=False)
+        responses = answers.join(formats, on=key)
         new = dict.fromkeys(row["b"] for row in finding.rows if row["a"] == finding.rows[0]["a"])
         critical = critical_counts(lines, responses, list(new))
     return Gate(finding, checks(finding.rows, terms, critical))

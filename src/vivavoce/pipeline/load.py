@@ -4,14 +4,14 @@ import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, StoreError, VivaError
 from vivavoce.core.records import Finding, Item, ItemKey, Measure
-from vivavoce.core.tables import restrict_to_items
+from vivavoce.core.tables import RESPONSES, restrict_to_items
 from vivavoce.core.text import names_with
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
@@ -23,7 +23,9 @@ from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.redacted import unscored_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_finding
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.raters.rubrics import models_named
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ScoreTable
 
 RANK = "rank"
@@ -34,6 +36,7 @@ the value of a response.
 _APPLIES: dict[tuple[str, str], bool] = {}
 """Whether the metric of a signature scores an item of a hash. Asked once in a process: it may be slow."""
 _KEY = ["benchmark", "item", "variant"]
+_KEY_SCHEMA = dict.fromkeys(_KEY, pl.String)
 
 
 def select_items(run: RunFile, items: str | None) -> set[ItemKey] | None:
@@ -107,13 +110,6 @@ def _metric_name(metric: str, stored: Mapping[str, specs.Spec]) -> str:
     raise SelectionError(f"the metric {metric!r} {problem} of what this run was marked by: {names}.{hint}")
 
 
-class Texts(NamedTuple):
-    """The items of the benchmarks, without those made in the run, and the generated responses to them."""
-
-    items: pl.DataFrame
-    responses: pl.DataFrame
-
-
 def load_items(run: RunFile, items: set[ItemKey] | None) -> pl.DataFrame:
     """The chosen items of the benchmarks, without those made in the run."""
     with run.reading() as db:
@@ -124,11 +120,29 @@ def _chosen(every: pl.DataFrame, items: set[ItemKey] | None) -> pl.DataFrame:
     return restrict_to_items(every.filter(every["origin"].is_null()), items)
 
 
-def load_texts(run: RunFile, items: set[ItemKey] | None) -> Texts:
-    """The chosen items and the responses to them, without those of log-probabilities."""
-    with run.reading() as db:
-        every, responses = read.items(db), read.responses(db, probed=False, generated=False)
-    return Texts(_chosen(every, items), restrict_to_items(responses, items))
+def answers_of(run: RunFile, chosen: set[ItemKey] | None) -> Answers:
+    """What reads the generated answers in words to the chosen items, null for all, without log-probabilities.
+
+    Items made in the run are left out. Each call reads the run anew.
+    """
+    every = None if chosen is None else pl.DataFrame(sorted(chosen), schema=_KEY_SCHEMA, orient="row")
+
+    def read_answers(
+        *columns: str,
+        edited: bool | None = None,
+        items: pl.DataFrame | None = None,
+        **derived: pl.Expr,
+    ) -> pl.DataFrame:
+        if items is not None and every is not None:
+            items = items.join(every, on=_KEY, how="semi")
+        some = every if items is None else items
+        with run.reading() as db:
+            return read.responses(
+                db, probed=False, generated=False, edited=edited, items=some,
+                columns=columns or RESPONSES, derived=derived,
+            )  # fmt: skip
+
+    return read_answers
 
 
 def load_logprobs(run: RunFile, items: pl.DataFrame) -> pl.DataFrame:
@@ -248,7 +262,8 @@ def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
 def with_cards(table: ScoreTable, file: Path | None) -> ScoreTable:
     """The table with the cards of candidates, judges and ceilings; `file` adds to the cards that ship."""
     shipped = cards(file)
-    candidates = table.scores.filter(table.scores["role"] == "candidate")["candidate"].unique().sort()
+    people = distinct(table.scores, "candidate", "role")
+    candidates = people.filter(pl.col("role") == "candidate")["candidate"].sort()
     names = [*candidates, *sorted(models_named(table))]
     own_cards: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, shipped))}
     return table._replace(cards=own_cards)
@@ -275,7 +290,7 @@ def comparable_scores(
             keys.append(key)
     if not keys:
         return table
-    scores = table.scores.filter(~table.scores["measure_id"].is_in(keys))
+    scores = table.scores.filter(~pl.col("measure_id").is_in(keys))
     measures = {key: measure for key, measure in table.measures.items() if key not in keys}
     notes = tuple(
         f"{metric}: {' and '.join(criteria)} left out, being counted in tokens: the candidates' tokenisers "

@@ -17,6 +17,7 @@ from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, 
 from vivavoce.studies.leaderboard.overall_scores import overall_scores
 from vivavoce.studies.leaderboard.primary import parse_reference
 from vivavoce.studies.raters.juries import consensus
+from vivavoce.studies.row_parts import distinct, stacked
 from vivavoce.studies.score_table import SECTION, ScoreTable, section_names
 
 DECLARED = "overall declared"
@@ -133,7 +134,7 @@ def overalls(
     with run.reading() as db:
         designs = _designs(db, reference)
     tables, reasons = [], {}
-    for benchmark in scores.scores["benchmark"].unique().sort():
+    for benchmark in distinct(scores.scores, "benchmark")["benchmark"].sort():
         part = item_rows.filter(pl.col("benchmark") == benchmark)
         design = designs.get(benchmark, designs[""])
         try:
@@ -161,7 +162,7 @@ def _together(scores: ScoreTable, tables: Sequence[ScoreTable]) -> ScoreTable:
         return scores._replace(scores=scores.scores.clear(), measures={}, only={}, probes={})
     names = pl.Enum([name for table in tables for name in section_names(table.scores)])
     together = tables[0]._replace(
-        scores=pl.concat([t.scores.with_columns(pl.col(SECTION).cast(names)) for t in tables])
+        scores=stacked([t.scores.with_columns(pl.col(SECTION).cast(names)) for t in tables])
     )
     for table in tables[1:]:
         together = together._replace(

@@ -14,8 +14,8 @@ from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_event
 from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.leaderboard.primary import Choice, Primary, measures_named, primary_of
-from vivavoce.studies.row_parts import distinct
-from vivavoce.studies.score_table import ITEM_KEY, ScoreTable, select_rows
+from vivavoce.studies.row_parts import distinct, select_rows
+from vivavoce.studies.score_table import ITEM_KEY, ScoreTable
 from vivavoce.studies.text import HEADLINES
 
 Rows = Sequence[Mapping[str, Any]]

@@ -9,7 +9,8 @@ from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.review.items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
-from vivavoce.studies.score_table import ScoreTable, select_rows
+from vivavoce.studies.row_parts import select_rows
+from vivavoce.studies.score_table import ScoreTable
 
 _ROWS = """
 SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,

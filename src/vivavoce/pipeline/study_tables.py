@@ -5,10 +5,10 @@ from vivavoce.pipeline.contrasts import contrast_scores
 from vivavoce.pipeline.labels import labels_for, people_signatures
 from vivavoce.pipeline.load import (
     RANK,
+    answers_of,
     comparable_scores,
     load_items,
     load_scores,
-    load_texts,
     select_items,
     with_cards,
     with_generated,
@@ -19,7 +19,8 @@ from vivavoce.pipeline.unit_rows import with_units
 from vivavoce.store import read
 from vivavoce.store.generated import has_made_items
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.score_table import ScoreTable, identical_repeats
+from vivavoce.studies.answers import identical_answers
+from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 
 
@@ -38,8 +39,8 @@ class StudyTables:
             self._has_ranks = any(keyed.measure.criterion.pool == RANK for keyed in read.measures(db))
         if not self._scores(twins=False, ranks=False).scores.height:
             raise SelectionError(f"nothing has been marked in {run.path} yet: `viva score` does that.")
-        self._responses = load_texts(run, self._items).responses
-        self._identical = identical_repeats(self._responses)
+        self._answers = answers_of(run, self._items)
+        self._identical = identical_answers(self._answers)
         with run.reading() as db:
             cards = {b.benchmark: b.card for b in read.benchmarks(db)}
         self._released = {name: card.released for name, card in cards.items() if card.released}
@@ -52,7 +53,7 @@ class StudyTables:
         """
         scores = self._scores(twins="twins" in study.needs, ranks="ranks" in study.needs)
         table = scores._replace(
-            responses=self._responses,
+            answers=self._answers,
             identical=self._identical,
             released=self._released,
             people=self._people(scores, getattr(study, "labels", None)),

@@ -151,7 +151,7 @@ def _unscored(c: "ReportData") -> str:
 
 
 def _candidates(c: "ReportData") -> str | None:
-    names = c.asked_items["candidate"].unique().sort().to_list()
+    names = c.roster.candidates["candidate"].unique().sort().to_list()
     if not names:
         return None
     days = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "import"})
@@ -166,7 +166,7 @@ def _candidates(c: "ReportData") -> str | None:
 
 
 def _settings(c: "ReportData") -> str | None:
-    named = [n for n in c.asked_items["candidate"].unique().sort() if "(" in n and "=" in n]
+    named = [n for n in c.roster.candidates["candidate"].unique().sort() if "(" in n and "=" in n]
     return f"Settings as the labels give them: {and_so(named)}." if named else None
 
 
@@ -220,7 +220,7 @@ def _compared(c: "ReportData") -> str | None:
     }
     sentences = [f"{count(len(pairs), 'paired comparison')} of candidates."] if pairs else []
     for role in ("floor", "ceiling"):
-        names = c.asked_items.filter(role=role)["candidate"].unique().sort().to_list()
+        names = c.roster.candidates.filter(role=role)["candidate"].unique().sort().to_list()
         sentences += [f"{and_so(names)} served as {role}."] if names else []
     return " ".join(sentences) or None
 
@@ -250,7 +250,8 @@ def _flow(c: "ReportData") -> str | None:
     )
     if not c.responses.height:
         return logprobs
-    by = dict(c.responses.group_by("status").len().sort("status").iter_rows())
+    counts = c.responses.lazy().group_by("status").len().sort("status").collect()
+    by = dict(counts.iter_rows())
     ways = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
     summary = f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {ways}."
     return " ".join(filter(None, (summary, logprobs)))

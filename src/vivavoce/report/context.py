@@ -6,8 +6,9 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
+import polars as pl
+
 from vivavoce._version import __version__
-from vivavoce.core.text import is_blank
 from vivavoce.privacy.redaction import redactor, without_words_of_users
 from vivavoce.report.charts.correlation import metric_scatter
 from vivavoce.report.charts.distributions import distributions_of
@@ -24,7 +25,6 @@ from vivavoce.report.sections.findings import ranks_of, sections
 from vivavoce.report.sections.leaderboard import Leaderboard, boards, leads
 from vivavoce.report.sections.profiles import profiles
 from vivavoce.report.sections.raters import compliance, coverage, examiners
-from vivavoce.studies.score_table import identical_repeats
 from vivavoce.studies.text import count
 
 
@@ -39,7 +39,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         data.stamps,
         data.saturated,
     )
-    identical = sorted(identical_repeats(data.responses))
+    identical = sorted(data.identical)
     comparisons = latest_comparisons(data.comparisons, data.provenance)
     by_category = profiles(data.scores, data.measures, data.studies.get("gaps", ()))
     return {
@@ -65,12 +65,14 @@ def page_context(data: ReportData) -> dict[str, Any]:
             data.measures,
             data.provenance,
             selection=data.selection,
-            responses=visible.responses,
+            answers=visible.answers,
         ),
         "examiners": examiners(visible.scores, data.without_overall.measures, data.stamps, data.saturated),
         "compliance": compliance(plain.scores, plain.measures),
         "identical": identical,
-        "explorer": explorer(answered.items, answered.responses, answered.scores, answered.measures),
+        "explorer": explorer(
+            answered.items, answered.responses, answered.scores, answered.measures, answered.answers
+        ),
         "facts": fact_boards(data),
         "methods": methods(data.without_overall),
         "checklists": {guideline.name: filled(data, guideline) for guideline in GUIDELINES},
@@ -104,7 +106,11 @@ def _redacted(data: ReportData) -> ReportData:
     """The tables with marks in place of texts, for what the page shows; figures rest on the texts."""
     hide = redactor()
     items, responses, scores = (hide(table) for table in (data.items, data.responses, data.scores))
-    return data._replace(items=items, responses=responses, scores=scores)
+
+    def answers(*columns: str, **options: Any) -> pl.DataFrame:
+        return hide(data.answers(*columns, **options))
+
+    return data._replace(items=items, responses=responses, scores=scores, answers=answers)
 
 
 def _visible_studies(data: ReportData) -> Mapping[str, Rows]:
@@ -141,16 +147,17 @@ def _endpoints(data: ReportData) -> list[dict[str, Any]]:
 
 
 def _totals(data: ReportData) -> list[tuple[str, int]]:
-    responses, items = data.responses, data.asked_items
+    responses, items = data.responses, data.roster.items
+    failed, blank = responses.select((pl.col("status") == "failed").sum(), pl.col("blank").sum()).row(0)
     repeated = sum(counted.repeated for counted in data.case_counts(items).values())
     return [
-        ("candidates", items["candidate"].n_unique()),
-        ("questions", items.select("benchmark", "item", "variant").n_unique() if items.height else 0),
+        ("candidates", data.roster.candidates["candidate"].n_unique()),
+        ("questions", items.n_unique(["benchmark", "item", "variant"]) if items.height else 0),
         ("repeated questions", repeated),
         ("independent cases", items["group"].n_unique()),
         ("answers", responses.height),
-        ("blank", sum(is_blank(text) for text in responses["text"].drop_nulls())),
-        ("never arrived", responses.filter(responses["status"] == "failed").height),
+        ("blank", blank),
+        ("never arrived", failed),
     ]
 
 

@@ -10,14 +10,17 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
+from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.leaderboard.status import OF_RESPONSES
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
-from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.row_parts import by_candidate, coded, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING, JudgedCriterion, by_candidate, select_rows
+from vivavoce.studies.score_table import MISSING, JudgedCriterion
 
 Rows = Sequence[Mapping[str, Any]]
+THOUGHTS = r"<unused\d+>"
 RESPONSE = ("candidate", "item", "variant", "repeat")
 """The columns that tell the responses on one benchmark apart."""
 
@@ -26,8 +29,10 @@ class ReportData(NamedTuple):
     """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
 
     `only` lists, for measures that do not score every item of their formats, the items they do score.
-    `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words,
-    `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
+    `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words with what
+    figures need of their texts (`facts_of`), and `answers` reads the texts; `identical` are the candidates
+    whose repeats are one text, and `roster` says who was asked what. `logprob_rows` are what came of
+    log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
     latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
     where all came on one. `exclusions` are the rows that benchmarks left out. `overall_scores` are the scores
@@ -38,6 +43,7 @@ class ReportData(NamedTuple):
     name: str
     items: pl.DataFrame
     responses: pl.DataFrame
+    answers: Answers
     scores: pl.DataFrame
     measures: Mapping[int, Measure]
     estimates: Rows
@@ -46,9 +52,11 @@ class ReportData(NamedTuple):
     provenance: Rows
     selection: str | None
     studies: Mapping[str, Rows]
+    roster: "Roster"
     redact: bool = False
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
     probes: Mapping[int, str] = {}
+    identical: frozenset[str] = frozenset()
     logprob_rows: pl.DataFrame | None = None
     cases: Cases = Cases((), (), ())
     primary: Primary | None = None
@@ -84,20 +92,11 @@ class ReportData(NamedTuple):
         )
 
     @property
-    def asked_items(self) -> pl.DataFrame:
-        """A row per candidate and item that was asked, in words or for log-likelihoods."""
-        columns = ("benchmark", "group", "item", "variant", "candidate", "role")
-        tables = [self.responses, self.scores]
-        if self.logprob_rows is not None:
-            tables.append(self.logprob_rows)
-        places = pl.concat(distinct(select_rows(t, pl.col("edit") == ""), *columns) for t in tables)
-        return pl.concat([places.clear(), *(part.unique() for _, part in by_candidate(places))])
-
-    @property
     def n_logprob_items(self) -> int:
         """The number of items about which log-likelihoods were asked."""
         columns = ("benchmark", "item", "variant")
-        tables = [self.scores.filter(pl.col("measure_id").is_in(list(self.probes))).select(columns)]
+        of_probes = pl.col("measure_id").is_in(list(self.probes))
+        tables = [distinct(select_rows(self.scores, of_probes), *columns)]
         if self.logprob_rows is not None:
             tables.append(self.logprob_rows.select(columns))
         asked_items = pl.concat(tables)
@@ -123,6 +122,40 @@ class ReportData(NamedTuple):
         """Whether a finding shows how far raters of the same answers agree."""
         findings = self.studies.get("agreement", ())
         return any(row["contrast"] == "raters" for finding in findings for row in finding["rows"])
+
+
+class Roster(NamedTuple):
+    """Who was asked, `candidate` and `role`, and what: `benchmark`, `item`, `variant` and `group`.
+
+    In words or for log-likelihoods, each once.
+    """
+
+    candidates: pl.DataFrame
+    items: pl.DataFrame
+
+    @classmethod
+    def of(cls, *tables: pl.DataFrame) -> "Roster":
+        """Those of responses and of scores; edits are nobody's question."""
+        unedited = [select_rows(table, pl.col("edit") == "") for table in tables]
+        return cls(
+            *(
+                pl.concat(distinct(table, *names) for table in unedited).unique(maintain_order=True)
+                for names in (("candidate", "role"), ("benchmark", "item", "variant", "group"))
+            )
+        )
+
+
+def facts_of(answers: Answers) -> pl.DataFrame:
+    """The answers with the columns that figures take; in place of their texts what figures take of those.
+
+    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; `thoughts`: marks of thinking.
+    """
+    return answers(
+        *(*OF_RESPONSES, "group", "tokens", "seconds", "cost"),
+        blank=BLANK,
+        text_hash=TEXT_HASH,
+        thoughts=pl.col("text").str.contains(THOUGHTS),
+    )
 
 
 class Board(NamedTuple):
@@ -185,8 +218,9 @@ def scored_responses(
     """The responses by measure, benchmark and format, a row each; edited answers are left out.
 
     A score is the mean of a response's passes, and its status `ok` if one of them is. `probes` are the
-    measures of log-likelihoods.
+    measures of log-likelihoods. Names and statuses are codes (`pl.Enum`), names in their order.
     """
+    codes = {**coded(scores, "candidate", "item", "variant"), "status": pl.Enum(["ok", *MISSING])}
     short_names = labels(measures)
     order = pl.col("status").replace_strict(
         {s: k for k, s in enumerate(("ok", *MISSING))}, return_dtype=pl.Int8
@@ -200,10 +234,12 @@ def scored_responses(
         for benchmark, form in distinct(of_measure, "benchmark", "format").iter_rows():
             place = (pl.col("benchmark") == benchmark) & (pl.col("format") == form)
             answers = pl.concat(
-                part.group_by(RESPONSE).agg(
+                part.group_by(RESPONSE)
+                .agg(
                     value=pl.col("value").mean().round(9),
                     status=pl.col("status").gather(order.arg_min()).first(),  # one score is enough
                 )
+                .cast(codes)  # type: ignore[arg-type]
                 for _, part in by_candidate(select_rows(of_measure, place))
             )
             name = short_names[key_of(measure)]

@@ -21,7 +21,7 @@ from vivavoce.report.sections.grids import (
 )
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.report.sections.response_gaps import response_gaps
-from vivavoce.studies.score_table import select_rows
+from vivavoce.studies.row_parts import select_rows
 
 
 def details(
@@ -65,7 +65,7 @@ def details(
         "missing": sorted(missing, key=lambda row: order.get(row["candidate"], len(order))),
         "costs": sorted(spent, key=lambda row: order.get(row["candidate"], len(order))),
         "examples": examples(
-            answered.items, answered.responses, of_answers, plain.measures, data.primary, pair
+            answered.items, answered.answers, of_answers, plain.measures, data.primary, pair
         ),
         "earlier": earlier_comparisons(data.comparisons, data.primary),
         "by_day": by_day,

@@ -13,9 +13,10 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.text import label, printable
-from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.answers import Answers
+from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import by_candidate, counted_value, select_rows
+from vivavoce.studies.score_table import counted_value
 
 MOST_ANSWERS = 3_000
 MOST_BYTES = 3_000_000
@@ -56,9 +57,15 @@ class Explorer(NamedTuple):
 
 
 def explorer(
-    items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]
+    items: pl.DataFrame,
+    responses: pl.DataFrame,
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    read_answers: Answers,
 ) -> Explorer:
     """Choose the answers that the page carries, and lay them out; `scores` are those of answers in words.
+
+    `read_answers` reads the texts of those alone.
 
     If not all fit, worst and drawn answers take turns until `MOST_ANSWERS` or `MOST_BYTES` is reached. Worst
     is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as
@@ -75,12 +82,14 @@ def explorer(
     )
     keys = list(measures)
     marks = _marks(_about(turns, scores).join(turns, on=_KEY, how="semi"), keys)
-    texts = unedited.select(*_KEY, "text", "status", "error", "finish_reason")
+    printed = _first_of(worst)
+    of_page = pl.concat([turns.select(_ITEM), printed.select(_ITEM)]).unique()
+    texts = read_answers(*_KEY, "text", "status", "error", "finish_reason", edited=False, items=of_page)
     names = items.select(*_ITEM, "alias", "format", "category", "messages", *_SHOWN)
 
     def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:
         """The answers with their texts and questions."""
-        with_texts = answers.join(_about(answers, texts), on=_KEY, how="left", maintain_order="left")
+        with_texts = answers.join(texts, on=_KEY, how="left", maintain_order="left")
         return with_texts.join(names, on=_ITEM, how="left", maintain_order="left")
 
     full = with_texts_of(turns)
@@ -104,7 +113,7 @@ def explorer(
         n_worst=taken.count("worst"),
         n_drawn=taken.count("drawn"),
         n_edited=responses.height - unedited.height,
-        worst=list(_worst(with_texts_of(_first_of(worst)), scores)),
+        worst=list(_worst(with_texts_of(printed), scores)),
     )
 
 
@@ -123,17 +132,19 @@ def _chosen(
     """
     items = distinct(answers, *_ITEM)
     order = [hashlib.sha256("\0".join((SEED, *item)).encode()).hexdigest()[:16] for item in items.rows()]
-    with_order = items.with_columns(pl.Series("drawn", order, pl.String))
+    # Numbers in the order of what was drawn, then of the items' names: texts would be compared row by row.
+    with_order = items.with_columns(pl.Series("drawn", order, pl.String)).sort("drawn", *_ITEM)
+    with_order = with_order.with_columns(drawn=pl.int_range(pl.len(), dtype=pl.UInt32))
     worst, random = [], []
     columns = scores.select(*_KEY, "edit", "measure_id", "status", "value")
     for candidate, part in by_candidate(answers):
         of_candidate = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
         ranked = _ranked(part.join(with_order, on=_ITEM, how="left"), of_candidate, measures)
         scored = (pl.col("role") == "candidate") & pl.col("goodness").is_not_null()
-        worst.append(ranked.filter(scored).head(MOST_ANSWERS))
-        random.append(ranked.sort("drawn", *_KEY).head(MOST_ANSWERS))
+        worst.append(_first(ranked.filter(scored)))
+        random.append(_first(ranked.sort("drawn", "repeat")))
     if not worst:
-        nobody = _ranked(answers.with_columns(drawn=pl.lit("")), columns, {})
+        nobody = _ranked(answers.with_columns(drawn=pl.lit(0, pl.UInt32)), columns, {})
         worst, random = [nobody], [nobody]
     # Candidates fail alike on one question: the name decides which of them comes first.
     first = pl.concat(worst).sort("place", "goodness", "drawn", *_KEY).head(MOST_ANSWERS)
@@ -141,15 +152,21 @@ def _chosen(
     return first.with_columns(why=pl.lit("worst")), others.with_columns(why=pl.lit("drawn"))
 
 
+def _first(answers: pl.DataFrame) -> pl.DataFrame:
+    """The first answers, `MOST_ANSWERS` at most: gathered, for a slice would hold all others too."""
+    return answers[pl.int_range(min(answers.height, MOST_ANSWERS), eager=True)]
+
+
 def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]) -> pl.DataFrame:
     """A candidate's answers with `goodness` and their `place`, the worst first."""
     parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
     if parts:
-        means = pl.concat(parts).group_by(_KEY).agg(pl.col("goodness").mean())
-        ranked = answers.join(means, on=_KEY, how="left")
+        key = (*_ITEM, "repeat")
+        means = pl.concat(parts).group_by(key).agg(pl.col("goodness").mean())
+        ranked = answers.join(means, on=key, how="left")
     else:
         ranked = answers.with_columns(goodness=pl.lit(None, pl.Float64))
-    ranked = ranked.sort("goodness", "drawn", *_KEY, nulls_last=True)
+    ranked = ranked.sort("goodness", "drawn", "repeat", nulls_last=True)
     return ranked.with_columns(place=pl.int_range(pl.len()))
 
 

@@ -18,6 +18,7 @@ from vivavoce.report.charts.facts import length_against_score
 from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.explorer import item_name
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.facts.fact_table import (
     ASIDE,
     KINDS,
@@ -73,7 +74,7 @@ def fact_boards(data: ReportData) -> list[FactBoard]:
     """A board for each measure of facts and benchmark."""
     if data.units is None:
         return []
-    scores = ScoreTable(data.scores, {}, responses=data.responses, units=data.units)
+    scores = ScoreTable(data.scores, {}, answers=data.answers, units=data.units)
     boards, room = [], MOST_BYTES
     for table in fact_tables(scores._replace(unit_measures=data.unit_measures)):
         answers = list(_answers(table, data, room))
@@ -236,7 +237,7 @@ class _Details:
         self.hide = data.redact
         self.facts = _by_place(table.facts.join(answers, on=RESPONSE, how="semi", maintain_order="left"))
         self.statements = _by_place(_statements(data.units, keys.get(STATED), answers))
-        self.texts = dict(_texts(data.responses.join(answers, on=RESPONSE, how="semi")))
+        self.texts = dict(_texts(data.answers, answers))
         items = data.items.join(answers.select(ITEM_KEY).unique(), on=ITEM_KEY, how="semi")
         self.items = {tuple(row[n] for n in ITEM_KEY): row for row in items.iter_rows(named=True)}
         self.quotes = {
@@ -269,8 +270,9 @@ class _Details:
         ]
 
 
-def _texts(responses: pl.DataFrame) -> Iterator[tuple[Place, str | None]]:
-    for *place, text in responses.filter(pl.col("edit") == "").select(*RESPONSE, "text").iter_rows():
+def _texts(read_answers: Answers, answers: pl.DataFrame) -> Iterator[tuple[Place, str | None]]:
+    to_items = read_answers(*RESPONSE, "text", edited=False, items=answers.select(ITEM_KEY).unique())
+    for *place, text in to_items.join(answers, on=RESPONSE, how="semi").iter_rows():
         yield tuple(place), text
 
 

@@ -10,11 +10,11 @@ from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import PLAIN
 from vivavoce.studies.text import and_so, count, sampled
 
 MOST_NAMED = 6
-_THOUGHT_MARK = r"<unused\d+>"
 _EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
 
 
@@ -52,7 +52,8 @@ def _of_scores(c: ReportData) -> Iterator[str]:
 
 
 def _of_items(c: ReportData) -> Iterator[str]:
-    counts, candidates = c.case_counts(c.items), c.responses["candidate"].unique().sort().to_list()
+    counts = c.case_counts(c.items)
+    candidates = distinct(c.responses, "candidate")["candidate"].sort().to_list()
     for benchmark in c.benchmarks:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         n, groups = items.height, items.n_unique("group")
@@ -123,5 +124,5 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
 
 def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:
     """Candidates with reasoning in other tags than <think>, and the number of such answers."""
-    marked = c.responses.filter(pl.col("text").str.contains(_THOUGHT_MARK))
+    marked = c.responses.lazy().filter("thoughts").select("candidate").collect()
     return sorted(marked.group_by("candidate").len().iter_rows())

@@ -15,8 +15,8 @@ from vivavoce.report.format import percent
 from vivavoce.report.section import section_of
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.validation_status import status_of, weakest_status
+from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import PLAIN
-from vivavoce.studies.score_table import identical_repeats, select_rows
 from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
@@ -101,27 +101,27 @@ def revision(benchmark: "Benchmark") -> str:
 
 def _candidates(c: "ReportData") -> str:
     answers = select_rows(c.responses, pl.col("edit") == "")
-    items = c.asked_items
-    if not items.height:
+    people = c.roster.candidates
+    if not people.height:
         return ""
-    sentences = _roles(items)
+    sentences = _roles(people)
     if answers.height:
-        sentences.append(_answered(answers, everyone=items["candidate"].n_unique()))
+        sentences.append(_answered(answers, everyone=people["candidate"].n_unique()))
     if c.n_logprob_items:
         words = "" if answers.height else ", and no answers in words"
         n_items = count(c.n_logprob_items, "question")
         sentences.append(f"Probabilities of given texts were asked about {n_items}{words}.")
-    if same := sorted(identical_repeats(c.responses)):
+    if same := sorted(c.identical):
         sentences.append(
             f"All repeats of {and_so(same)} are the same text: they say nothing of how answers vary."
         )
     return " ".join((*sentences, *_origins(c)))
 
 
-def _roles(items: pl.DataFrame) -> list[str]:
+def _roles(people: pl.DataFrame) -> list[str]:
     """Who was examined, and who served as floor or ceiling."""
     names: dict[str, list[str]] = {}
-    for name, role in items.select("candidate", "role").unique().sort("candidate").iter_rows():
+    for name, role in people.sort("candidate").iter_rows():
         names.setdefault(role, []).append(name)
     sentences = []
     if candidates := names.get("candidate"):
@@ -157,12 +157,13 @@ def _days(steps: Iterable[Mapping[str, Any]]) -> str:
 
 def _answered(answers: pl.DataFrame, *, everyone: int) -> str:
     """Who answered in words, and how often; some candidates may only have log-likelihoods."""
-    repeats = answers.group_by("benchmark", "candidate", "item", "variant").len()["len"]
+    key = ("benchmark", "candidate", "item", "variant")
+    repeats = pl.concat(of_one.select(key).group_by(key).len()["len"] for _, of_one in by_candidate(answers))
     least, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
     often = f"{least} times" if least > 1 else "once"
     if least != most:
         often = f"between {least} and {most} times"
-    names = answers["candidate"].unique().sort().to_list()
+    names = distinct(answers, "candidate")["candidate"].sort().to_list()
     who = "Each" if len(names) == everyone else f"{and_so(names)} alone"
     words = "" if len(names) == everyone else " in words"
     return f"{who} answered a question{words} {often}, {count(answers.height, 'answer')} in all."

@@ -1,6 +1,7 @@
 """Rows in parts: what is worked out for each row stands in memory for one part at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -43,6 +44,45 @@ def _item_starts(rows: pl.DataFrame) -> tuple[bool, pl.Series]:
     return True, (~tests["same"]).arg_true()
 
 
+def select_rows(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
+    """The rows that meet a condition; where all do, they are not copied."""
+    chosen = rows.select(condition.fill_null(False)).to_series()
+    return rows if chosen.all() else rows.filter(chosen)
+
+
+def parts_by(
+    rows: pl.DataFrame, *columns: str, without: Collection[tuple[Any, ...]] = ()
+) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
+    """The rows of each combination of these columns, in the order in which they come; one part at a time.
+
+    Those `without` are passed over.
+    """
+    for values in distinct(rows, *columns).iter_rows():
+        if values not in without:
+            of_part = [pl.col(name).eq_missing(value) for name, value in zip(columns, values, strict=True)]
+            yield values, select_rows(rows, pl.all_horizontal(of_part))
+
+
+def by_benchmark(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each benchmark, in the order in which these come; those of a single one are not copied."""
+    for (benchmark,), part in parts_by(rows, "benchmark"):
+        yield str(benchmark), part
+
+
+def by_candidate(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each candidate, by name; one candidate's copy stands in memory at a time."""
+    for candidate in distinct(rows, "candidate")["candidate"].sort():
+        yield str(candidate), select_rows(rows, pl.col("candidate") == candidate)
+
+
+def coded(rows: pl.DataFrame, *columns: str) -> dict[str, pl.Enum]:
+    """The types of these columns as codes of the names in these rows, which stand in the order of the names.
+
+    A name takes 16 bytes a row, a code at most four.
+    """
+    return {name: pl.Enum(distinct(rows, name)[name].drop_nulls().sort()) for name in columns}
+
+
 def stacked(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The rows of all parts, at least one; a column of texts with one value in all of them is held once."""
     parts = [part for part in parts if part.height] or parts[:1]  # all rows of a part may have been left out
@@ -50,14 +90,19 @@ def stacked(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
         return parts[0]
     first = parts[0]
     texts = [name for name in first.columns if first.schema[name] == pl.String]
+    values = {name: first.select(pl.col(name).first()).item() for name in texts}
     same = {
-        name: first[name][0]
-        for name in texts
-        if all(part[name][0] == first[name][0] and part[name].n_unique() == 1 for part in parts)
+        name: value for name, value in values.items() if all(_is_all(part, name, value) for part in parts)
     }
     rows = pl.concat([part.drop(*same) for part in parts], rechunk=True)
     constant = {name: pl.lit(value, pl.String) for name, value in same.items()}
     return rows.with_columns(**constant).select(first.columns)
+
+
+def _is_all(rows: pl.DataFrame, name: str, value: str | None) -> bool:
+    """Whether a column of texts has this value, or null, in all rows."""
+    # `rows[name]` would give a column that is held once a value for every row, for as long as the rows live.
+    return bool(rows.select(pl.col(name).eq_missing(pl.lit(value, pl.String)).all()).item())
 
 
 def beside_previous(order: Sequence[str]) -> tuple[pl.Expr, pl.Expr]:

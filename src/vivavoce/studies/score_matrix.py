@@ -10,15 +10,13 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.leaderboard.pooling import counts, ratio_of
-from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
 from vivavoce.studies.score_table import (
     ITEM,
     ScoreTable,
     by_answer,
-    by_benchmark,
     item_of,
     resolve,
-    select_rows,
     weights_of,
     with_group_codes,
     with_results,

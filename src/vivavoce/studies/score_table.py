@@ -4,7 +4,7 @@
 averages to one value per item, and everything above works on that.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -13,7 +13,8 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
-from vivavoce.studies.row_parts import beside_previous, parts_by_item, stacked
+from vivavoce.studies.answers import Answers
+from vivavoce.studies.row_parts import beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
@@ -87,7 +88,8 @@ class ScoreTable(NamedTuple):
     """Candidates whose repeats of every item are one text: their repeats differ by the rater alone."""
     cards: "Mapping[str, ModelCard] | None" = None
     """Model cards of the candidates by label, and of judges under the names of `rubrics.models_named`."""
-    responses: pl.DataFrame | None = None
+    answers: Answers | None = None
+    """The answers in words, read when a study asks for them; null where none are at hand."""
     people: frozenset[int] = frozenset()
     """The measures whose raters are people."""
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
@@ -116,6 +118,11 @@ class ScoreTable(NamedTuple):
     """The items of the benchmarks, a row each: the fields of an item, `meta` as JSON text."""
     reviews: "Reviews | None" = None
     """What people said of the items."""
+
+    @property
+    def responses(self) -> pl.DataFrame | None:
+        """All answers in words in all columns, read anew each time; `answers` reads some columns alone."""
+        return None if self.answers is None else self.answers()
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""
@@ -209,29 +216,13 @@ def with_group_codes(rows: pl.DataFrame) -> pl.DataFrame:
 
     Statistics count numbers without sorting; labels they would sort in every call.
     """
-    labels = pl.Enum(rows["group"].drop_nulls().unique().sort())
+    labels = pl.Enum(distinct(rows, "group")["group"].drop_nulls().sort())
     return rows.with_columns(pl.col("group").cast(labels).to_physical().cast(pl.Int64))
 
 
 def weighted_mean(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None) -> float:
     """The mean of one value per item, at least one."""
     return float(np.mean(values) if weights is None else np.average(values, weights=weights))
-
-
-def identical_repeats(responses: pl.DataFrame) -> frozenset[str]:
-    """Candidates with several responses to some item, and to every item always the same text.
-
-    Responses that failed have no text: failing alike is not answering alike.
-    """
-    columns = responses.select(*ITEM_KEY, "candidate", "edit", "text")
-    identical = []
-    for name, of_candidate in by_candidate(columns):
-        arrived = of_candidate.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
-        texts = arrived.group_by(ITEM_KEY).agg(n=pl.len(), texts=pl.col("text").n_unique())
-        repeated = texts.filter(pl.col("n") > 1)
-        if repeated.height and (repeated["texts"] == 1).all():
-            identical.append(name)
-    return frozenset(identical)
 
 
 def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
@@ -255,24 +246,6 @@ def with_results(rows: pl.DataFrame) -> pl.DataFrame:
     ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
     with_one = rows.lazy().filter(ok).select(pl.col("candidate").unique()).collect().to_series()
     return select_rows(rows, pl.col("candidate").is_in(with_one.implode()))
-
-
-def select_rows(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
-    """The rows that meet a condition; where all do, they are not copied."""
-    chosen = rows.select(condition.fill_null(False)).to_series()
-    return rows if chosen.all() else rows.filter(chosen)
-
-
-def by_benchmark(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each benchmark, in the order in which these come; those of a single one are not copied."""
-    for benchmark in rows["benchmark"].unique(maintain_order=True):
-        yield str(benchmark), select_rows(rows, pl.col("benchmark") == benchmark)
-
-
-def by_candidate(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each candidate, by name; one candidate's copy stands in memory at a time."""
-    for candidate in rows["candidate"].unique().sort():
-        yield str(candidate), select_rows(rows, pl.col("candidate") == candidate)
 
 
 FILLED = ("observed", "low", "high")
@@ -336,7 +309,7 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
 
     Null too where a key changes by which nothing is ordered: then a group could come again.
     """
-    if rows.height < 2 or any(rows[name].null_count() for name in order):
+    if rows.height < 2 or any(rows.select(pl.col(order).null_count()).row(0)):
         return None
     greater, equal = beside_previous(order)
     differs = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
@@ -348,11 +321,17 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
     return pl.concat([pl.Series([True]), ~tests["same"]])
 
 
-def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
-    """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
+def repeats(
+    rows: pl.DataFrame, criterion: Criterion, codes: Mapping[str, pl.Enum] | None = None
+) -> pl.DataFrame:
+    """One row per candidate, item and repeat: `y`, the mean of its passes, without failures.
+
+    Names are codes where `codes` has a type for their column.
+    """
     columns = (*item_of(rows), "candidate", "repeat")
     parts = (_by_repeat(part, criterion) for part in parts_by_item(rows))
-    return stacked([part.select(*columns, y="observed").filter(pl.col("y").is_not_null()) for part in parts])
+    values = (part.select(*columns, y="observed").filter(pl.col("y").is_not_null()) for part in parts)
+    return stacked([part.cast(dict(codes or {})) for part in values])  # type: ignore[arg-type]
 
 
 CONFIDENCE = "confidence"

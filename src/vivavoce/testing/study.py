@@ -11,6 +11,7 @@ import polars as pl
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.tables import RESPONSES, SCORES, schema
+from vivavoce.studies.answers import answers_in
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study, columns
 
@@ -85,7 +86,7 @@ def table(value: Callable[[int, int], float]) -> ScoreTable:
     return ScoreTable(
         pl.DataFrame(scores, schema=types),
         measures,
-        responses=pl.DataFrame(responses, schema=schema(RESPONSES)),
+        answers=answers_in(pl.DataFrame(responses, schema=schema(RESPONSES))),
     )
 
 

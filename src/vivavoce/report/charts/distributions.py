@@ -17,7 +17,8 @@ from vivavoce.report.charts.sheet import Line, Sheet, nice_ticks, text_width
 from vivavoce.report.charts.svg import Drawing, Figure, drawing, figure, listed, mixed, short
 from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
-from vivavoce.studies.score_table import MISSING, select_rows
+from vivavoce.studies.row_parts import select_rows
+from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import count
 
 FEW_VALUES = 7

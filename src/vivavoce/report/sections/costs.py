@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.report.data import Rows
+from vivavoce.studies.row_parts import parts_by
 from vivavoce.studies.text import count
 
 
@@ -23,7 +24,7 @@ def costs(responses: pl.DataFrame, scored: Rows) -> list[dict[str, Any]]:
         .select("candidate", "role", "tokens", "seconds", "cost")
         .collect()
     )
-    for (candidate, role), part in arrived.group_by("candidate", "role", maintain_order=True):
+    for (candidate, role), part in parts_by(arrived, "candidate", "role"):
         amounts = {name: part[name].drop_nulls() for name in ("tokens", "seconds", "cost")}
         if not any(len(values) for values in amounts.values()):
             continue

@@ -13,8 +13,10 @@ from vivavoce.core.records import Measure
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.explorer import item_name, key_with_labels
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.leaderboard.primary import Primary
-from vivavoce.studies.score_table import ITEM_KEY, counted_value, select_rows
+from vivavoce.studies.row_parts import select_rows
+from vivavoce.studies.score_table import ITEM_KEY, counted_value
 from vivavoce.studies.text import count
 
 MOST_EXAMPLES = 6
@@ -69,7 +71,7 @@ def _unbeaten(won: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def examples(
     items: pl.DataFrame,
-    responses: pl.DataFrame,
+    answers: Answers,
     scores: pl.DataFrame,
     measures: Mapping[int, Measure],
     primary: Primary | None,
@@ -99,8 +101,9 @@ def examples(
     rule = _rule(pair, chosen.height, both.height)
     if not chosen.height:
         return Examples(pair, rule, (), _none(pair, both.height))
-    texts = _texts(responses, pair)
-    with_texts = chosen.head(MOST_EXAMPLES).join(items, on=ITEM_KEY, how="left", maintain_order="left")
+    first_items = chosen.head(MOST_EXAMPLES)
+    texts = _texts(answers, first_items.select(ITEM_KEY), pair)
+    with_texts = first_items.join(items, on=ITEM_KEY, how="left", maintain_order="left")
     rows = [_example(row, pair, texts) for row in with_texts.iter_rows(named=True)]
     return Examples(pair, rule, rows)
 
@@ -138,9 +141,10 @@ def _by_item(scores: pl.DataFrame, measure: Measure, benchmark: str) -> pl.DataF
     )
 
 
-def _texts(responses: pl.DataFrame, pair: Pair) -> dict[tuple[str, ...], str | None]:
+def _texts(answers: Answers, items: pl.DataFrame, pair: Pair) -> dict[tuple[str, ...], str | None]:
     """The text of the first repeat by item and candidate."""
-    of_pair = responses.filter((pl.col("edit") == "") & pl.col("candidate").is_in(pair[:2]))
+    to_items = answers(*ITEM_KEY, "candidate", "repeat", "text", edited=False, items=items)
+    of_pair = to_items.filter(pl.col("candidate").is_in(pair[:2]))
     first = of_pair.sort("repeat").unique([*ITEM_KEY, "candidate"], keep="first")
     return {tuple(row[:-1]): row[-1] for row in first.select(*ITEM_KEY, "candidate", "text").iter_rows()}
 

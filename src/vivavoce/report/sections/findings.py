@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Measure
@@ -15,6 +13,7 @@ from vivavoce.report.data import Board, Rows, by_board, labels_by_measure
 from vivavoce.report.format import number
 from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.quotes import quoted
+from vivavoce.studies.answers import Answers
 
 MOST_ROWS = 200
 MOST_SENTENCES, OPEN = 12, 6
@@ -66,7 +65,7 @@ def sections(
     provenance: Rows,
     *,
     selection: str | None,
-    responses: pl.DataFrame,
+    answers: Answers,
 ) -> list[dict[str, Any]]:
     """A section for each study with findings: the newest on these items, or else the newest of all."""
     section_by_study = {study: section_of(study) for study, findings in studies.items() if findings}
@@ -76,14 +75,14 @@ def sections(
         on_these_items = [f for f in studies[study] if _same(f["settings"].get("items"), selection)]
         finding = (on_these_items or studies[study])[-1]
         result.append(
-            _section(study, section_by_study[study], finding, _labelled(finding["rows"], names), responses)
+            _section(study, section_by_study[study], finding, _labelled(finding["rows"], names), answers)
             | {"elsewhere": not on_these_items, "stale": overtaken(finding, provenance)}
         )
     return result
 
 
 def _section(
-    study: str, section: Section, finding: Mapping[str, Any], rows: Rows, responses: pl.DataFrame
+    study: str, section: Section, finding: Mapping[str, Any], rows: Rows, answers: Answers
 ) -> dict[str, Any]:
     """What the template needs of one finding: sentences, groups of charts, quoted answers, and a table."""
     text = finding["settings"].get("text")
@@ -105,7 +104,7 @@ def _section(
         "text_kept": text is not None,
         "groups": groups,
         "figures": [figure for group in groups for figure in group["figures"]],
-        "side_by_side": quoted(section.side_by_side(rows), responses),
+        "side_by_side": quoted(section.side_by_side(rows), answers),
         "table": _table(section.table(rows)),
         "table_open": section.table_open,
         "rows": finding["rows"],

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.report.section import Quote, SideBySide
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.score_table import RESPONSE
 
 BEFORE, LONGEST = 120, 700
@@ -14,7 +15,7 @@ BEFORE, LONGEST = 120, 700
 MOST_EDITS = 3
 
 
-def quoted(groups: Iterable[SideBySide], responses: pl.DataFrame) -> list[dict[str, Any]]:
+def quoted(groups: Iterable[SideBySide], answers: Answers) -> list[dict[str, Any]]:
     """The groups with the text of each answer, cut around the place where the texts begin to differ.
 
     A text is null where there is no such answer, and empty where it is blank.
@@ -24,11 +25,9 @@ def quoted(groups: Iterable[SideBySide], responses: pl.DataFrame) -> list[dict[s
         return []
     items = {(q.benchmark, q.item, q.variant) for group in groups for q in group.quotes}
     table = pl.DataFrame(sorted(items), schema=["benchmark", "item", "variant"], orient="row")
-    of_items = responses.join(table, on=["benchmark", "item", "variant"], how="semi")
+    of_items = answers(*RESPONSE, "edit", "text", items=table)
     texts: dict[tuple[Any, ...], dict[int, dict[str, str | None]]] = {}
-    for *answer, repeat, edit, text in (
-        of_items.select(*RESPONSE, "edit", "text").sort(*RESPONSE, "edit").iter_rows()
-    ):
+    for *answer, repeat, edit, text in of_items.sort(*RESPONSE, "edit").iter_rows():
         texts.setdefault(tuple(answer), {}).setdefault(repeat, {})[edit] = text
     return [{"title": group.title, "quotes": _cut(list(_with_edits(group, texts)))} for group in groups]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 
-from vivavoce.core.text import is_blank
-from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, by_candidate, select_rows
+from vivavoce.studies.row_parts import by_candidate, select_rows
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE
 
 STATES = ("failed", "unreadable", "unanswered", "set_aside", "ok", "unscored")
 """From the worst on: a response is what the worst of its scores is."""
@@ -18,7 +18,7 @@ def response_gaps(items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataF
     plain, else `unscored`. `n_not_asked` counts the items to which the candidate has no response of any kind;
     where several candidates were all asked only some items, that may be the design.
     """
-    columns = responses.select(*RESPONSE, "role", "status", "edit", "text")
+    columns = responses.select(*RESPONSE, "role", "status", "edit", "blank")
     unedited = select_rows(columns, pl.col("edit") == "")
     rows = []
     for candidate, part in by_candidate(unedited):
@@ -44,13 +44,10 @@ def _counts(responses: pl.DataFrame, scores: pl.LazyFrame) -> dict[int, int]:
     order = {state: place for place, state in enumerate(STATES)}
     state = pl.col("status").replace_strict(order, return_dtype=pl.Int8).min()
     worst = scores.group_by(RESPONSE).agg(state=state).collect()
-    blank = pl.Series(
-        "blank", [text is not None and is_blank(text) for text in responses["text"]], pl.Boolean
-    )
     plain = (
         pl.when(pl.col("status") == "failed").then(order["failed"])
         .when(pl.col("blank")).then(order["unanswered"])
         .otherwise(order["unscored"])
     )  # fmt: skip
-    joined = responses.select(*RESPONSE, "status").with_columns(blank).join(worst, on=RESPONSE, how="left")
+    joined = responses.select(*RESPONSE, "status", "blank").join(worst, on=RESPONSE, how="left")
     return dict(joined.select(pl.col("state").fill_null(plain)).to_series().value_counts().iter_rows())

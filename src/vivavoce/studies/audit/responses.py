@@ -13,6 +13,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
+from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.audit.rows import PEOPLE, Within
 from vivavoce.studies.intervals import too_few
 from vivavoce.studies.leaderboard.overall_design import OVERALL
@@ -156,9 +157,8 @@ def _with_texts(table: pl.DataFrame, rows: pl.DataFrame, scores: ScoreTable) -> 
     unread = rows.filter(pl.col("status").is_in(["unanswered", "unreadable"])).select(RESPONSE).unique()
     table = _joined(table, unread.with_columns(unread=pl.lit(value=True)))
     words = pl.DataFrame(schema={**table.select(RESPONSE).schema, "n": pl.UInt32})
-    if scores.responses is not None:
-        texts = scores.responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
-        words = texts.select(*RESPONSE, n=pl.col("text").str.count_matches(r"\S+"))
+    if scores.answers is not None:
+        words = scores.answers(*RESPONSE, edited=False, n=N_WORDS).filter(pl.col("n").is_not_null())
     silent = pl.col("unread").fill_null(value=False) | (pl.col("n") == 0).fill_null(value=False)
     return _joined(table, words).with_columns(
         pl.col("n").cast(pl.Float64).log1p().alias(WORDS), silent.cast(pl.Float64).alias(SILENT)

@@ -28,6 +28,7 @@ from vivavoce.studies.bias.variant_pairs import (
     variant_pairs,
 )
 from vivavoce.studies.intervals import FLIPPED, NO_T
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels, row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
@@ -114,12 +115,14 @@ class _Evidence(NamedTuple):
 
 
 def _evidence_of(scores: ScoreTable) -> _Evidence:
-    rows = scores.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    rows = select_rows(scores.scores, (pl.col("role") == "candidate") & (pl.col("edit") == ""))
     pairs, presented = variant_pairs(rows), presentations(rows)
     evidence = _Evidence([], [], set())
+    if not pairs and not presented.height:
+        return evidence
     for key, measure in scores.measures.items():
         criterion = measure.criterion
-        responses, values = values_of(rows.filter(pl.col("measure_id") == key), criterion)
+        responses, values = values_of(select_rows(rows, pl.col("measure_id") == key), criterion)
         differences = pair_differences(values, pairs, higher=criterion.direction == "higher")
         binary = bool(responses["observed"].drop_nulls().is_in([0.0, 1.0]).all())
         # A flip of a graded score would need a threshold, and none is made up.

@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import by_repeat, over_repeats
 
 Contrast = Literal["bias", "drop", "sentence"]
@@ -34,7 +35,7 @@ def variant_pairs(scores: pl.DataFrame) -> tuple[VariantPair, ...]:
     """Every twin among the items of score rows whose partner is there too, whoever answered them."""
     place = ["benchmark", "item", "variant"]
     variants_of: dict[tuple[str, str], set[str]] = {}
-    for benchmark, item, variant in scores.select(place).unique().sort(place).iter_rows():
+    for benchmark, item, variant in distinct(scores, *place).sort(place).iter_rows():
         variants_of.setdefault((benchmark, item), set()).add(variant)
     pairs = []
     for (benchmark, item), variants in variants_of.items():
@@ -177,7 +178,7 @@ def presentations(scores: pl.DataFrame) -> pl.DataFrame:
     An item with one twin of a sort is compared with its base, whose `shown` is 'as asked'; one with neither
     is left out.
     """
-    items = scores.select("benchmark", "item", "variant").unique()
+    items = distinct(scores, "benchmark", "item", "variant")
     twins = (
         items.filter(pl.col("variant").str.starts_with("demographic:"))
         .with_columns(pl.col("variant").str.strip_prefix("demographic:").str.splitn("=", 2).alias("parts"))

@@ -10,11 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
+
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.models.cards import ModelCard
 from vivavoce.studies.contamination.signals import REWRITTEN, Signal, signals
+from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -124,13 +127,12 @@ class Contamination(Study):
         against, fewer than 10 cases, or no outcome could have shown anything; else "no sign". Figures held
         against nothing have no verdict. Without a probe, rows are only those of known dates.
         """
-        candidates = scores.scores.filter(
-            (scores.scores["role"] == "candidate") & (scores.scores["edit"] == "")
-        )
+        of_candidates = (pl.col("role") == "candidate") & (pl.col("edit") == "")
+        candidates = select_rows(scores.scores, of_candidates)
         all_signals = list(signals(candidates, scores.measures))
         rows = _signal_rows(all_signals)
         sentences = list(_sentences(all_signals, rows, labels(scores.measures)))
-        places = sorted(candidates.select("benchmark", "candidate").unique().iter_rows())
+        places = sorted(distinct(candidates, "benchmark", "candidate").iter_rows())
         dates = [
             _date_row(benchmark, candidate, scores.cards or {}, scores.released)
             for benchmark, candidate in places

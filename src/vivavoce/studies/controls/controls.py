@@ -28,6 +28,7 @@ from vivavoce.studies.controls.sentences import (
     sentences,
 )
 from vivavoce.studies.leaderboard.primary import NO_QUALITY
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, weights_of
 from vivavoce.studies.study import Study, measure_columns
@@ -94,9 +95,9 @@ class Controls(Study):
         margins = _margins(self.margin, self.margins, scores.measures)
         single, notes = by_answer(scores.measures)
         examined = {k: m for k, m in single.items() if signed(m.signature).spec.name not in NO_QUALITY}
-        answers = scores.scores.filter(pl.col("role").is_in(("candidate", "ceiling")))
-        rows = with_kinds(answers)
-        kinds = kinds_of(scores, rows)
+        answers = select_rows(scores.scores, pl.col("role").is_in(("candidate", "ceiling")))
+        kinds = kinds_of(scores, answers)
+        rows = with_kinds(answers if kinds else answers.clear())
         card: list[ControlRow] = []
         for key, measure in examined.items():
             of_measure = rows.filter(pl.col("measure_id") == key)

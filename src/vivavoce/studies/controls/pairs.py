@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, counted_value, item_of
 from vivavoce.variants.control_kinds import KINDS, PREFIX
 
@@ -51,15 +52,17 @@ def with_kinds(scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def kinds_of(scores: ScoreTable, rows: pl.DataFrame) -> dict[str, list[str]]:
+def kinds_of(scores: ScoreTable, answers: pl.DataFrame) -> dict[str, list[str]]:
     """By benchmark the kinds of control that candidates' answers have, in the order of `KINDS`.
 
-    Also those that nobody has scored yet. `rows` is what `with_kinds` made of the scores.
+    Also those that nobody has scored yet. `answers` are the scores of candidates and ceilings.
     """
+    rows = with_kinds(distinct(answers, "benchmark", "candidate", "edit", "unit", "ballot"))
     tables = [rows.filter(pl.col("kind") != "").select("benchmark", "kind")]
-    if scores.responses is not None:
+    if scores.answers is not None:
         kind = pl.col("edit").str.extract(_EDIT, 1).alias("kind")
-        of_texts = scores.responses.filter(pl.col("edit").str.starts_with(PREFIX))
+        edited = scores.answers("benchmark", "candidate", "edit", edited=True)
+        of_texts = edited.filter(pl.col("edit").str.starts_with(PREFIX))
         names = rows["candidate"].unique().to_list()
         tables.append(of_texts.filter(pl.col("candidate").is_in(names)).select("benchmark", kind))
     place = {name: n for n, name in enumerate(KINDS)}

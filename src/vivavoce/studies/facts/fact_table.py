@@ -6,6 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Measure
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, item_of
 
 SUPPORTED = "supported"
@@ -76,7 +77,7 @@ def fact_tables(scores: ScoreTable) -> Iterator[FactTable]:
     if scores.units is None:
         return
     of_candidates = scores.units.filter((pl.col("edit") == "") & (pl.col("role") == "candidate"))
-    lengths = _lengths(scores.responses)
+    lengths = _lengths(scores.answers)
     for key, measure in scores.unit_measures.items():
         if measure.criterion.criterion != SUPPORTED:
             continue
@@ -85,11 +86,11 @@ def fact_tables(scores: ScoreTable) -> Iterator[FactTable]:
             yield _table(benchmark, measure, rows.filter(pl.col("benchmark") == benchmark), lengths)
 
 
-def _lengths(responses: pl.DataFrame | None) -> pl.DataFrame | None:
+def _lengths(answers: Answers | None) -> pl.DataFrame | None:
     """The characters of each response."""
-    if responses is None:
+    if answers is None:
         return None
-    return responses.filter(pl.col("edit") == "").select(*RESPONSE, characters=pl.col("text").str.len_chars())
+    return answers(*RESPONSE, edited=False, characters=pl.col("text").str.len_chars())
 
 
 def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.DataFrame | None) -> FactTable:

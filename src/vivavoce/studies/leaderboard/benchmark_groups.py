@@ -16,6 +16,7 @@ from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.overall_ranks import ENOUGH
 from vivavoce.studies.leaderboard.ranking import RankingRow, ranking_rows
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import grids_with_fillings, key_of, labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, resolve, with_results
 from vivavoce.studies.text import count, number
@@ -69,8 +70,8 @@ def _named_group(name: str, present: Sequence[str]) -> BenchmarkGroup:
 
 def group_boards(scores: ScoreTable, of: str | Sequence[str], metric: str) -> Iterator[GroupBoard]:
     """A board for each measure by that metric with scores on all benchmarks of a group."""
-    candidate_scores = scores.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
-    groups = chosen_groups(of, candidate_scores["benchmark"].unique(maintain_order=True).to_list())
+    candidate_scores = select_rows(scores.scores, (pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    groups = chosen_groups(of, distinct(candidate_scores, "benchmark")["benchmark"].to_list())
     measures = {
         key: measure
         for key, measure in by_answer(scores.measures)[0].items()

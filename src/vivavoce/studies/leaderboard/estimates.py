@@ -28,7 +28,7 @@ from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes, status_of
-from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.row_parts import by_benchmark, by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -37,13 +37,10 @@ from vivavoce.studies.score_table import (
     Labels,
     ScoreTable,
     by_answer,
-    by_benchmark,
-    by_candidate,
     by_repeat,
     notes_by_word,
     over_repeats,
     resolve,
-    select_rows,
     with_results,
 )
 from vivavoce.studies.study import as_mapping, columns, typed_row
@@ -146,7 +143,7 @@ def estimates(
     rows: list[EstimateRow] = []
     for key, measure in scores.measures.items():
         for benchmark, part in by_benchmark(select_rows(scores.scores, pl.col("measure_id") == key)):
-            formats = part.get_column("format").unique().to_list()
+            formats = distinct(part, "format")["format"].to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
             people = _people(scores, key, benchmark)
@@ -272,9 +269,9 @@ def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.S
     key = ["item", "variant"]
     expected = {}
     columns = part.select(*key, "candidate", "role", "repeat", "edit")
-    for role in columns["role"].unique():
+    for role in distinct(columns, "role")["role"]:
         rows = select_rows(columns, pl.col("role") == role)
-        if rows.get_column("candidate").n_unique() == 1:
+        if distinct(rows, "candidate").height == 1:
             expected[str(role)] = pl.repeat(None, items.height, dtype=pl.Int64, eager=True)
             continue
         unedited = select_rows(rows, pl.col("edit") == "")

@@ -14,10 +14,12 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.benchmark_groups import group_boards
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.overall_ranks import SEVEN, ranked
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     FILLED,
@@ -163,7 +165,8 @@ class Overall(Study):
 
 
 def _sheets(marks: ScoreTable) -> Iterator[Sheet]:
-    candidate_scores = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    of_candidates = (pl.col("role") == "candidate") & (pl.col("edit") == "")
+    candidate_scores = select_rows(marks.scores, of_candidates)
     for key, head in marks.measures.items():
         if (bare(head), head.criterion.criterion) != HEAD or head.criterion.pool != "mean":
             continue
@@ -240,11 +243,13 @@ def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
 
 
 def _texts(sheet: Sheet, marks: ScoreTable) -> dict[tuple[Any, ...], pl.DataFrame] | None:
-    """The answers by candidate and format, if they are at hand."""
-    if marks.responses is None:
+    """Which answers are blank by candidate and format, if they are at hand."""
+    if marks.answers is None:
         return None
-    responses = marks.responses.filter((pl.col("benchmark") == sheet.benchmark) & (pl.col("edit") == ""))
-    return responses.select("candidate", "format", "text").partition_by("candidate", "format", as_dict=True)
+    answers = marks.answers("benchmark", "candidate", "format", edited=False, blank=BLANK)
+    return answers.filter(pl.col("benchmark") == sheet.benchmark).partition_by(
+        "candidate", "format", as_dict=True
+    )
 
 
 def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign
 from vivavoce.studies.leaderboard.primary import is_quality, measures_named
 from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.row_parts import distinct, select_rows, stacked
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name, select_rows
+from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name
 from vivavoce.studies.text import count
 
 FEW_CASES = 10
@@ -62,10 +63,9 @@ def overall_scores(
     sections.sort(key=lambda section: (names.index(section.group), section.format))
     measure = _measure(design, scores, sections)
     key = -1 - int(_digest(measure.signature, benchmark)[:12], 16)
-    rows = _weighed(
-        pl.concat([_rows(scores, section, key, measure) for section in sections]), benchmark, names, shares
-    )
-    scored = frozenset(rows.select(ITEM_KEY).unique().iter_rows())
+    weighing = _weighing(benchmark, names, shares)
+    rows = stacked([_rows(scores, section, key, measure, weighing[section.group]) for section in sections])
+    scored = frozenset(distinct(rows, *ITEM_KEY).iter_rows())
     expected = items.filter(pl.col("format").is_in([section.format for section in sections]))
     everything = scored == frozenset(expected.select(ITEM_KEY).iter_rows())
     notes = _notes(scores, sections, shares, str(design.weights), benchmark)
@@ -197,22 +197,26 @@ def _measure(design: OverallDesign, scores: ScoreTable, sections: Sequence[Secti
     )
 
 
-def _weighed(
-    rows: pl.DataFrame, benchmark: str, names: Sequence[str], shares: Mapping[str, float]
-) -> pl.DataFrame:
-    """The rows with their section and its share; without shares all is one section: a plain mean."""
+def _weighing(
+    benchmark: str, names: Sequence[str], shares: Mapping[str, float]
+) -> dict[str, dict[str, pl.Expr]]:
+    """By group its section and the section's share as columns; without shares all is one: a plain mean."""
     labels_of = {name: section_name(benchmark, name if shares else "") for name in names}
-    section, share = pl.col(SECTION), shares or dict.fromkeys(names, 1.0)
-    return rows.with_columns(
-        section.replace_strict(labels_of).cast(pl.Enum(list(dict.fromkeys(labels_of.values())))),
-        section.replace_strict(share, return_dtype=pl.Float64).alias(SHARE),
-    )
+    kind = pl.Enum(list(dict.fromkeys(labels_of.values())))
+    return {
+        name: {SECTION: pl.lit(label, kind), SHARE: pl.lit(float(shares[name] if shares else 1.0))}
+        for name, label in labels_of.items()
+    }
 
 
-def _rows(scores: ScoreTable, section: Section, key: int, measure: Measure) -> pl.DataFrame:
+def _rows(
+    scores: ScoreTable, section: Section, key: int, measure: Measure, weighing: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
     """The score rows of a section, under the measure of the overall."""
     rows = select_rows(scores.scores, pl.col("measure_id") == section.key)
-    rows = rows.join(section.items.select(ITEM_KEY), on=ITEM_KEY, how="semi", maintain_order="left")
+    items = section.items.select(ITEM_KEY)
+    if distinct(rows, *ITEM_KEY).join(items, on=ITEM_KEY, how="anti").height:
+        rows = rows.join(items, on=ITEM_KEY, how="semi", maintain_order="left")
     if scores.measures[section.key].criterion.if_unanswered == "set_aside":
         silent = pl.col("status").is_in(["unanswered", "unreadable"])
         rows = rows.with_columns(status=pl.when(silent).then(pl.lit("set_aside")).otherwise("status"))
@@ -221,7 +225,7 @@ def _rows(scores: ScoreTable, section: Section, key: int, measure: Measure) -> p
         metric=pl.lit(measure.metric),
         criterion=pl.lit(measure.criterion.criterion),
         rater=pl.lit(measure.rater),
-        **{SECTION: pl.lit(section.group)},
+        **weighing,
     )
 
 

@@ -15,9 +15,9 @@ from vivavoce.core import specs
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Measure
 from vivavoce.studies.leaderboard.overall_design import OVERALL
-from vivavoce.studies.row_parts import distinct
+from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import CONFIDENCE, ITEM_KEY, ScoreTable, select_rows
+from vivavoce.studies.score_table import CONFIDENCE, ITEM_KEY, ScoreTable
 
 NO_QUALITY = (CONFIDENCE, "compliance")
 """Metrics that say nothing of how good a response is."""

@@ -10,7 +10,6 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
-from vivavoce.core.text import is_blank
 from vivavoce.studies.score_table import MISSING, counted_value, item_of
 
 RATES = ("empty", "unanswered", "readable", "invented", "by_text", "by_letter", "by_both")
@@ -79,7 +78,8 @@ def answering(
     """How the answers of one candidate in one format came, from all its rows of that format.
 
     `by` is the measure whose statuses count. Marks that were recorded elsewhere tell nothing of silence and
-    form: whoever gave them read the answers their own way. `texts` are the responses, if at hand.
+    form: whoever gave them read the answers their own way. `texts` are the responses with `blank`, if
+    at hand.
     """
     scores = rows.filter(pl.col("measure_id") == by).unique(ANSWER, maintain_order=True)
     n = dict.fromkeys(("ok", *MISSING), 0) | dict(scores.group_by("status").len().iter_rows())
@@ -87,12 +87,12 @@ def answering(
     n_given = n_read + n["unreadable"]
     scored_in_run = not signed(measures[by].signature).recorded
     # A response that failed has no text, which is not an empty one.
-    blank = None if texts is None else texts["text"].drop_nulls()
+    blank = None if texts is None else texts["blank"].drop_nulls()
     return Answering(
         format=form,
         n_answers=scores.height,
         n_failed=n["failed"],
-        empty=None if blank is None else Share(sum(map(is_blank, blank)), len(blank)),
+        empty=None if blank is None else Share(int(blank.sum()), len(blank)),
         unanswered=Share(n["unanswered"], scores.height - n["failed"]) if scored_in_run else None,
         readable=Share(n_read, n_given) if scored_in_run else None,
         invented=_invented(rows, measures, form, n_given) if scored_in_run else None,

@@ -29,6 +29,7 @@ from vivavoce.studies.comparison.paired import (
 )
 from vivavoce.studies.comparison.verdicts import correct
 from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import (
     Fillings,
     Floats,
@@ -125,13 +126,13 @@ class Size(Study):
 
     def applies_to(self, scores: ScoreTable) -> bool:
         """Only where a candidate has a card."""
-        candidates = scores.scores.filter(pl.col("role") == "candidate")["candidate"]
-        return bool({*candidates.unique()} & {*(scores.cards or ())})
+        people = distinct(scores.scores, "candidate", "role").filter(pl.col("role") == "candidate")
+        return bool({*people["candidate"]} & {*(scores.cards or ())})
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The steps of size and training, then the slopes."""
-        table = scores.scores.filter(pl.col("role") == "candidate")
-        names = sorted(table["candidate"].unique())
+        table = select_rows(scores.scores, pl.col("role") == "candidate")
+        names = sorted(distinct(table, "candidate")["candidate"])
         cards = {name: card for name in names if (card := (scores.cards or {}).get(name))}
         measures, pooled = by_answer(scores.measures)
         short = labels(scores.measures)

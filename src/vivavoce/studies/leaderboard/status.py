@@ -12,15 +12,15 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.core.text import causes_said, is_blank
-from vivavoce.studies.score_table import select_rows
+from vivavoce.core.text import causes_said
+from vivavoce.studies.row_parts import parts_by
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import count
 
 _RESPONSE = ("item", "variant", "repeat")
 _SHARED = ("benchmark", *_RESPONSE, "format", "candidate", "edit", "status")
-_OF_RESPONSES, _OF_SCORES = (
-    (*_SHARED, "role", "probe", "text", "error"),
+OF_RESPONSES, _OF_SCORES = (
+    (*_SHARED, "role", "probe", "error"),
     (*_SHARED, "pass_no", "unit", "ballot", "note"),
 )
 """The columns that are read here: there may be millions of rows."""
@@ -125,19 +125,17 @@ def status(
     the cost is null, with a reason, where a call that was answered has no price.
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
-    before scoring too; what else counts as no answer, scoring tells. Each response counts once: scored in
-    several passes, units or ballots it is what the worst of those scores is (failed, unreadable, unanswered,
-    set aside, ok). `responses` are those of the formats that the measure scored, and of those of its items
-    that `only` names: some may not have been scored yet, which is a cause of its own. Of measures that
-    compare responses, edited ones are left out, and those that have none beside them.
+    before scoring too (`blank` of `responses`); what else counts as no answer, scoring tells. Each response
+    counts once: scored in several passes, units or ballots it is what the worst of those scores is (failed,
+    unreadable, unanswered, set aside, ok). `responses` are those of the formats that the measure scored, and
+    of those of its items that `only` names: some may not have been scored yet, which is a cause of its own.
+    Of measures that compare responses, edited ones are left out, and those that have none beside them.
     """
-    responses = responses.select(*_OF_RESPONSES)
+    responses = responses.select(*OF_RESPONSES, "blank")
     scores = scores.select("measure_id", *_OF_SCORES)
-    by_probe = {name: select_rows(responses, pl.col("probe") == name) for name in responses["probe"].unique()}
+    by_probe = {name: of_probe for (name,), of_probe in parts_by(responses, "probe")}
     rows, scored = [], set()
-    for (benchmark, candidate, key), part in scores.group_by(
-        "benchmark", "candidate", "measure_id", maintain_order=True
-    ):
+    for (benchmark, candidate, key), part in parts_by(scores, "benchmark", "candidate", "measure_id"):
         probe, measure = (probes or {}).get(key, ""), measures[key]
         row = _row(part=_worst_by_response(part), cause="note", benchmark=benchmark, candidate=candidate,
                    metric=measure.metric, criterion=measure.criterion.criterion,
@@ -246,16 +244,17 @@ def _compared(responses: pl.DataFrame) -> pl.DataFrame:
 
 def _unscored(responses: pl.DataFrame, scored: set[tuple[Any, ...]]) -> Iterator[ScoresRow]:
     """The rows of responses that no measure scored."""
-    for key, part in responses.group_by("benchmark", "candidate", "probe", maintain_order=True):
-        if key not in scored:
-            benchmark, candidate, probe = key
+    for (benchmark, candidate, probe), part in parts_by(
+        responses, "benchmark", "candidate", "probe", without=scored
+    ):
+        if part.height:
             yield _row(part=part if probe else _with_blanks(part), cause="error", benchmark=benchmark,
                        candidate=candidate, metric=probe or None, criterion=None, rater=None)  # fmt: skip
 
 
 def _with_blanks(part: pl.DataFrame) -> pl.DataFrame:
     """Responses with those that arrived blank as unanswered, and the causes that scoring would give."""
-    blank = (pl.col("status") == "ok") & pl.col("text").map_elements(is_blank, return_dtype=pl.Boolean)
+    blank = (pl.col("status") == "ok") & pl.col("blank")
     return part.with_columns(
         status=pl.when(blank).then(pl.lit("unanswered")).otherwise(pl.col("status")),
         error=pl.when(blank)

@@ -23,6 +23,7 @@ from vivavoce.studies.raters.rater_scores import CardPart, Rater, RaterRow, rate
 from vivavoce.studies.raters.rating_behaviour import ceiling_and_floor, halo, saturation
 from vivavoce.studies.raters.validation_status import PEOPLE_ALPHA, validation_status
 from vivavoce.studies.reliability.agreement import AgreementRow, agreement_rows, retests
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study
@@ -133,11 +134,10 @@ def _retest(scores: ScoreTable) -> CardPart:
     """Scores of one rater on the same response, or on a candidate's same text: as `agreement` has them."""
     card = CardPart([], [])
     short = labels(scores.measures)
-    unedited = (pl.col("edit") == "") & (pl.col("unit") == "")
-    ok = scores.scores.filter(unedited & (pl.col("status") == "ok"))
+    of_responses = select_rows(scores.scores, pl.col("unit") == "")
     for key in (key for rater in raters_of(scores) for key in rater.keys.values()):
         measure = scores.measures[key]
-        for table in retests(ok, scores._replace(measures={key: measure})):
+        for table in retests(scores._replace(scores=of_responses, measures={key: measure})):
             for row in agreement_rows(table):
                 card.rows.append(
                     rater_row(

@@ -8,6 +8,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.models.cards import ModelCard
+from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -131,11 +132,12 @@ def length_bias(scores: ScoreTable) -> CardPart:
     The figure does not say why: a long response may be a better one.
     """
     card = CardPart([], [])
-    if scores.responses is None:
+    raters = raters_of(scores)
+    if scores.answers is None or not raters:
         return card
-    texts = scores.responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
-    words = texts.select(*RESPONSE, words=pl.col("text").str.count_matches(r"\S+").cast(pl.Float64))
-    for rater in raters_of(scores):
+    counted = scores.answers(*RESPONSE, edited=False, words=N_WORDS.cast(pl.Float64))
+    words = counted.filter(pl.col("words").is_not_null())
+    for rater in raters:
         rows = []
         for benchmark, measure, part in by_benchmark(scores, rater):
             if estimate := _length_correlation(part, words):

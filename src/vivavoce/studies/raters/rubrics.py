@@ -30,6 +30,7 @@ from vivavoce.studies.raters.rater_scores import (
     raters_of,
     scores_of,
 )
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
 from vivavoce.studies.text import count
@@ -341,8 +342,8 @@ def models_named(scores: ScoreTable) -> frozenset[str]:
 
 
 def _ceilings(scores: ScoreTable) -> list[str]:
-    rows = scores.scores.filter(scores.scores["role"] == "ceiling")
-    return rows["candidate"].unique().sort().to_list()
+    people = distinct(scores.scores, "candidate", "role")
+    return people.filter(pl.col("role") == "ceiling")["candidate"].sort().to_list()
 
 
 def _related_author(ceiling: str, judge: str, scores: ScoreTable) -> str | None:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from vivavoce.core.records import Measure
 from vivavoce.studies.raters.rater_scores import (
     CardPart,
@@ -14,6 +16,7 @@ from vivavoce.studies.raters.rater_scores import (
     rater_row,
     raters_of,
 )
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import JudgedCriterion, ScoreTable
 from vivavoce.studies.text import count
 
@@ -64,8 +67,8 @@ def _judged(scores: ScoreTable) -> Iterator[tuple[str, int, JudgedCriterion]]:
         for criterion, key in rater.keys.items():
             if not is_judge(scores.measures[key]):
                 continue
-            rows = scores.scores.filter(scores.scores["measure_id"] == key)
-            for benchmark in rows["benchmark"].unique().sort():
+            rows = scores.scores.filter(pl.col("measure_id") == key)
+            for benchmark in distinct(rows, "benchmark")["benchmark"].sort():
                 place = JudgedCriterion(benchmark, rater.signature, rater.rater, criterion)
                 yield f"{rater_name(scores, rater)} on {benchmark}", key, place
 

@@ -20,10 +20,12 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text, interval_text
 from vivavoce.studies.raters.rater_scores import is_rated
+from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted, with_group_codes
 from vivavoce.studies.study import MeasureRow, Study
 
+_OK = (pl.col("edit") == "") & (pl.col("status") == "ok")
 AGREEMENT_COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
     *("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "icc_a1", "percent"),
 )
@@ -81,8 +83,7 @@ class Agreement(Study):
         """
         single, notes = by_answer(scores.measures)
         scores = scores._replace(measures=single)
-        ok = scores.scores.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
-        tables = (*retests(ok, scores), *_rater_tables(ok, scores.measures))
+        tables = (*retests(scores), *_rater_tables(scores.scores, scores.measures))
         rows = [row for table in tables for row in agreement_rows(table)]
         text = "\n".join(_sentences(rows, row_labels(scores.measures))) or (
             "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
@@ -91,20 +92,21 @@ class Agreement(Study):
         return self.finding(rows, text, (*notes, *unweighted(scores.scores, "agreement counts")))
 
 
-def retests(ok: pl.DataFrame, scores: ScoreTable) -> Iterator[RatingTable]:
-    """By measure and benchmark its scores of the same response, and of a candidate's same text.
-
-    `ok` are score rows that are ok.
-    """
+def retests(scores: ScoreTable) -> Iterator[RatingTable]:
+    """By measure and benchmark its ok scores of the same response, and of a candidate's same text."""
     for key, measure in scores.measures.items():
-        rows = ok.filter(pl.col("measure_id") == key)
-        for (benchmark,), part in rows.group_by("benchmark", maintain_order=True):
-            place = (str(benchmark), measure.metric, measure.criterion.criterion, measure.rater)
+        of_measure = _OK & (pl.col("measure_id") == key)
+        # A rule gives the same text the same score, and a judge asked here scores it once for all that
+        # share it: there is nothing to learn from either.
+        by_text = is_rated(measure) and signed(measure.signature).recorded
+        passes = scores.scores.lazy().filter(of_measure).select(pl.col("pass_no").n_unique())
+        if passes.collect().item() < 2 and not by_text:
+            continue  # before any row is copied: of most measures every response has one score
+        for benchmark, part in by_benchmark(select_rows(scores.scores, of_measure)):
+            place = (benchmark, measure.metric, measure.criterion.criterion, measure.rater)
             if part["pass_no"].n_unique() > 1:
                 yield _rating_table(*place, "passes", "", part, SCORED_AGAIN, "pass_no")
-            # A rule gives the same text the same score, and a judge asked here scores it once for all that
-            # share it: there is nothing to learn from either.
-            if is_rated(measure) and signed(measure.signature).recorded:
+            if by_text:
                 for candidate, texts in _identical_texts(part, scores.identical):
                     yield _rating_table(
                         *place, "identical text", candidate, texts, ("item", "variant"), "repeat"
@@ -121,7 +123,7 @@ def _identical_texts(rows: pl.DataFrame, identical: frozenset[str]) -> Iterator[
             yield str(candidate), part
 
 
-def _rater_tables(ok: pl.DataFrame, measures: Mapping[int, Measure]) -> Iterator[RatingTable]:
+def _rater_tables(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> Iterator[RatingTable]:
     """Several raters on the criterion of one kind of measure."""
     families: dict[tuple[str, str], list[int]] = {}
     for key, m in measures.items():
@@ -134,9 +136,9 @@ def _rater_tables(ok: pl.DataFrame, measures: Mapping[int, Measure]) -> Iterator
         if len({measures[key].rater for key in keys}) < 2:
             continue
         # The first pass only: means over passes have less noise than the single scores of other raters.
-        rows = ok.filter(pl.col("measure_id").is_in(keys) & (pl.col("pass_no") == 1))
-        for (benchmark,), part in rows.group_by("benchmark", maintain_order=True):
-            place = (str(benchmark), family, criterion, "", "raters", "")
+        first_pass = _OK & pl.col("measure_id").is_in(keys) & (pl.col("pass_no") == 1)
+        for benchmark, part in by_benchmark(select_rows(scores, first_pass)):
+            place = (benchmark, family, criterion, "", "raters", "")
             yield _rating_table(*place, part, SCORED_AGAIN, "rater")
 
 

@@ -15,18 +15,9 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.row_parts import by_benchmark, by_candidate, coded, distinct, parts_by, select_rows
 from vivavoce.studies.score_matrix import row_labels
-from vivavoce.studies.score_table import (
-    ITEM,
-    ScoreTable,
-    by_answer,
-    by_benchmark,
-    by_candidate,
-    counted_value,
-    repeats,
-    select_rows,
-    unweighted,
-)
+from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
 from vivavoce.studies.text import count, once
 
@@ -100,30 +91,35 @@ def _measure_rows(
     measure: Measure, scores: pl.DataFrame, identical: frozenset[str]
 ) -> Iterator[ConsistencyRow]:
     """The rows of one measure, from its score rows of candidates."""
-    table = repeats(scores, measure.criterion)
+    codes = coded(scores, *ITEM, "candidate")
+    table = repeats(scores, measure.criterion, codes)
     # One candidate's silence never varies, which is no consistency of anything it said.
     ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
     with_result = scores.lazy().filter(ok).select("benchmark", "candidate").unique().collect()
     passes = _pass_variances(scores, measure)
     for benchmark, part in by_benchmark(table):
-        for (candidate,), rows in part.group_by("candidate", maintain_order=True):
+        for (candidate,), rows in parts_by(part, "candidate"):
             row = _empty_row(str(benchmark), measure, str(candidate))
             row = replace(row, identical=candidate in identical)
-            row = _candidate_row(row, rows, passes.get((row.benchmark, row.candidate)))
+            names = pl.col("item", "variant", "group").cast(pl.String)
+            of_candidate = rows.with_columns(names)  # what is hashed decides the order in which sums add
+            row = _candidate_row(row, of_candidate, passes.get((row.benchmark, row.candidate)))
             yield _with_published(row, _of(rows, with_result), measure.criterion)
         joint = _joint_row(_empty_row(str(benchmark), measure, ""), part, identical)
         # As published, over all candidates: identical repeats count as perfect consistency.
         yield _with_published(joint, _of(part, with_result), measure.criterion)
-    for benchmark in scores["benchmark"].unique(maintain_order=True):
-        if not table.filter(benchmark=benchmark).height:
+    with_values = set(distinct(table, "benchmark")["benchmark"])
+    for benchmark in distinct(scores, "benchmark")["benchmark"]:
+        if benchmark not in with_values:
             row = _empty_row(benchmark, measure, "")
             yield replace(row, identical=False, reason="no marks")
 
 
 def _of(rows: pl.DataFrame, with_result: pl.DataFrame) -> pl.DataFrame:
     """The rows, at least one and all of a benchmark, of candidates with a result on it."""
-    names = with_result.filter(pl.col("benchmark") == rows["benchmark"][0])["candidate"]
-    return select_rows(rows, pl.col("candidate").is_in(names.implode()))
+    benchmark = rows.select(pl.col("benchmark").first()).item()
+    names = with_result.filter(pl.col("benchmark") == benchmark)["candidate"].to_list()
+    return select_rows(rows, pl.col("candidate").is_in(names))
 
 
 def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterion) -> ConsistencyRow:
@@ -175,7 +171,7 @@ def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, s
     Of responses set side by side a pass has the mean over the ballots that every pass of the response has:
     which other responses it met is no noise of the rater's.
     """
-    if scores["pass_no"].n_unique() < 2:
+    if scores.select(pl.col("pass_no").n_unique()).item() < 2:
         return {}
     response = ["benchmark", "candidate", "item", "variant", "repeat"]
     n_passes = pl.col("pass_no").n_unique()
@@ -243,7 +239,7 @@ def _candidate_row(
 def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str]) -> ConsistencyRow:
     """The candidates together, on the items and repeats that all of them have."""
     # Where all repeats are one text nothing varies between them, and the variance would look smaller.
-    names = sorted(set(part["candidate"].unique()) - identical)
+    names = sorted({*distinct(part, "candidate")["candidate"]} - identical)
     cube, n_groups = _cube(part, names)
     n_candidates, n_items, n_repeats = cube.shape
     row = replace(

@@ -24,6 +24,7 @@ from vivavoce.studies.reliability.correlation_rows import (
     rng_of,
     without_each,
 )
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, key_of, side_by_side
 from vivavoce.studies.score_table import Rating, ScoreTable
 from vivavoce.studies.text import count
@@ -185,7 +186,7 @@ def ratings_of(
 def families_of(scores: ScoreTable) -> dict[str, str]:
     """The family of each candidate by its card; a candidate without one is a family of its own."""
     cards = scores.cards or {}
-    names = scores.scores["candidate"].unique()
+    names = distinct(scores.scores, "candidate")["candidate"]
     # A family and a candidate may bear the same name.
     families = {name: cards[name].family for name in names if name in cards}
     return {n: f"family {families[n]}" if families.get(n) else f"alone {n}" for n in names}

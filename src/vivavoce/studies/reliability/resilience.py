@@ -24,6 +24,7 @@ from vivavoce.studies.reliability.wordings import (
     template_pairs,
     wording_models,
 )
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ITEM, ITEM_KEY, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -113,9 +114,10 @@ class Resilience(Study):
         """
         rows: list[ResilienceRow] = []
         measures, notes = by_answer(scores.measures)
-        models = wording_models(scores.responses)
+        models = wording_models(scores.answers)
         for key, measure in measures.items():
-            part = scores.scores.filter((pl.col("measure_id") == key) & (pl.col("role") == "candidate"))
+            of_measure = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
+            part = select_rows(scores.scores, of_measure)
             for data in reworded(part, measure.criterion):
                 rows.extend(_rows(data, measure, models.get(data.edits)))
         text = "\n".join(_sentences(rows, scores)) or _nothing(models)

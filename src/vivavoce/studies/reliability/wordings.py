@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Criterion
+from vivavoce.studies.answers import Answers
 from vivavoce.studies.score_table import ITEM, RESPONSE, counted_value, repeats
 
 EDIT = r"(?s)^(rephrase(?:@.+)?):(\d+)$"
@@ -39,8 +40,11 @@ class Reworded(NamedTuple):
 def reworded(rows: pl.DataFrame, criterion: Criterion) -> Iterator[Reworded]:
     """The scores of wordings by benchmark and rephraser, from the score rows of one measure."""
     place = [*ITEM, "candidate", "repeat"]
+    edited = rows.filter(pl.col("edit") != "")
+    if not edited.height:
+        return
     scored = (
-        rows.with_columns(parts_of_edit=pl.col("edit").str.extract_groups(EDIT))
+        edited.with_columns(parts_of_edit=pl.col("edit").str.extract_groups(EDIT))
         .with_columns(
             edits=pl.col("parts_of_edit").struct.field("1"),
             number=pl.col("parts_of_edit").struct.field("2").cast(pl.Int64, strict=False),
@@ -63,12 +67,13 @@ def reworded(rows: pl.DataFrame, criterion: Criterion) -> Iterator[Reworded]:
         yield Reworded(str(benchmark), str(edits), after, passes, n_failed, tuple(unscored))
 
 
-def wording_models(responses: pl.DataFrame | None) -> dict[str, str]:
+def wording_models(answers: Answers | None) -> dict[str, str]:
     """Who wrote the wordings, by `rephrase` or `rephrase@LABEL`: the models that origins name, or ''."""
-    if responses is None:
+    if answers is None:
         return {}
     edited = (
-        responses.with_columns(edits=pl.col("edit").str.extract(EDIT, 1))
+        answers("edit", "meta", edited=True)
+        .with_columns(edits=pl.col("edit").str.extract(EDIT, 1))
         .filter(pl.col("edits").is_not_null())
         .select("edits", "meta")
         .unique(maintain_order=True)

@@ -65,7 +65,7 @@ class Arguments(Study):
 
     def applies_to(self, scores: ScoreTable) -> bool:
         """Whether an argument was scored."""
-        return bool((scores.scores["format"] == ARGUMENT).any())
+        return bool(scores.scores.select((pl.col("format") == ARGUMENT).any()).item())
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The ranks of sources by every family, what they rest on, and the gate.

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.intervals import too_few
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
@@ -92,12 +93,11 @@ def _words(lineup: Lineup, scores: ScoreTable) -> Floats:
     """Words of each source's argument by item, a mean over repeats; NaN where it has no text."""
     table = lineup.scores
     words = np.full((len(table.sources), len(table.items)), np.nan)
-    if scores.responses is None:
+    if scores.answers is None:
         return words
     counted = (
-        scores.responses.filter((pl.col("edit") == "") & (pl.col("benchmark") == table.benchmark))
-        .with_columns(words=pl.col("text").fill_null("").str.count_matches(r"\S+"))
-        .filter(pl.col("words") > 0)
+        scores.answers("benchmark", "item", "variant", "candidate", edited=False, words=N_WORDS)
+        .filter((pl.col("benchmark") == table.benchmark) & (pl.col("words") > 0))
         .group_by("candidate", "item", "variant")
         .agg(pl.col("words").mean())
     )

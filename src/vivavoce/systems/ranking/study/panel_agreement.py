@@ -8,7 +8,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.studies.panels.rank_data import Board
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import ITEM_KEY, ScoreTable
 from vivavoce.studies.text import count
 from vivavoce.systems.ranking.study.order_agreement import (
     LEAST_SOURCES,
@@ -64,14 +64,17 @@ def _proxy_scores(table: SourceScores, row: Callable[..., ArgumentsRow]) -> Iter
 def _names_on_board(table: SourceScores, board: Board, scores: ScoreTable) -> Mapping[str, str]:
     """What the panel calls each source: its own name, and `reference` for the source of those texts."""
     names = {name: name for name in table.sources}
-    if REFERENCE not in board.systems or scores.items is None or scores.responses is None:
+    if REFERENCE not in board.systems or scores.items is None or scores.answers is None:
         return names
     first = scores.items.filter(pl.col("references").list.len() > 0).select(
         "benchmark", "item", "variant", reference=pl.col("references").list.first().str.strip_chars()
     )
-    texts = scores.responses.filter(
-        (pl.col("edit") == "") & pl.col("text").is_not_null() & (pl.col("benchmark") == table.benchmark)
-    ).join(first, on=["benchmark", "item", "variant"])
+    of_benchmark = first.filter(pl.col("benchmark") == table.benchmark)
+    texts = (
+        scores.answers(*ITEM_KEY, "candidate", "text", edited=False, items=of_benchmark)
+        .filter(pl.col("text").is_not_null())
+        .join(of_benchmark, on=ITEM_KEY)
+    )
     same = texts.group_by("candidate").agg((pl.col("text").str.strip_chars() == pl.col("reference")).all())
     for name, alike in same.sort("candidate").iter_rows():
         if alike and name in names and table.roles[name] == "ceiling" and name not in board.systems:
