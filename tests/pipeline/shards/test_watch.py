@@ -16,7 +16,9 @@ from tests.pipeline.shards.test_collect_and_score import ECHO, parts
 
 import vivavoce as viva_
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
-from vivavoce.pipeline.shards.progress import snapshot
+from vivavoce.core.shards import Shard
+from vivavoce.pipeline.shards.memory import ShardWork
+from vivavoce.pipeline.shards.progress import ProgressRow, _ShardRun, _without_copies, snapshot
 
 Viva = Callable[..., Any]
 
@@ -59,6 +61,19 @@ def test_a_shard_of_which_two_runs_lie_there_is_counted_once(exam: Any, tmp_path
     assert (n, 0, first.scores.height, 0) == (total.done, total.remaining, total.scores, total.missing)
     table = viva("status", folder).stdout
     assert "a copy.viva holds shard 1/2, as part-1.viva does: all counts it once." in table
+
+
+def test_a_run_that_shares_one_of_its_shards_alone_is_no_copy() -> None:
+    def run(name: str, done: int, *held: tuple[str, int]) -> _ShardRun:
+        works = [
+            ShardWork("collect", Shard(number, 2), {"benchmark": job}, done, done=True)
+            for job, number in held
+        ]
+        return _ShardRun(ProgressRow(run=name, shard="1/2", done=done), works)
+
+    further = run("a", 100, ("x", 1), ("y", 1))
+    of_both = [further, run("b", 90, ("y", 1), ("z", 2)), run("c", 80, ("x", 1))]
+    assert [None, None, "a"] == [row.copy_of for row in _without_copies(of_both)]
 
 
 def test_of_two_runs_of_a_shard_the_one_that_is_further_counts(exam: Any, tmp_path: Path) -> None:

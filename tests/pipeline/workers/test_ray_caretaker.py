@@ -24,6 +24,16 @@ with caretaker(sys.argv[1]):
     print("ready", flush=True)
     time.sleep(60)
 """
+FORKING = """
+import os, sys, time
+from vivavoce.pipeline.workers.ray_caretaker import caretaker
+with caretaker(sys.argv[1]):
+    if not (fork := os.fork()):
+        time.sleep(60)
+        os._exit(0)
+    print(fork, flush=True)
+    sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -69,6 +79,26 @@ def test_processes_of_a_ray_end_and_no_others(exits: ExitStack, folder: Path, tm
     assert [-signal.SIGKILL] * 2 == [p.wait(10) for p in theirs]
     assert [None] * 3 == [p.poll() for p in (reader, other, fork)]
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_fork_that_lives_on_holds_nothing_up(exits: ExitStack, folder: Path, killed: bool) -> None:
+    """It holds the input of the caretaker open, though nothing comes from it."""
+    theirs = left_by_ray(exits, folder)
+    driver = exits.enter_context(
+        subprocess.Popen(
+            [sys.executable, "-c", FORKING, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+    )
+    assert driver.stdin
+    assert driver.stdout
+    exits.callback(os.kill, int(driver.stdout.readline()), signal.SIGKILL)  # alive until then
+    if killed:
+        driver.kill()
+    else:
+        driver.stdin.close()
+    driver.wait(20)
+    assert [-signal.SIGKILL] * 2 == [p.wait(10) for p in theirs]
 
 
 def test_nothing_is_left_when_the_block_ends(exits: ExitStack, folder: Path) -> None:

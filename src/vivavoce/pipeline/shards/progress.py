@@ -90,15 +90,14 @@ def snapshot(path: Path) -> list[ProgressRow]:
 
 
 def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
-    """The rows in their order; each run of a shard that another one holds, too, names that one."""
+    """The rows in their order; each run whose shards all stand in others, too, names one of these."""
     furthest = sorted(runs, key=lambda run: (run.row.done, run.row.scores), reverse=True)
     holders: dict[tuple[str, int], str] = {}
     copies: dict[str, str] = {}
     for run in furthest:
-        if shared := run.parts & holders.keys():
-            copies[run.row.run] = holders[min(shared)]
-        else:
-            holders |= dict.fromkeys(run.parts, run.row.run)
+        if run.parts and run.parts <= holders.keys():
+            copies[run.row.run] = holders[min(run.parts)]
+        holders = dict.fromkeys(run.parts, run.row.run) | holders
     return [replace(run.row, copy_of=copies.get(run.row.run)) for run in runs]
 
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ VARIABLE = "VIVA_RAY_FOLDER"
 """The variable in which the processes of a Ray have its folder."""
 DRIVER_LOG = "/python-core-driver-"
 """What the log of the process that started Ray is called, which forks of it hold, too."""
+WAKE_S = 0.1
+"""Seconds between two looks whether the process that started this one still runs."""
 PATIENCE_S = 10.0
 """Seconds within which the processes must have ended."""
 
@@ -41,9 +44,29 @@ def caretaker(folder: str) -> Iterator[None]:
     try:
         yield
     finally:
-        process.communicate()  # it waits for the end of its input
+        try:
+            process.communicate(b"\n", timeout=2 * PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         if process.returncode:
             clear(folder, os.getpid())
+
+
+def wait_for(driver: int) -> None:
+    """Return once a byte comes from the process that started this one, or that process has ended.
+
+    The end of the input tells neither: a fork of that process may hold it open.
+    """
+    signalled = threading.Event()
+
+    def read() -> None:
+        os.read(0, 1)
+        signalled.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    while not signalled.wait(WAKE_S) and os.getppid() == driver:
+        pass
 
 
 def clear(folder: str, driver: int) -> None:
@@ -86,5 +109,5 @@ def _is_written(file: Path, folder: str) -> bool:
 if __name__ == "__main__":
     for end_request in (signal.SIGINT, signal.SIGTERM):  # a scheduler sends them to all processes of a job
         signal.signal(end_request, signal.SIG_IGN)
-    sys.stdin.read()
+    wait_for(int(sys.argv[1]))
     clear(sys.argv[2], int(sys.argv[1]))
