@@ -60,11 +60,11 @@ def wait_for(driver: int) -> None:
     """
     signalled = threading.Event()
 
-    def read() -> None:
+    def await_byte() -> None:
         os.read(0, 1)
         signalled.set()
 
-    threading.Thread(target=read, daemon=True).start()
+    threading.Thread(target=await_byte, daemon=True).start()
     while not signalled.wait(WAKE_S) and os.getppid() == driver:
         pass
 
