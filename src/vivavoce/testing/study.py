@@ -139,10 +139,10 @@ def _check_finding(finding: Any, study: Study, where: str) -> None:
 def _comparable(rows: Sequence[Any]) -> list[str]:
     """The rows as texts in one order, numbers to the digits that count."""
 
-    def shown(cell: Any) -> Any:
+    def rounded(cell: Any) -> Any:
         return f"{cell:.{DIGITS}g}" if isinstance(cell, float) else cell
 
-    return sorted(json.dumps({name: shown(cell) for name, cell in row.items()}) for row in rows)
+    return sorted(json.dumps({name: rounded(cell) for name, cell in row.items()}) for row in rows)
 
 
 def _must(holds: bool, sentence: str) -> None:

@@ -253,8 +253,10 @@ class _Choice(NamedTuple):
             self.table["group"].to_numpy()[at],
             less=self.values[n][at],
         )
-        other = _name(self.versions[n], self.versions)
-        return self._estimate_row(best, difference, n_units, half="report", figure="difference", other=other)
+        against = _name(self.versions[n], self.versions)
+        return self._estimate_row(
+            best, difference, n_units, half="report", figure="difference", other=against
+        )
 
     def _estimate_row(self, n: int, estimate: Estimate, n_units: int | None, **values: Any) -> RubricRow:
         figures = estimate._asdict() | {"n_units": n_units, "n_people": self.n_people}

@@ -62,12 +62,12 @@ class Incomplete(NamedTuple):
     file: str
     what: str
     candidate: str
-    found: int
+    present: int
     expected: int
 
     def __str__(self) -> str:
         return (
-            f"{self.file} has {self.found} of the {self.expected} {self.what} of {self.candidate} behind "
+            f"{self.file} has {self.present} of the {self.expected} {self.what} of {self.candidate} behind "
             "the published figures: those of its figures that rest on them cannot be given."
         )
 
