@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import scipy.stats  # noqa: F401 - pytester forgets what its tests import, and numpy's C modules load once
 from tests.studies.making import SILENT, marked, twins
 
 from vivavoce import testing
