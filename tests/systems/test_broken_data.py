@@ -113,8 +113,8 @@ def test_a_truncated_file_of_marks_takes_only_its_own_figures_away(changed, foun
     rows, _, notes = reproduce("hivmedqa", changed("judge_scores.csv", cut))
     (lost,) = rows["incomplete"]
     assert ("judge_scores.csv", MEDGEMMA, 315) == (lost["file"], lost["candidate"], lost["expected"])
-    assert lost["found"] < 315
-    assert f"has {lost['found']} of the 315 marks of {MEDGEMMA}" in notes[0]
+    assert lost["present"] < 315
+    assert f"has {lost['present']} of the 315 marks of {MEDGEMMA}" in notes[0]
     own = rows["table2"][MEDGEMMA]
     assert all(cell["mean"] is None and cell["sd"] is None for cell in own.values())
     assert 3.96 == own["comprehension"]["published_mean"]
