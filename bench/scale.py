@@ -39,8 +39,6 @@ BUDGETS = ((1_000_000, 30, 1_000), (10_000_000, 600, 4_000))
 """Up to so many rows, the seconds of CPU and the MiB of each step that reads scores."""
 RATIO = 1.1
 """A step's seconds may grow by so much more than the rows."""
-PART = 1_000_000
-"""Answers of one file that is imported: a file stands in memory as a whole."""
 BATCH = 100_000
 METRICS = ("token_f1", "exact", "rouge(n=1)", "rouge(n=L)", "bleu", "chrf")
 SIZES, FURTHER_WORDS = (50_000, 100_000, 200_000), 20
@@ -87,18 +85,16 @@ def make(folder: Path, rows: int, further_words: int = 0) -> int:
             row = {"id": item, "format": "short", "question": f"What helps in {item}?",
                    "references": [" ".join(key)], "group": f"case {i // 2}"}  # fmt: skip
             file.write(json.dumps(row) + "\n")
-    each = PART // (CANDIDATES * REPEATS)
-    for part, some in enumerate(batched(keys.items(), each)):
-        with (folder / f"answers-{part:02}.jsonl").open("w") as file:
-            for item, key in some:
-                for c in range(CANDIDATES):
-                    skill = 0.4 + c / 50 + rng.gauss(0, 0.15)
-                    for repeat in range(1, REPEATS + 1):
-                        text = " ".join(w if rng.random() < skill else rng.choice(WORDS) for w in key)
-                        if further_words:
-                            text += ", " + " ".join(rng.choices(vocabulary, k=further_words)) + "."
-                        row = {"item": item, "candidate": f"m{c:02}", "repeat": repeat, "text": text}
-                        file.write(json.dumps(row) + "\n")
+    with (folder / "answers.jsonl").open("w") as file:
+        for item, key in keys.items():
+            for c in range(CANDIDATES):
+                skill = 0.4 + c / 50 + rng.gauss(0, 0.15)
+                for repeat in range(1, REPEATS + 1):
+                    text = " ".join(w if rng.random() < skill else rng.choice(WORDS) for w in key)
+                    if further_words:
+                        text += ", " + " ".join(rng.choices(vocabulary, k=further_words)) + "."
+                    row = {"item": item, "candidate": f"m{c:02}", "repeat": repeat, "text": text}
+                    file.write(json.dumps(row) + "\n")
     return len(keys) * CANDIDATES * REPEATS
 
 
@@ -110,11 +106,10 @@ def batched(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def bring_in(folder: Path) -> None:
-    """Import the answers, file by file."""
-    for answers in sorted(folder.glob("answers-*.jsonl")):
-        viva.open(folder / "run.viva").import_answers(
-            answers, benchmark=f"jsonl(path='{folder / 'exam.jsonl'}')"
-        )
+    """Import the answers."""
+    viva.open(folder / "run.viva").import_answers(
+        folder / "answers.jsonl", benchmark=f"jsonl(path='{folder / 'exam.jsonl'}')"
+    )
 
 
 def write(run: viva.Run) -> None:

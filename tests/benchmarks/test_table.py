@@ -104,7 +104,7 @@ def test_two_contents_under_one_id_are_refused(field: str, one: Any, other: Any)
 
 def test_without_ids_a_question_bears_a_stable_one():
     one, again, other = (
-        table({"question": text, "answer": "x"}).lines[0].row["item"]
+        table({"question": text, "answer": "x"}).benchmark.items[0].item
         for text in ("Which?", " Which? ", "What?")
     )
     assert one == again

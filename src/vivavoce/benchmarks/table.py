@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from vivavoce import formats
@@ -20,7 +21,7 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.exclusions import Faulty, exclusion_at
 from vivavoce.core.records import Card, Exclusion, Item
 from vivavoce.core.registry import benchmark
-from vivavoce.core.tables import ITEMS, LISTS, Line
+from vivavoce.core.tables import ITEMS, LISTS, Line, Lines
 from vivavoce.core.text import one_line
 
 SHORT_WORDS = 10
@@ -76,10 +77,13 @@ class Table(Benchmark):
 
 
 class TableItems(NamedTuple):
-    """What a table says of questions: the benchmark, the rows with an id each, and the formats inferred."""
+    """What a table says of questions: the benchmark, the rows with an id each, and the formats inferred.
+
+    `lines` reads the rows of the table again, as often as asked for.
+    """
 
     benchmark: Loaded
-    lines: tuple[Line, ...]
+    lines: Lines
     formats: dict[str, int]
 
 
@@ -101,14 +105,13 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
         faults.setdefault(key, exclusion_at(where, error.reason))
 
-    named: list[Line] = []
     merged: dict[tuple[str, str], dict[str, tuple[Any, str]]] = {}
     for line in lines:
         key = ("", line.where)  # no question bears it
         try:
-            named.append(_with_id(line))
-            key = (str(named[-1].row["item"]), str(named[-1].row.get("variant") or ""))
-            _merge(merged.setdefault(key, {}), named[-1], " ".join(key).strip())
+            named = _with_id(line)
+            key = (str(named.row["item"]), str(named.row.get("variant") or ""))
+            _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
         except RowError as error:
             leave_out(key, line.where, error)
     inferred: Counter[str] = Counter()
@@ -122,7 +125,8 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             inferred.update([items[-1].format] if is_inferred else ())
         except RowError as error:
             leave_out(key, fields["item"][1], error)
-    return TableItems(Table(name=name).loaded(items, tuple(faults.values())), tuple(named), dict(inferred))
+    loaded = Table(name=name).loaded(items, tuple(faults.values()))
+    return TableItems(loaded, Lines(partial(_with_ids, lines)), dict(inferred))
 
 
 _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out and counted.'
@@ -150,6 +154,13 @@ def _item(line: Line, name: str) -> Item:
             "options and no key",
         )
     return check_item(item)
+
+
+def _with_ids(lines: Iterable[Line]) -> Iterator[Line]:
+    """The rows with an id each, without those that can have none."""
+    for line in lines:
+        with suppress(RowError):
+            yield _with_id(line)
 
 
 def _with_id(line: Line) -> Line:

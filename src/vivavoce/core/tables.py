@@ -3,7 +3,7 @@
 import functools
 import json
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -72,6 +72,19 @@ class Line(NamedTuple):
     row: dict[str, Any]
 
 
+class Lines(Iterable[Line]):
+    """Rows that are read anew as often as they are asked for, so that none stays in memory.
+
+    `read` begins a reading; it raises what it raises at the row where it does.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[Line]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Line]:
+        return self._read()
+
+
 def is_file(path: Path) -> bool:
     """True if a file lies at the path. Raises `InputError` where the system does not let us look."""
     try:
@@ -102,9 +115,9 @@ AS_FOUND = Dialect()
 
 
 class Table(NamedTuple):
-    """The rows of a file, one at a time, how it was read, and why that was guessed ('' where it was not)."""
+    """The rows of a file, how it was read, and why that was guessed ('' where it was not)."""
 
-    lines: Iterator[Line]
+    lines: Lines
     dialect: Dialect = AS_FOUND
     guess: str = ""
 
@@ -130,7 +143,7 @@ def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
     if misplaced := [name for name, value in dialect._asdict().items() if value and name not in choices]:
         raise InputError(f"{path}: a {suffix} file has no {misplaced[0]} to be chosen.")
     table = reader(path, dialect)
-    return table._replace(lines=_not_empty(path, table.lines))
+    return table._replace(lines=Lines(functools.partial(_not_empty, path, table.lines)))
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -138,7 +151,7 @@ def read_lines(path: Path) -> Iterator[Line]:
     yield from open_table(path).lines
 
 
-def _not_empty(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
+def _not_empty(path: Path, lines: Iterable[Line]) -> Iterator[Line]:
     empty = True
     for line in lines:
         empty = False
@@ -155,11 +168,11 @@ def _json_table(path: Path, dialect: Dialect) -> Table:
     named = Dialect(encoding=codec)
     if path.suffix.lower() == ".json" and (lines := _array(path, codec)) is not None:
         return Table(lines, named)
-    return Table(_json_lines(path, codec), named)
+    return Table(Lines(functools.partial(_json_lines, path, codec)), named)
 
 
-def _array(path: Path, codec: str) -> Iterator[Line] | None:
-    """The objects of a file that holds one array; null if it begins with something else."""
+def _array(path: Path, codec: str) -> Lines | None:
+    """The objects of a file that holds one array, all in memory; null if it begins with something else."""
     from vivavoce.core.encodings import text_lines
 
     texts = text_lines(path, codec)
@@ -173,9 +186,9 @@ def _array(path: Path, codec: str) -> Iterator[Line] | None:
         at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         words = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise InputError(f"{path}{at}: broken JSON ({words}).") from None
-    return (Line(where, _object(entry, where)) for where, entry in (
+    return Lines(lambda: (Line(where, _object(entry, where)) for where, entry in (
         (f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)
-    ))  # fmt: skip
+    )))  # fmt: skip
 
 
 def _json_lines(path: Path, codec: str) -> Iterator[Line]:
@@ -209,10 +222,13 @@ def _delimited_table(path: Path, dialect: Dialect) -> Table:
         delimiter = with_delimiter(path, encoding.codec, dialect.delimiter)
     else:
         delimiter = delimiter_of(path, encoding.codec)
-    rows = delimited_rows(path, encoding.codec, delimiter)
     advice = f" The delimiter is {delimiter.word}: a field that holds one needs quotes."
-    lines = _under_header(path, ((f"{path}, line {number}", row) for number, row in rows), advice)
-    return Table(lines, Dialect(delimiter.word, encoding.codec), encoding.why)
+
+    def lines() -> Iterator[Line]:
+        rows = delimited_rows(path, encoding.codec, delimiter)
+        return _under_header(path, ((f"{path}, line {number}", row) for number, row in rows), advice)
+
+    return Table(Lines(lines), Dialect(delimiter.word, encoding.codec), encoding.why)
 
 
 def _under_header(path: Path, rows: Iterator[tuple[str, list[str]]], advice: str = "") -> Iterator[Line]:
@@ -243,15 +259,15 @@ def _column_names(header: list[str]) -> list[str]:
 
 
 def _parquet_table(path: Path, dialect: Dialect) -> Table:
-    return Table(_parquet(path))
+    return Table(Lines(functools.partial(_parquet, path)))
 
 
 def _workbook_table(path: Path, dialect: Dialect) -> Table:
     from vivavoce.core.workbooks import read_sheet
 
     sheet = read_sheet(path, dialect.sheet)
-    rows = ((f"{path}, row {number}", cells) for number, cells in sheet.rows)
-    return Table(_under_header(path, rows), Dialect(sheet=sheet.name))
+    rows = [(f"{path}, row {number}", cells) for number, cells in sheet.rows]
+    return Table(Lines(lambda: _under_header(path, iter(rows))), Dialect(sheet=sheet.name))
 
 
 def _parquet(path: Path) -> Iterator[Line]:

@@ -1,8 +1,6 @@
 """Recorded answers in: other people's files become responses of a run."""
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
@@ -11,9 +9,10 @@ from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
-from vivavoce.core.records import Item, Response, ResponseStatus, Role
-from vivavoce.core.tables import ITEMS, Line, cell_names
-from vivavoce.core.text import is_blank, one_line
+from vivavoce.core.records import Response, Role
+from vivavoce.core.tables import ITEMS, Line, Lines
+from vivavoce.pipeline.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
+from vivavoce.pipeline.exchange.answer_tally import AnswerTally
 from vivavoce.pipeline.exchange.column_names import (
     by_field,
     columns_of,
@@ -23,16 +22,7 @@ from vivavoce.pipeline.exchange.column_names import (
     spread_options,
 )
 from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.exchange.rows import (
-    by_name,
-    listed,
-    named,
-    number_of,
-    of_probe,
-    refuse_blank_twins,
-    renamed,
-    text_of,
-)
+from vivavoce.pipeline.exchange.rows import listed, refuse_blank_twins, renamed
 from vivavoce.pipeline.exchange.sources import (
     AS_IT_IS,
     Data,
@@ -55,34 +45,29 @@ COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
     *("tokens", "seconds", "cost", "error", "probe", "confidence"),
 )
-_NEEDED = {
-    "item": "--map item=COLUMN",
-    "candidate": "--map candidate=COLUMN or --set candidate=NAME",
-    "text": "--map text=COLUMN",
-}
 
 
 class Answers(NamedTuple):
-    """What a table of answers holds: the benchmark, and the responses to its items.
+    """What a table of answers holds: the benchmark, and the rows that answer its items, read when asked for.
 
-    `skipped` counts rows by the item outside the benchmark, `probes` rows of log-probabilities. `matched`
-    gives for our fields the source's columns, `formats` how many questions were taken for each format.
+    `tally` counts them, `skipped` the rows that are no answer to the benchmark. `matched` gives for our
+    fields the source's columns, `formats` how many questions were taken for each format, `left_out` the
+    columns that are no field of ours.
     """
 
     source: Source
     benchmark: Loaded
-    responses: list[Response]
-    skipped: Counter[str]
-    probes: int
+    rows: Iterable[AnswerRow]
+    tally: AnswerTally
+    skipped: Skipped
     matched: Mapping[str, str]
     formats: Mapping[str, int]
+    left_out: tuple[str, ...]
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """The columns that are no field of ours."""
-        used = {*self.matched.values(), *COLUMNS, *ITEMS, "id"}
-        used |= {name.partition(".")[0] for name in self.matched.values()}
-        return tuple(c for c in columns_of(self.source.lines) if c not in used) if self.source.free else ()
+    def responses(self) -> Iterator[Response]:
+        """The responses, each once."""
+        return self.tally.distinct(self.rows)
 
 
 def read_answers(
@@ -112,20 +97,30 @@ def read_answers(
         spread = spread_options(
             source.lines, {*constants, *matched}, matched, needed=("question", "candidate")
         )
-    source = source._replace(lines=list(gathered(source.lines, spread)))
-    lines: Iterable[Line] = renamed(source.lines, matched, columns, constants)
-    matched |= named_options(spread)
+    lines: Iterable[Line] = Lines(
+        lambda: renamed(gathered(source.lines, spread), matched, columns, constants)
+    )
     inferred: Mapping[str, int] = {}
     if with_questions:
-        loaded, lines, inferred = table_items(lines, name or source.stem, reading.faulty)
+        loaded, of_items, inferred = table_items(lines, name or source.stem, reading.faulty)
         loaded = with_earlier_exclusions(run, loaded, source.name)
-        lines = filter(_of_answer, lines)
+        lines = Lines(lambda: filter(_of_answer, of_items))
     loaded = loaded or _benchmark_of(run, source, present)
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    if source.in_memory:
-        lines = map(_with_text, lines)
-    responses, skipped, probes = _responses(lines, loaded, matched)
-    return Answers(source, loaded, responses, skipped, probes, matched, inferred)
+    rows = AnswerRows(lines, keys_by_name(loaded.items), matched, numbers_are_texts=source.in_memory)
+    tally = AnswerTally.of(rows)
+    columns_read = columns_of(gathered(source.lines, spread)) if spread else present
+    matched |= named_options(spread)
+    return Answers(
+        source, loaded, rows, tally, rows.skipped, matched, inferred, _left_out(columns_read, matched)
+    )
+
+
+def _left_out(columns: Iterable[str], matched: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that are no field of ours."""
+    used = {*matched.values(), *COLUMNS, *ITEMS, "id"}
+    used |= {name.partition(".")[0] for name in matched.values()}
+    return tuple(column for column in columns if column not in used)
 
 
 def refuse_faulty(faulty: str, *, with_questions: bool) -> None:
@@ -163,14 +158,6 @@ def _of_answer(line: Line) -> bool:
     return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
 
 
-def _with_text(line: Line) -> Line:
-    """The row with the text of a cell that a frame holds as True or 12: a column of such answers only."""
-    text = line.row.get("text")
-    if isinstance(text, float) and text.is_integer():
-        text = int(text)
-    return Line(line.where, {**line.row, "text": str(text)}) if isinstance(text, bool | int | float) else line
-
-
 def import_answers(
     run: RunFile,
     data: Data,
@@ -197,23 +184,23 @@ def import_answers(
     answers = read_answers(
         run, data, benchmark=benchmark, name=name, columns=columns, constants=constants, reading=reading
     )  # fmt: skip
-    source, loaded, responses = answers.source, answers.benchmark, answers.responses
-    candidates = dict.fromkeys(r.candidate for r in responses)
+    source, loaded, tally = answers.source, answers.benchmark, answers.tally
+    candidates = tally.candidates
     refuse_blank_twins(candidates, source.name, "models")
-    refuse_blank_twins((r.item for r in responses), source.name, "ids")
+    refuse_blank_twins((item for _, item, _ in tally.items), source.name, "ids")
     unknown = [name for name in roles if name not in candidates]
     if unknown:
         raise InputError(f"--role names {unknown[0]!r}, but {source.name} has no such candidate."
                          f"{suggest(unknown[0], list(candidates))}")  # fmt: skip
-    if not responses:
+    if not candidates:
         raise _no_answers(answers)
-    with run.writing() as db:
+    with run.writing() as db, source.unchanged():
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
         store_loaded(db, loaded, loaded.items, new_version=new_version)
         items = item_keys(db, loaded.items[0].benchmark)
         parts = {**dict.fromkeys(candidates, "candidate"), **source.roles, **roles_stored, **roles}
         keys = put_candidates(db, {c: parts[c] for c in candidates})
-        stored = put_responses(db, responses, items=items, candidates=keys)
+        stored = put_responses(db, answers.responses, items=items, candidates=keys)
         put_provenance(
             db,
             "import",
@@ -226,8 +213,8 @@ def import_answers(
                 "roles": {**source.roles, **roles},
                 **stored._asdict(),
                 **(counts.numbers if (counts := loaded.exclusion_counts) else {}),
-                "skipped": answers.skipped.total(),
-                "probes": answers.probes,
+                "skipped": answers.skipped.by_item.total(),
+                "probes": answers.skipped.probes,
                 "matched": dict(answers.matched),
                 "formats": dict(answers.formats),
                 "left_out": list(answers.left_out),
@@ -236,16 +223,16 @@ def import_answers(
             changed=stored.new + stored.replaced,
         )
     return Imported(
-        responses=len(responses),
+        responses=tally.rows.height,
         candidates=len(candidates),
-        items=len({(r.item, r.variant) for r in responses}),
-        blank=sum(r.text is not None and is_blank(r.text) for r in responses),
-        failed=sum(r.status == "failed" for r in responses),
-        skipped=answers.skipped.total(),
-        skipped_items=tuple(answers.skipped),
+        items=len(tally.items),
+        blank=int(tally.rows["blank"].sum()),
+        failed=int(tally.rows["failed"].sum()),
+        skipped=answers.skipped.by_item.total(),
+        skipped_items=tuple(answers.skipped.by_item),
         **stored._asdict(),
-        identical_repeats=identical_repeats(responses),
-        probes=answers.probes,
+        identical_repeats=tally.identical_repeats,
+        probes=answers.skipped.probes,
         **count_items(loaded.items).facts,
         matched={ours: theirs for ours, theirs in answers.matched.items() if ours != theirs},
         formats=dict(answers.formats),
@@ -263,7 +250,8 @@ def import_answers(
 
 def _no_answers(answers: Answers) -> InputError:
     """The error for a source without an answer to the benchmark."""
-    source, loaded, skipped, probes = answers.source.name, answers.benchmark, answers.skipped, answers.probes
+    source, loaded = answers.source.name, answers.benchmark
+    skipped, probes = answers.skipped.by_item, answers.skipped.probes
     if probes:
         return InputError(
             f"{source} holds no answer in words to {loaded.spec}: {probes} rows are of probes, which "
@@ -280,121 +268,8 @@ def _no_answers(answers: Answers) -> InputError:
     )
 
 
-def _responses(
-    lines: Iterable[Line], loaded: Loaded, matched: Mapping[str, str]
-) -> tuple[list[Response], Counter[str], int]:
-    """The rows as responses to the selected items; how many are about each other item; how many hold
-    log-probabilities.
-    """
-    selected = by_name(loaded.items)
-    responses: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
-    skipped: Counter[str] = Counter()
-    probes = 0
-    for line in named(lines, matched, _NEEDED):
-        if of_probe(line):
-            probes += 1
-            continue
-        names = (text_of(line, "item") or "", text_of(line, "variant") or "")
-        if names in selected:
-            _add_response(responses, line, selected[names], names[0])
-        else:
-            skipped[" ".join(names).strip()] += 1
-    return [response for response, _ in responses.values()], skipped, probes
-
-
 def _near(skipped: Iterable[str], loaded: Loaded) -> str:
     """The item that the first of these names may stand for, in a sentence; empty without one."""
     first, ids = next(iter(skipped), ""), list(dict.fromkeys(item.item for item in loaded.items))
     # A name that the benchmark has, but its settings leave out, is no slip of the pen.
     return "" if first in {item.name for item in loaded.others} else suggest(first, ids)
-
-
-def _add_response(
-    responses: dict[tuple[str, str, str, int, str], tuple[Response, str]], line: Line, item: Item, name: str
-) -> None:
-    """Add the response of a row. Raises `InputError` for another response to the same item and repeat."""
-    response = _response(line, item)
-    key = (response.item, response.variant, response.candidate, response.repeat, response.edit)
-    if key in responses and responses[key][0] != response:
-        raise InputError(
-            f"{line.where}: a second answer of {response.candidate} to {name}, repeat "
-            f"{response.repeat} (the first: {responses[key][1]}). If the file numbers repeats, name the "
-            "column: --map repeat=…"
-        )
-    responses[key] = (response, line.where)
-
-
-def _response(line: Line, item: Item) -> Response:
-    row, where = line.row, line.where
-    text = row["text"]
-    if text is not None and not isinstance(text, str):
-        raise InputError(
-            f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
-            f"{_field_of(text)}"
-        )
-    status: Any = row.get("status")
-    if status in (None, ""):
-        status = "failed" if text is None else "ok"
-    if status not in get_args(ResponseStatus):
-        raise InputError(f"{where}: status {status!r} is none of ok, filtered, failed.")
-    if status == "ok" and text is None:
-        raise InputError(f"{where}: the status is ok but there is no text.")
-    return Response(
-        benchmark=item.benchmark,
-        item=item.item,
-        variant=item.variant,
-        candidate=text_of(line, "candidate") or "",
-        repeat=number_of(row, "repeat", int, where, 1, least=1),
-        edit=text_of(line, "edit") or "",
-        status=status,
-        text=text if status == "ok" else None,
-        reasoning=text_of(line, "reasoning"),
-        finish_reason=text_of(line, "finish_reason"),
-        tokens=number_of(row, "tokens", int, where, least=0),
-        seconds=number_of(row, "seconds", float, where, least=0),
-        cost=number_of(row, "cost", float, where, least=0),
-        error=text_of(line, "error") or (text if status == "failed" else None),
-        meta=_confidence(line),
-    )
-
-
-def _field_of(value: Any) -> str:
-    """How a field of a nested answer is named, in a sentence; empty where there is none."""
-    first = next((name for name in cell_names({"COLUMN": value}) if name != "COLUMN"), None)
-    return f" A dotted name leads to its text, as in --map text={first}." if first else ""
-
-
-def _confidence(line: Line) -> dict[str, float | str]:
-    """The confidence of a row, if it has one: a probability where the cell is a number, else its words.
-
-    Raises `InputError` for a number above 1 or below 0, which is no probability.
-    """
-    cell = line.row.get("confidence")
-    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
-    try:
-        number = number_of({"confidence": cell}, "confidence", float, line.where)
-    except InputError:
-        if not isinstance(cell, str):
-            raise
-        return {"confidence": cell}
-    if number is not None and not 0 <= number <= 1:
-        raise InputError(
-            f"{line.where}: confidence is {number:g}; a number is a probability from 0 to 1, and percent has "
-            f"its sign, as in {number:g}%."
-        )
-    return {} if number is None else {"confidence": number}
-
-
-_DECIMAL_COMMA = re.compile(r"\s*[01],\d+\s*")
-
-
-def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:
-    """Candidates with several answers to some item, and to every item always the same text."""
-    texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for r in responses:
-        if r.text is not None:
-            texts[r.candidate, r.item, r.variant].append(r.text)
-    repeated = {key: texts_given for key, texts_given in texts.items() if len(texts_given) > 1}
-    varied = {candidate for (candidate, *_), texts_given in repeated.items() if len(set(texts_given)) > 1}
-    return tuple(dict.fromkeys(c for c, *_ in repeated if c not in varied))

@@ -184,7 +184,7 @@ def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:
 
 
 def spread_options(
-    lines: Sequence[Line], present: Collection[str], matched: Mapping[str, str], *, needed: Collection[str]
+    lines: Iterable[Line], present: Collection[str], matched: Mapping[str, str], *, needed: Collection[str]
 ) -> dict[str, str]:
     """The columns that hold one option each, by their labels; none where one column holds the options.
 

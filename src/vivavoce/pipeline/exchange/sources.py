@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from vivavoce.core.exclusions import Faulty
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
-from vivavoce.core.tables import AS_FOUND, Dialect, Line, is_file, open_table
+from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
 from vivavoce.pipeline.exchange.log_readers import TableReader, reader_of
 from vivavoce.pipeline.exchange.wide_tables import Columns, long_lines
 
@@ -39,6 +39,8 @@ AS_IT_IS = Reading()
 class Source(NamedTuple):
     """Rows to import, the name of what they are from, and the first 8 hex digits of its hash.
 
+    `lines` can be read as often as needed; those of a table in a file are read from it each time.
+
     `dialect` is how a file was read, `guess` why that was guessed ('' where it was not), `models` the columns
     of a wide table, of which each row gave several.
 
@@ -49,7 +51,7 @@ class Source(NamedTuple):
     """
 
     name: str
-    lines: Sequence[Line]
+    lines: Iterable[Line]
     hash: str
     free: bool = True
     in_memory: bool = False
@@ -75,6 +77,18 @@ class Source(NamedTuple):
         """What provenance says of it."""
         file = "data in memory" if self.in_memory else Path(self.name).name
         return {"file": file, "file_hash": self.hash}
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Raise `InputError` where the file is another than the one that was hashed, whatever came of it."""
+        try:
+            yield
+        finally:
+            if self.free and not self.in_memory and file_hash(Path(self.name)) != self.hash:
+                raise InputError(
+                    f"{self.name} changed while it was read: import it again when nothing writes to it. "
+                    "Nothing was imported."
+                ) from None
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -107,8 +121,10 @@ def read_source(
         )
     if not reading.models:
         return source
+    lines = Lines(lambda: long_lines(source.lines, reading.models, named))
     with source.named():
-        lines = list(long_lines(source.lines, reading.models, named))
+        for _ in lines:  # whatever is wrong with a row is said with the name
+            pass
     return source._replace(lines=lines, models=reading.models)
 
 
@@ -127,5 +143,6 @@ def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
         lines, roles, notes = reader.log(file, benchmark)
         digest = reader.file_hash(file, benchmark)
         return Source(str(file), list(lines), digest, free=False, roles=roles, notes=notes)
+    digest = file_hash(file)
     table = open_table(file, dialect)
-    return Source(str(file), list(table.lines), file_hash(file), dialect=table.dialect, guess=table.guess)
+    return Source(str(file), table.lines, digest, dialect=table.dialect, guess=table.guess)

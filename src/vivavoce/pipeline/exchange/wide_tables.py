@@ -1,6 +1,6 @@
 """Wide tables: a row per question, and a column with the answers of each model."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.errors import InputError, suggest
@@ -27,7 +27,7 @@ def columns_of_models(words: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def long_lines(lines: Sequence[Line], models: Columns, named: Collection[str] = ()) -> Iterator[Line]:
+def long_lines(lines: Iterable[Line], models: Columns, named: Collection[str] = ()) -> Iterator[Line]:
     """A row for each row and model, with `candidate` and `text` in the place of the models' columns.
 
     A blank cell is a blank answer and a null one a failed response, as in any table. `named` are the fields

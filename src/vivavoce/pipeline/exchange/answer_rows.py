@@ -1,0 +1,149 @@
+"""Rows under our names as the responses that they hold, one at a time."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, get_args
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
+from vivavoce.core.tables import Line, cell_names
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.rows import named, number_of, of_probe, text_of
+
+_NEEDED = {
+    "item": "--map item=COLUMN",
+    "candidate": "--map candidate=COLUMN or --set candidate=NAME",
+    "text": "--map text=COLUMN",
+}
+
+
+class AnswerRow(NamedTuple):
+    """A response, where it stands, and the id by which its row names the item."""
+
+    response: Response
+    where: str
+    name: str
+
+
+class Skipped:
+    """Rows that give no response: of each item outside the benchmark, and of log-probabilities."""
+
+    def __init__(self) -> None:
+        self.by_item: Counter[str] = Counter()
+        self.probes = 0
+
+
+def keys_by_name(items: Iterable[Item]) -> dict[tuple[str, str], ItemKey]:
+    """The key of each item by every name it answers to: published id, or base id and variant."""
+    keys = {(i.item, i.variant): (i.benchmark, i.item, i.variant) for i in items}
+    return {(i.alias, ""): keys[i.item, i.variant] for i in items if i.alias} | keys
+
+
+class AnswerRows(Iterable[AnswerRow]):
+    """The responses to `items` in lines under our names, read as often as asked for.
+
+    `skipped` counts the other rows, of which the last reading gave none. With `numbers_are_texts` a number or
+    a truth value is the text of an answer: a frame holds a column of such answers so.
+
+    Raises `InputError` for a row that is no response, with where it stands.
+    """
+
+    def __init__(
+        self,
+        lines: Iterable[Line],
+        items: Mapping[tuple[str, str], ItemKey],
+        matched: Mapping[str, str],
+        *,
+        numbers_are_texts: bool = False,
+    ) -> None:
+        self._lines, self._items, self._matched = lines, items, matched
+        self._numbers_are_texts = numbers_are_texts
+        self.skipped = Skipped()
+
+    def __iter__(self) -> Iterator[AnswerRow]:
+        self.skipped = Skipped()
+        lines = map(_with_text, self._lines) if self._numbers_are_texts else self._lines
+        for line in named(lines, self._matched, _NEEDED):
+            if of_probe(line):
+                self.skipped.probes += 1
+                continue
+            name = text_of(line, "item") or "", text_of(line, "variant") or ""
+            if name in self._items:
+                yield AnswerRow(_response(line, self._items[name]), line.where, name[0])
+            else:
+                self.skipped.by_item[" ".join(name).strip()] += 1
+
+
+def _with_text(line: Line) -> Line:
+    """The row with the text of a cell that a frame holds as True or 12: a column of such answers only."""
+    text = line.row.get("text")
+    if isinstance(text, float) and text.is_integer():
+        text = int(text)
+    return Line(line.where, {**line.row, "text": str(text)}) if isinstance(text, bool | int | float) else line
+
+
+def _response(line: Line, key: ItemKey) -> Response:
+    row, where = line.row, line.where
+    benchmark, item, variant = key
+    text = row["text"]
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
+            f"{_field_of(text)}"
+        )
+    status: Any = row.get("status")
+    if status in (None, ""):
+        status = "failed" if text is None else "ok"
+    if status not in get_args(ResponseStatus):
+        raise InputError(f"{where}: status {status!r} is none of ok, filtered, failed.")
+    if status == "ok" and text is None:
+        raise InputError(f"{where}: the status is ok but there is no text.")
+    return Response(
+        benchmark=benchmark,
+        item=item,
+        variant=variant,
+        candidate=text_of(line, "candidate") or "",
+        repeat=number_of(row, "repeat", int, where, 1, least=1),
+        edit=text_of(line, "edit") or "",
+        status=status,
+        text=text if status == "ok" else None,
+        reasoning=text_of(line, "reasoning"),
+        finish_reason=text_of(line, "finish_reason"),
+        tokens=number_of(row, "tokens", int, where, least=0),
+        seconds=number_of(row, "seconds", float, where, least=0),
+        cost=number_of(row, "cost", float, where, least=0),
+        error=text_of(line, "error") or (text if status == "failed" else None),
+        meta=_confidence(line),
+    )
+
+
+def _field_of(value: Any) -> str:
+    """How a field of a nested answer is named, in a sentence; empty where there is none."""
+    first = next((name for name in cell_names({"COLUMN": value}) if name != "COLUMN"), None)
+    return f" A dotted name leads to its text, as in --map text={first}." if first else ""
+
+
+def _confidence(line: Line) -> dict[str, float | str]:
+    """The confidence of a row, if it has one: a probability where the cell is a number, else its words.
+
+    Raises `InputError` for a number above 1 or below 0, which is no probability.
+    """
+    cell = line.row.get("confidence")
+    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
+    try:
+        number = number_of({"confidence": cell}, "confidence", float, line.where)
+    except InputError:
+        if not isinstance(cell, str):
+            raise
+        return {"confidence": cell}
+    if number is not None and not 0 <= number <= 1:
+        raise InputError(
+            f"{line.where}: confidence is {number:g}; a number is a probability from 0 to 1, and percent has "
+            f"its sign, as in {number:g}%."
+        )
+    return {} if number is None else {"confidence": number}
+
+
+_DECIMAL_COMMA = re.compile(r"\s*[01],\d+\s*")

@@ -1,0 +1,114 @@
+"""What a table of answers holds, counted without keeping its texts: some 40 bytes a row."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import NamedTuple, Self
+
+import numpy as np
+import polars as pl
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import ItemKey, Response
+from vivavoce.core.text import is_blank
+from vivavoce.pipeline.exchange.answer_rows import AnswerRow
+from vivavoce.studies.answers import identical_repeats
+
+_AT_ONCE = 10_000
+_KEY = ["item", "candidate", "repeat", "edit"]
+_COLUMNS = pl.Schema(
+    dict.fromkeys(("item", "candidate", "edit"), pl.Int32())
+    | dict.fromkeys(("repeat", "text_hash", "rest_hash"), pl.Int64())
+    | dict.fromkeys(("blank", "failed"), pl.Boolean())
+)
+
+
+class AnswerTally(NamedTuple):
+    """The items and candidates of a table of answers, each numbered in the order of its first row.
+
+    `is_first` tells for every row whether it is the first under its item, candidate, repeat and edit: any
+    other one repeats that row word for word. `rows` are the first ones: their numbers, 64-bit hashes of the
+    text (null where none arrived) and of what else they say, and whether they are blank or failed.
+    """
+
+    items: Mapping[ItemKey, int]
+    candidates: Mapping[str, int]
+    is_first: np.ndarray
+    rows: pl.DataFrame
+
+    @classmethod
+    def of(cls, answers: Iterable[AnswerRow]) -> Self:
+        """Count the answers of a table, which is read a second time where two rows contradict each other.
+
+        Raises `InputError` for these: two rows of one item, candidate, repeat and edit that say different
+        things.
+        """
+        items: dict[ItemKey, int] = {}
+        candidates: dict[str, int] = {}
+        edits: dict[str, int] = {"": 0}
+
+        def row(r: Response) -> tuple[int | bool | None, ...]:
+            return (
+                items.setdefault((r.benchmark, r.item, r.variant), len(items)),
+                candidates.setdefault(r.candidate, len(candidates)),
+                edits.setdefault(r.edit, len(edits)),
+                r.repeat,
+                None if r.text is None else hash(r.text),
+                hash((r.status, r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error,
+                      *r.meta.items())),
+                r.text is not None and is_blank(r.text),
+                r.status == "failed",
+            )  # fmt: skip
+
+        iterator = iter(answers)
+        parts = [pl.DataFrame(schema=_COLUMNS)]
+        while batch := [row(answer.response) for answer in islice(iterator, _AT_ONCE)]:
+            parts.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
+        rows = pl.concat(parts)
+        is_first = _is_first(rows)
+        if not is_first.all():
+            _refuse_contradiction(rows, answers)
+            rows = rows.filter(pl.Series(is_first))
+        return cls(items, candidates, is_first, rows)
+
+    def distinct(self, answers: Iterable[AnswerRow]) -> Iterator[Response]:
+        """The responses of the table that was counted, without those that repeat an earlier one."""
+        return (a.response for a, is_first in zip(answers, self.is_first, strict=True) if is_first)
+
+    @property
+    def identical_repeats(self) -> tuple[str, ...]:
+        """The candidates with several answers to some item, and to every item always the same text."""
+        names = {str(number): candidate for candidate, number in self.candidates.items()}
+        keys = {"benchmark": pl.lit(""), "variant": pl.lit(""), "edit": pl.lit("")}
+        numbers = identical_repeats(self.rows.filter(pl.col("edit") == 0).with_columns(**keys))
+        return tuple(names[number] for number in sorted(numbers, key=int))
+
+
+def _is_first(rows: pl.DataFrame) -> np.ndarray:
+    """For each row whether no earlier one has its key."""
+    order = np.lexsort([rows[name].to_numpy() for name in reversed(_KEY)])  # stable: the first stands first
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for name in _KEY:
+        values = rows[name].to_numpy()[order]
+        same &= values[1:] == values[:-1]
+    is_first = np.ones(len(order), bool)
+    is_first[order[1:][same]] = False
+    return is_first
+
+
+def _refuse_contradiction(rows: pl.DataFrame, answers: Iterable[AnswerRow]) -> None:
+    """Raise `InputError` for the first row that says something else than the first under its key."""
+    says = pl.struct("text_hash", "rest_hash")
+    rows = rows.select(*_KEY, says.alias("says")).with_row_index("number")
+    others = rows.join(rows.unique(_KEY, keep="first"), on=_KEY, maintain_order="left").filter(
+        pl.col("says") != pl.col("says_right")
+    )
+    if others.is_empty():
+        return
+    second, first = others.row(0, named=True)["number"], others.row(0, named=True)["number_right"]
+    at = {number: row for number, row in enumerate(islice(answers, second + 1)) if number in (first, second)}
+    row = at[second]
+    raise InputError(
+        f"{row.where}: a second answer of {row.response.candidate} to {row.name}, repeat "
+        f"{row.response.repeat} (the first: {at[first].where}). If the file numbers repeats, name the "
+        "column: --map repeat=…"
+    )
