@@ -75,14 +75,14 @@ class Line(NamedTuple):
 class Lines(Iterable[Line]):
     """Rows that are read anew as often as they are asked for, so that none stays in memory.
 
-    `read` begins a reading; it raises what it raises at the row where it does.
+    `begin` starts at the first row, and raises what it raises where it comes to it.
     """
 
-    def __init__(self, read: Callable[[], Iterator[Line]]) -> None:
-        self._read = read
+    def __init__(self, begin: Callable[[], Iterator[Line]]) -> None:
+        self._begin = begin
 
     def __iter__(self) -> Iterator[Line]:
-        return self._read()
+        return self._begin()
 
 
 def is_file(path: Path) -> bool:

@@ -170,6 +170,7 @@ _EVENTS = {
     "merge": "another run was brought in",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were marked together",
+    "plugin metric": "a metric of a plugin marked for the first time",
 }
 
 

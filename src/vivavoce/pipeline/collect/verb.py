@@ -117,7 +117,10 @@ def divide(plan: CollectPlan, shard: Shard, shards: int) -> CollectPlan:
         for task in plan.tasks
     )
     expected = sum(len(task.items) for task in tasks) if tasks else len(items) * plan.repeats
-    work = ShardWork("collect", shard, _job(plan), expected * len(plan.candidates), done=False)
+    derived = sum(item.origin is not None for item in items)
+    work = ShardWork(
+        "collect", shard, _job(plan), expected * len(plan.candidates), done=False, derived=derived
+    )
     candidates = tuple(c._replace(shards=shards) for c in plan.candidates)
     return plan._replace(items=items, tasks=tasks, candidates=candidates, exam=plan.items, shard=work)
 

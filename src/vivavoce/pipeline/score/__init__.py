@@ -9,7 +9,7 @@ against what it declared before it is stored.
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
@@ -78,22 +78,27 @@ def score(
     progress: Progress | None = None,
     encoded: Counter[str] | None = None,
     executor: Executor | None = None,
+    begin: Callable[[], None] | None = None,
 ) -> list[ScoreSummary]:
     """Mark what is not marked yet; failed rows are tried again. `items` restricts to these.
 
     Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
     rows done and the rows in all; `encoded` gets the texts that passed each encoder. The `executor` computes
-    batches, by default this process; metrics that ask a model, or compare answers, always score here. A
-    metric that breaks stops alone; its error comes when those beside it are done. Raises `MetricError` before
-    anything is stored if an item lacks a field that a metric needs, a metric that compares finds one
-    candidate only, or one of probabilities none.
+    batches, by default this process; metrics that ask a model, or compare answers, always score here. `begin`
+    is called when nothing stands against scoring, before anything is stored. A metric that breaks stops
+    alone; its error comes when those beside it are done.
+
+    Raises `MetricError` before anything is stored if an item lacks a field that a metric needs, a metric that
+    compares finds one candidate only, or one of probabilities none.
     """
     with run.reading() as db:
         stored = items_by_id(db)
     metrics = [metric.bind(list(stored.values())) for metric in metrics]
     selected = selected_items(stored, items)
     commands = check_all(run, metrics, selected, passes)
+    if begin:
+        begin()
     executor = executor or InProcess()
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())

@@ -1,17 +1,22 @@
 """Scoring one shard: its part of the items, what the run remembers of it, and what it may ask."""
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from vivavoce.core import registry
-from vivavoce.core.errors import InputError, MetricError
-from vivavoce.core.records import Finding, ItemKey
+from vivavoce.core.errors import InputError, MetricError, SelectionError
+from vivavoce.core.records import Finding, Item, ItemKey
 from vivavoce.core.shards import Shard, part_of
+from vivavoce.formats import FORMATS, accepts
 from vivavoce.metrics import Metric
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions
 from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.score.tasks import probe_of
+from vivavoce.pipeline.shards.counts import coverage_by_part, parts_of, scores_by_part
 from vivavoce.pipeline.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
 from vivavoce.pipeline.shards.memory import (
     ShardWork,
@@ -19,6 +24,8 @@ from vivavoce.pipeline.shards.memory import (
     refuse_other_shard,
     remember_shard,
     remember_whole,
+    scored_with_whole,
+    shard_works,
 )
 from vivavoce.store.read import items_by_id
 from vivavoce.store.runfile import RunFile
@@ -63,21 +70,68 @@ def remember_scoring(
     """
     if shard is None and not done:
         return
-    jobs = [
-        {
-            "metric": str(metric),
-            "signature": registry.signature(metric),
-            "passes": passes if metric.rater else 1,
-            "items": items,
-        }
-        for metric in metrics
-    ]
     with run.writing() as db:
-        if shard is None:
-            remember_whole(db, jobs, list(items_by_id(db).values()))
-            return
-        for job in jobs:
-            remember_shard(db, ShardWork("score", shard, job, None, done))
+        every = items_by_id(db) if done else {}
+        for metric in metrics:
+            job = {
+                "metric": str(metric),
+                "signature": registry.signature(metric),
+                "passes": passes if metric.rater else 1,
+                "items": items,
+            }
+            if shard is None:
+                _remember_parts(db, metric, job, every)
+            elif done:
+                (work,) = _scored_parts(db, metric, job, every, shard.of, {shard.number})
+                remember_shard(db, work)
+            else:
+                remember_shard(db, ShardWork("score", shard, job, None, done=False))
+
+
+def _remember_parts(
+    db: sqlite3.Connection, metric: Metric, job: Mapping[str, Any], items: Mapping[int, Item]
+) -> None:
+    """Store which parts of earlier jobs were scored with the whole of a run."""
+    theirs = {work.key: work for work in shard_works(db) if scored_with_whole(work, job)}
+    for work in theirs.values():
+        numbers = set(parts_of(items, work.shard.of).values())
+        remember_whole(db, _scored_parts(db, metric, work.job, items, work.shard.of, numbers))
+
+
+def _scored_parts(
+    db: sqlite3.Connection,
+    metric: Metric,
+    job: Mapping[str, Any],
+    items: Mapping[int, Item],
+    of: int,
+    numbers: Collection[int],
+) -> list[ShardWork]:
+    """These parts as scored to their end: with the scores that each has, and what it had to be scored."""
+    parts = parts_of(items, of)
+    accepted = [name for name in FORMATS if accepts(metric.formats, name)]
+    covered = coverage_by_part(db, items, parts, probe_of(metric), accepted)
+    scores = scores_by_part(db, job, parts)
+    return [
+        ShardWork(
+            *("score", Shard(number, of), job, scores[number, False] + scores[number, True]),
+            done=True,
+            covered=covered.get(number),
+        )
+        for number in sorted(numbers)
+    ]
+
+
+def refuse_unnamed(run: RunFile, metrics: Sequence[str], shard: Shard | None) -> None:
+    """Raise `SelectionError` where no metric is named for one shard of an exam, of which the run has no more.
+
+    Which metrics fit depends on all items: those that are not here may lack what one of them needs.
+    """
+    if shard is None or metrics or not any(work.verb == "collect" for work in own_shards(run)):
+        return
+    raise SelectionError(
+        f"name at least one metric: which fit an exam depends on all of its items, and {run.path} holds "
+        f"shard {shard}. `viva merge` joins the shards, and `viva score` then finds those that fit."
+    )
 
 
 def refuse_whole_exam(run: RunFile, metrics: Sequence[Metric]) -> None:

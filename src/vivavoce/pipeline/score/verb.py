@@ -27,8 +27,10 @@ from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.pipeline.score.gpus import check_gpus
 from vivavoce.pipeline.score.pilot import pilot_rows
+from vivavoce.pipeline.score.plugin_code import changed_code, remember_code
 from vivavoce.pipeline.score.shard import (
     empty_shard,
+    refuse_unnamed,
     refuse_whole_exam,
     remember_scoring,
     select_part,
@@ -121,24 +123,30 @@ def _score_run(
     shard: Shard | None,
 ) -> Finding:
     """Score by metrics, and their estimates."""
+    refuse_unnamed(run, metrics, shard)
     selected = select_part(run, items, shard)
     if empty := empty_shard(shard, selected):
         return empty
-    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes)
+    bound, unnamed = _bound_metrics(run, metrics, options, items, passes)
     check_gpus(options, bound, workers)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = _scorers(bound)
     to_score = with_generated(run, selected)
     encoded = Counter[str]()
     refuse_whole_exam(run, scorers)
-    remember_scoring(run, scorers, shard, passes=passes, items=items, done=False)
+    remember = partial(remember_scoring, run, scorers, shard, passes=passes, items=items)
+
+    def begin() -> None:
+        remember(done=False)
+        remember_code(run, scorers)
+
     executor = open_workers(run, workers, options)
     with open_client(run, to_score, options) as client, executor:
         summaries = score(
             run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
-            encoded=encoded, executor=executor,
+            encoded=encoded, executor=executor, begin=begin,
         )  # fmt: skip
-    remember_scoring(run, scorers, shard, passes=passes, items=items, done=True)
+    remember(done=True)
     table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
@@ -148,7 +156,8 @@ def _score_run(
     read_by = [
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
-    notes = (*filter(None, sentences), *_notes(run, scorers, summaries), *read_by, *finding.notes, *unnamed)
+    of_metrics = (*filter(None, sentences), *changed_code(run, scorers), *_notes(run, scorers, summaries))
+    notes = (*of_metrics, *read_by, *finding.notes, *unnamed)
     finding = replace(finding, study="score", notes=notes, passes=dict(encoded))
     return with_shard(finding, shard, client, options)
 
@@ -194,10 +203,11 @@ def _planned(
     shard: Shard | None,
 ) -> Finding:
     """What scoring by these metrics would do, and by a pilot of so many responses what it would take."""
+    refuse_unnamed(run, metrics, shard)
     selected = select_part(run, items, shard)
     if empty := empty_shard(shard, selected):
         return empty
-    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=pilot is not None)
+    bound, unnamed = _bound_metrics(run, metrics, options, items, passes, loaded=pilot is not None)
     check_gpus(options, bound, 1, dry_run=pilot is None)
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
     to_score = with_generated(run, selected)
@@ -219,7 +229,7 @@ def _bound_metrics(
     run: RunFile,
     metrics: Sequence[str],
     options: AskOptions,
-    selected: set[ItemKey] | None,
+    items: str | None,
     passes: int,
     *,
     loaded: bool = True,
@@ -227,7 +237,7 @@ def _bound_metrics(
     """The metrics as they score this run, and a note where none was named. Raises `InputError`."""
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
-    names, unnamed = (metrics, ()) if metrics else _fitting(run, selected)
+    names, unnamed = (metrics, ()) if metrics else _fitting(run, select_part(run, items, None))
     require_separate("metrics", names)
     with run.reading() as db:
         measures = [keyed.measure for keyed in read.measures(db)]

@@ -2,14 +2,18 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from vivavoce.core.errors import InputError
-from vivavoce.core.shards import shard_numbers
-from vivavoce.pipeline.shards.memory import ShardVerb, ShardWork, shard_works, whole_works
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.records import Item
+from vivavoce.pipeline.score.plugin_code import code_by_signature
+from vivavoce.pipeline.shards.counts import coverage_by_part, parts_of, responses_by_part, scores_by_part
+from vivavoce.pipeline.shards.memory import Covered, ShardVerb, ShardWork, shard_works, whole_works
 from vivavoce.store.read import items_by_id, provenance
 from vivavoce.store.runfile import RunFile
 
@@ -52,12 +56,14 @@ def refuse_strange_shards(target: RunFile, sources: Sequence[RunFile]) -> None:
     """
     earlier = _all_works(target) if target.exists else []
     weights = _weights(target) if target.exists else {}
+    codes = _codes(target) if target.exists else {}
     for source in sources:
         theirs = _all_works(source)
         if any(_own_works(source)) and earlier:
             _refuse_others(source.path, theirs, earlier)
         earlier += theirs
         _refuse_other_weights(source, weights, of_shards=bool(theirs))
+        _refuse_other_code(source, codes, of_shards=bool(theirs))
 
 
 def _all_works(run: RunFile) -> list[ShardWork]:
@@ -118,6 +124,23 @@ def _refuse_other_weights(source: RunFile, weights: dict[str, str], *, of_shards
             )
 
 
+def _codes(run: RunFile) -> dict[str, list[str]]:
+    with run.reading() as db:
+        return code_by_signature(db)
+
+
+def _refuse_other_code(source: RunFile, codes: dict[str, list[str]], *, of_shards: bool) -> None:
+    """Raise `InputError` for a shard that another program scored under one signature; they join the codes."""
+    for signature, hashes in _codes(source).items():
+        before = codes.setdefault(signature, hashes)
+        if of_shards and {*hashes, *before} != {before[0]}:
+            raise InputError(
+                f"cannot merge {source.path}: another plugin file scored by {signature} there (its hash "
+                f"was {hashes[-1]}, and {before[0]} in the shards before it): score all shards by one file, "
+                "under a new version of the metric. Nothing was merged."
+            )
+
+
 def shard_rows(run: RunFile) -> list[ShardRow]:
     """How far every part is of all that was done in shards: jobs in their order, the parts by number.
 
@@ -126,109 +149,94 @@ def shard_rows(run: RunFile) -> list[ShardRow]:
     if not run.exists:
         return []
     with run.reading() as db:
-        works = shard_works(db) + whole_works(db)
-        latest = {(work.key, work.shard.number): work for work in works}
-        if not latest:
+        jobs: dict[str, list[ShardWork]] = {}
+        for work in shard_works(db) + whole_works(db):
+            jobs.setdefault(work.key, []).append(work)
+        if not jobs:
             return []
         items = items_by_id(db)
-        jobs = sorted({key: work for (key, _), work in latest.items()}.items(), key=_order)
-        rows = []
-        for key, work in jobs:
-            parts = {number: part for (job, number), part in latest.items() if job == key}
-            part_of_item = _parts_of(items, work)
-            empty = _empty_parts(work, latest, set(part_of_item.values()))
-            rows += _rows_of(work, parts, _counts(db, work, part_of_item), empty)
-    return rows
+        collected = [works for works in jobs.values() if works[0].verb == "collect"]
+        in_order = sorted(jobs.items(), key=lambda entry: (entry[1][0].verb, _of_what(entry[1][0]), entry[0]))
+        return [row for _, works in in_order for row in _Job(db, works, items, collected).rows()]
 
 
-def _empty_parts(
-    work: ShardWork, latest: Mapping[tuple[str, int], ShardWork], filled: Collection[int]
-) -> set[int]:
-    """The parts in which a metric has nothing to score: without an item, and not for want of a collect."""
-    if work.verb == "collect":  # says so itself
-        return set()
-    numbers = set(range(1, work.shard.of + 1))
-    collects: dict[str, set[int]] = {}
-    for (key, number), part in latest.items():
-        if part.verb == "collect" and part.shard.of == work.shard.of:
-            collects.setdefault(key, set()).add(number)
-    return (numbers - set(filled)).intersection(*collects.values())
+class _Job:
+    """What a run holds of one job, beside what it remembers of each part."""
 
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        works: Sequence[ShardWork],
+        items: Mapping[int, Item],
+        collected: Sequence[Sequence[ShardWork]],
+    ) -> None:
+        self._db, self._items, self._job = db, items, works[-1]
+        self._collects = self._job.verb == "collect"
+        self._remembered: dict[int, list[ShardWork]] = {}
+        for work in works:
+            self._remembered.setdefault(work.shard.number, []).append(work)
+        benchmark = self._job.job["benchmark"] if self._collects else None
+        self._parts = parts_of(items, self._job.shard.of, benchmark)
+        count = responses_by_part if self._collects else scores_by_part
+        self._counts = count(db, self._job.job, self._parts)
+        self._derived = Counter(n for key, n in self._parts.items() if items[key].origin is not None)
+        self._coverage = cache(self._coverage_by_part)
+        self._empty = set() if self._collects else self._empty_parts(collected)
 
-def _order(entry: tuple[str, ShardWork]) -> tuple[str, str, str]:
-    key, work = entry
-    return work.verb, _of_what(work), key
+    def rows(self) -> list[ShardRow]:
+        """A row for each part."""
+        return [self._row(number) for number in range(1, self._job.shard.of + 1)]
 
-
-def _parts_of(items: Mapping[int, Any], work: ShardWork) -> dict[int, int]:
-    """By the key of an item the number of its part."""
-    chosen = {
-        key: item
-        for key, item in items.items()
-        if work.verb == "score" or item.benchmark == work.job["benchmark"]
-    }
-    return dict(zip(chosen, shard_numbers(list(chosen.values()), work.shard.of), strict=True))
-
-
-def _counts(db: sqlite3.Connection, work: ShardWork, parts: Mapping[int, int]) -> Counter[tuple[int, bool]]:
-    """How many responses or scores there are by part, and by whether they failed."""
-    if work.verb == "collect":
-        rows = _responses(db, work.job)
-    else:
-        rows = db.execute(
-            "SELECT r.item_id, s.status_id = 3, count(*) FROM scores s JOIN measures m USING (measure_id) "
-            "JOIN responses r USING (response_id) WHERE m.signature = ? AND s.pass_no <= ? GROUP BY 1, 2",
-            (work.job["signature"], work.job["passes"]),
+    def _row(self, number: int) -> ShardRow:
+        remembered = self._remembered.get(number, [])
+        ended = [work for work in remembered if self._has_ended(work)]
+        failed = self._counts[number, True]
+        state: ShardState = "complete" if ended and not failed else "unfinished" if remembered else "missing"
+        latest = (ended or remembered)[-1:]
+        expected = latest[0].expected if latest else None
+        return ShardRow(
+            verb=self._job.verb,
+            of_what=_of_what(self._job),
+            shard=f"{number}/{self._job.shard.of}",
+            state="complete" if number in self._empty else state,
+            expected=0 if number in self._empty else expected,
+            done=self._counts[number, False],
+            failed=failed,
         )
-    counts: Counter[tuple[int, bool]] = Counter()
-    for item, failed, n in rows:
-        if item in parts:
-            counts[parts[item], bool(failed)] += n
-    return counts
 
-
-def _responses(db: sqlite3.Connection, job: Mapping[str, Any]) -> Iterable[tuple[int, int, int]]:
-    """Responses of the job's candidates, repeats and log-probabilities, by item and whether they failed."""
-    probes = job.get("for") or [""]
-    marks = ", ".join("?" * len(job["candidates"])), ", ".join("?" * len(probes))
-    return db.execute(
-        "SELECT r.item_id, r.status = 'failed', count(*) FROM responses r JOIN candidates c "
-        f"USING (candidate_id) JOIN edits e USING (edit_id) WHERE c.candidate IN ({marks[0]}) "
-        f"AND e.probe IN ({marks[1]}) AND r.repeat <= ? AND (e.probe != '' OR r.edit_id = 0) GROUP BY 1, 2",
-        (*job["candidates"], *probes, job["repeats"]),
-    )
-
-
-def _rows_of(
-    job: ShardWork,
-    parts: Mapping[int, ShardWork],
-    counts: Mapping[tuple[int, bool], int],
-    empty: Collection[int],
-) -> list[ShardRow]:
-    """A row for each part of a job."""
-    rows = []
-    for number in range(1, job.shard.of + 1):
-        part, done, failed = parts.get(number), counts.get((number, False), 0), counts.get((number, True), 0)
-        expected = 0 if number in empty else part.expected if part else None
-        rows.append(
-            ShardRow(
-                verb=job.verb,
-                of_what=_of_what(job),
-                shard=f"{number}/{job.shard.of}",
-                state="complete" if number in empty else _state(part, done, failed),
-                expected=expected,
-                done=done,
-                failed=failed,
+    def _has_ended(self, work: ShardWork) -> bool:
+        """Whether the run holds what the part was to bring, and nothing that the part did not have then."""
+        number = work.shard.number
+        n = self._counts[number, False]
+        if self._collects:
+            return n >= (work.expected or 0) and (
+                work.derived is None or self._derived[number] <= work.derived
             )
-        )
-    return rows
+        if not work.done or n + self._counts[number, True] < (work.expected or 0):
+            return False
+        if work.covered is None:
+            return True
+        probe, formats, answers = work.covered
+        return self._coverage(probe, formats).get(number, work.covered).answers <= answers
+
+    def _coverage_by_part(self, probe: str, formats: tuple[str, ...]) -> Mapping[int, Covered]:
+        return coverage_by_part(self._db, self._items, self._parts, probe, formats)
+
+    def _empty_parts(self, collected: Sequence[Sequence[ShardWork]]) -> set[int]:
+        """The parts in which the metric has nothing to score: no such item, and not for want of a collect."""
+        filled = {self._parts[key] for key in _scorable(self._items, self._job)}
+        empty = set(range(1, self._job.shard.of + 1)) - filled
+        of_same = [works for works in collected if works[0].shard.of == self._job.shard.of]
+        return empty.intersection(*({work.shard.number for work in works} for works in of_same))
 
 
-def _state(part: ShardWork | None, done: int, failed: int) -> ShardState:
-    if part is None:
-        return "missing"
-    finished = part.done if part.expected is None else done >= part.expected
-    return "complete" if finished and not failed else "unfinished"
+def _scorable(items: Mapping[int, Item], job: ShardWork) -> Iterable[int]:
+    """The items that the job's metric can score: all of them where no such metric is registered here."""
+    try:
+        metric = registry.build("metric", job.job["metric"])
+        return [key for key, item in items.items() if metric.applies_to(item)]
+    except VivaError:
+        return items
 
 
 def _of_what(work: ShardWork) -> str:

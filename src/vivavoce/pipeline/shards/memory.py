@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
-from vivavoce.core.shards import Shard, shard_numbers
+from vivavoce.core.shards import Shard
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.stored_values import stored_object
@@ -25,11 +25,20 @@ ShardVerb = Literal["collect", "score"]
 _JOB_KEYS = {"collect": {"benchmark", "candidates", "repeats"}, "score": {"signature", "passes"}}
 
 
+class Covered(NamedTuple):
+    """What there was to score: so many `answers` to items of these formats, in words ('') or of a probe."""
+
+    probe: str
+    formats: tuple[str, ...]
+    answers: int
+
+
 class ShardWork(NamedTuple):
     """One part of what is collected or scored in shards.
 
-    `job` is what all shards have in common; `expected` counts the responses that this one is to bring, null
-    where it scores. `done` says that scoring came to its end.
+    `job` is what all shards have in common; `expected` counts the responses that this one is to bring, or the
+    scores that it has, null while it scores. `derived` counts its items that were made of others, where it
+    collects. `done` says that scoring came to its end, `covered` on what.
     """
 
     verb: ShardVerb
@@ -37,6 +46,8 @@ class ShardWork(NamedTuple):
     job: Mapping[str, Any]
     expected: int | None
     done: bool
+    derived: int | None = None
+    covered: Covered | None = None
 
     @property
     def key(self) -> str:
@@ -60,17 +71,33 @@ def whole_works(db: sqlite3.Connection) -> list[ShardWork]:
     bodies = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (WHOLE_VERB,))
     rows = [stored_object(body, _WHAT) for (body,) in bodies]
     with decoding(_WHAT):
-        return [_work({**row, "shard": number}) for row in rows for number in row["shards"]]
+        # Before the counts of a part were stored, their numbers were.
+        parts = [(row, row.get("parts") or _numbers_alone(row)) for row in rows]
+        return [_work({**row, **part}) for row, of_row in parts for part in of_row]
+
+
+def _numbers_alone(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"shard": number, "expected": None} for number in row["shards"]]
 
 
 def _work(row: Mapping[str, Any]) -> ShardWork:
     with decoding(_WHAT):
         shard, job, expected = Shard(row["shard"], row["of"]), row["job"], row["expected"]
-        if not all(isinstance(n, int) for n in (*shard, expected or 0)) or not 1 <= shard.number <= shard.of:
+        derived = row.get("derived")
+        counts = (*shard, expected or 0, derived or 0)
+        if not all(isinstance(n, int) for n in counts) or not 1 <= shard.number <= shard.of:
             raise ValueError("a shard has a number")
         if row["of_verb"] not in _JOB_KEYS or not _JOB_KEYS[row["of_verb"]] <= job.keys():
             raise ValueError("what shards have in common lacks a key")
-        return ShardWork(row["of_verb"], shard, job, expected, row["state"] == "done")
+        covered = _covered(row["covered"]) if row.get("covered") else None
+        return ShardWork(row["of_verb"], shard, job, expected, row["state"] == "done", derived, covered)
+
+
+def _covered(fields: Mapping[str, Any]) -> Covered:
+    probe, formats, answers = fields["probe"], tuple(fields["formats"]), fields["answers"]
+    if not isinstance(answers, int) or not all(isinstance(text, str) for text in (probe, *formats)):
+        raise ValueError("what was scored is a count")
+    return Covered(probe, formats, answers)
 
 
 def remember_shard(db: sqlite3.Connection, work: ShardWork) -> None:
@@ -80,27 +107,31 @@ def remember_shard(db: sqlite3.Connection, work: ShardWork) -> None:
         return
     body = {
         "of_verb": work.verb,
-        "shard": work.shard.number,
         "of": work.shard.of,
         "job": dict(work.job),
-        "expected": work.expected,
+        "derived": work.derived,
         "state": "done" if work.done else "begun",
+        **_of_part(work),
     }
     put_provenance(db, VERB, body, changed=0)
 
 
-def remember_whole(db: sqlite3.Connection, jobs: Sequence[Mapping[str, Any]], items: Sequence[Item]) -> None:
-    """Store which shards of these jobs have been scored with the whole of a run; the same once."""
-    works = [work for work in shard_works(db) if any(_covers(job, work) for job in jobs)]
-    for key, work in {work.key: work for work in works}.items():
-        complete = {w.shard.number for w in (*works, *whole_works(db)) if w.done and w.key == key}
-        if shards := sorted(set(shard_numbers(items, work.shard.of)) - complete):
-            body = {"of_verb": "score", "of": work.shard.of, "job": dict(work.job), "expected": None}
-            put_provenance(db, WHOLE_VERB, {**body, "state": "done", "shards": shards}, changed=0)
+def _of_part(work: ShardWork) -> dict[str, Any]:
+    """What is stored of a part alone."""
+    covered = work.covered._asdict() if work.covered else None
+    return {"shard": work.shard.number, "expected": work.expected, "covered": covered}
 
 
-def _covers(job: Mapping[str, Any], part: ShardWork) -> bool:
-    """Whether scoring a whole run does what is done in this part."""
+def remember_whole(db: sqlite3.Connection, works: Sequence[ShardWork]) -> None:
+    """Store which shards of one job have been scored with the whole of a run, and on what; the same once."""
+    remembered = [*shard_works(db), *whole_works(db)]
+    if parts := [_of_part(work) for work in works if work not in remembered]:
+        body = {"of_verb": "score", "of": works[0].shard.of, "job": dict(works[0].job), "state": "done"}
+        put_provenance(db, WHOLE_VERB, {**body, "parts": parts}, changed=0)
+
+
+def scored_with_whole(part: ShardWork, job: Mapping[str, Any]) -> bool:
+    """Whether scoring a whole run by a job does what is done in this part."""
     return (
         part.verb == "score"
         and job["signature"] == part.job["signature"]

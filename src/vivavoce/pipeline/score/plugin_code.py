@@ -1,0 +1,61 @@
+"""Which code of a user's plugin gave the scores of a metric: the hash of its file, kept in provenance.
+
+The version of a metric stands in its signature, and is raised by whoever writes it. Where that was forgotten,
+the hash tells scores of two programs apart that bear one signature.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Iterable, Iterator
+
+from vivavoce.core import registry
+from vivavoce.metrics import Metric
+from vivavoce.store.damage import decoding
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.stored_values import stored_object
+from vivavoce.store.write import put_provenance
+
+VERB = "plugin metric"
+"""The verb of provenance under which a run says by which code a metric of a plugin scored."""
+_WHAT = "the code of a plugin's metric"
+
+
+def remember_code(run: RunFile, metrics: Iterable[Metric]) -> None:
+    """Store the hashes of the plugin files that these metrics are from; each once."""
+    with run.reading() as db:
+        present = code_by_signature(db)
+    codes = {registry.signature(metric): _file_hash(type(metric)) for metric in metrics}
+    new = {key: code for key, code in codes.items() if code and code not in present.get(key, ())}
+    if not new:
+        return
+    with run.writing() as db:
+        for signature, code in new.items():
+            put_provenance(db, VERB, {"signature": signature, "code": code}, changed=0)
+
+
+def _file_hash(member: type) -> str | None:
+    """The hash of the plugin file in which a class stands; null for one of an installed package."""
+    return registry.plugins().get(str(getattr(sys.modules.get(member.__module__), "__file__", None)))
+
+
+def code_by_signature(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """By the signature of a plugin's metric the hashes of the code that scored by it, in their order."""
+    rows = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (VERB,))
+    bodies = [stored_object(body, _WHAT) for (body,) in rows]
+    codes: dict[str, dict[str, None]] = {}
+    with decoding(_WHAT):
+        for body in bodies:
+            codes.setdefault(body["signature"], {})[body["code"]] = None
+    return {signature: list(hashes) for signature, hashes in codes.items()}
+
+
+def changed_code(run: RunFile, metrics: Iterable[Metric]) -> Iterator[str]:
+    """A sentence for each of the metrics whose scores in the run are of several programs."""
+    with run.reading() as db:
+        codes = code_by_signature(db)
+    for metric in metrics:
+        if len(hashes := codes.get(registry.signature(metric), [])) > 1:
+            yield (
+                f"{metric}: its plugin file has changed (hashes {', '.join(hashes)}) and its version has "
+                "not, so that its scores may be of several programs: raise its version to score all anew."
+            )
