@@ -11,10 +11,12 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey, Response
 from vivavoce.core.text import is_blank
 from vivavoce.pipeline.exchange.answer_rows import AnswerRow
+from vivavoce.pipeline.exchange.repeated_rows import first_contradiction, first_of_key
 from vivavoce.studies.answers import identical_repeats
 
 _AT_ONCE = 10_000
-_KEY = ["item", "candidate", "repeat", "edit"]
+_KEY = ("item", "candidate", "repeat", "edit")
+_SAID = ("text_hash", "rest_hash")
 _COLUMNS = pl.Schema(
     dict.fromkeys(("item", "candidate", "edit"), pl.Int32())
     | dict.fromkeys(("repeat", "text_hash", "rest_hash"), pl.Int64())
@@ -64,7 +66,7 @@ class AnswerTally(NamedTuple):
         while batch := [row(answer.response) for answer in islice(iterator, _AT_ONCE)]:
             parts.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
         rows = pl.concat(parts)
-        is_first = _is_first(rows)
+        is_first = first_of_key(rows, _KEY)
         if not is_first.all():
             _refuse_contradiction(rows, answers)
             rows = rows.filter(pl.Series(is_first))
@@ -83,32 +85,12 @@ class AnswerTally(NamedTuple):
         return tuple(names[number] for number in sorted(numbers, key=int))
 
 
-def _is_first(rows: pl.DataFrame) -> np.ndarray:
-    """For each row whether no earlier one has its key."""
-    order = np.lexsort([rows[name].to_numpy() for name in reversed(_KEY)])  # stable: the first stands first
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for name in _KEY:
-        values = rows[name].to_numpy()[order]
-        same &= values[1:] == values[:-1]
-    is_first = np.ones(len(order), bool)
-    is_first[order[1:][same]] = False
-    return is_first
-
-
 def _refuse_contradiction(rows: pl.DataFrame, answers: Iterable[AnswerRow]) -> None:
     """Raise `InputError` for the first row that says something else than the first under its key."""
-    says = pl.struct("text_hash", "rest_hash")
-    rows = rows.select(*_KEY, says.alias("says")).with_row_index("number")
-    others = rows.join(rows.unique(_KEY, keep="first"), on=_KEY, maintain_order="left").filter(
-        pl.col("says") != pl.col("says_right")
-    )
-    if others.is_empty():
-        return
-    second, first = others.row(0, named=True)["number"], others.row(0, named=True)["number_right"]
-    at = {number: row for number, row in enumerate(islice(answers, second + 1)) if number in (first, second)}
-    row = at[second]
-    raise InputError(
-        f"{row.where}: a second answer of {row.response.candidate} to {row.name}, repeat "
-        f"{row.response.repeat} (the first: {at[first].where}). If the file numbers repeats, name the "
-        "column: --map repeat=…"
-    )
+    if numbers := first_contradiction(rows, _KEY, _SAID):
+        first, second = (next(islice(answers, number, None)) for number in numbers)
+        raise InputError(
+            f"{second.where}: a second answer of {second.response.candidate} to {second.name}, repeat "
+            f"{second.response.repeat} (the first: {first.where}). If the file numbers repeats, name the "
+            "column: --map repeat=…"
+        )
