@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from vivavoce.core import tables
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Candidate, Item, Response, Score
 from vivavoce.core.tables import (
@@ -181,6 +182,17 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=rf"cannot read {re.escape(str(path))}: Permission denied\."):
         rows(path)
+
+
+def test_parquet_rows_are_read_in_parts_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_PARQUET_ROWS", 7)
+    path = tmp_path / "a[1]*.parquet"  # no pattern
+    pl.DataFrame({"id": range(20)}).write_parquet(path, row_group_size=5)
+    table = open_table(path)
+    for _ in range(2):
+        lines = list(table.lines)
+        assert [{"id": k} for k in range(20)] == [line.row for line in lines]
+        assert [f"{path}, row {k}" for k in range(1, 21)] == [line.where for line in lines]
 
 
 @pytest.mark.filterwarnings("ignore")

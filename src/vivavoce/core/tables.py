@@ -273,14 +273,18 @@ def _workbook_table(path: Path, dialect: Dialect) -> Table:
 def _parquet(path: Path) -> Iterator[Line]:
     import polars as pl
 
+    number = 0
     try:
-        frame = pl.read_parquet(path.read_bytes())
+        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        while (part := frame.slice(number, _PARQUET_ROWS).collect()).height:
+            for number, row in enumerate(part.iter_rows(named=True), number + 1):
+                yield Line(f"{path}, row {number}", row)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet ({error}).") from None
-    for number, row in enumerate(frame.iter_rows(named=True), 1):
-        yield Line(f"{path}, row {number}", row)
 
 
+_PARQUET_ROWS = 100_000
+"""Rows of a Parquet file that are in memory: most files hold as many or more in a group, which is read whole."""
 _READERS: dict[str, tuple[Callable[[Path, Dialect], Table], tuple[str, ...]]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), (_json_table, ("encoding",))),
     **dict.fromkeys((".csv", ".tsv"), (_delimited_table, ("delimiter", "encoding"))),
