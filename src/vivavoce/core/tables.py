@@ -273,18 +273,18 @@ def _workbook_table(path: Path, dialect: Dialect) -> Table:
 def _parquet(path: Path) -> Iterator[Line]:
     import polars as pl
 
-    number = 0
     try:
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        while (part := frame.slice(number, _PARQUET_ROWS).collect()).height:
-            for number, row in enumerate(part.iter_rows(named=True), number + 1):
+        for start in range(0, frame.select(pl.len()).collect().item(), _PARQUET_ROWS):
+            part = frame.slice(start, _PARQUET_ROWS).collect()
+            for number, row in enumerate(part.iter_rows(named=True), start + 1):
                 yield Line(f"{path}, row {number}", row)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet ({error}).") from None
 
 
 _PARQUET_ROWS = 100_000
-"""Rows of a Parquet file that are in memory: most files hold as many or more in a group, which is read whole."""
+"""Rows of a Parquet file that are in memory; a group of the file, often as large, is decoded whole."""
 _READERS: dict[str, tuple[Callable[[Path, Dialect], Table], tuple[str, ...]]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), (_json_table, ("encoding",))),
     **dict.fromkeys((".csv", ".tsv"), (_delimited_table, ("delimiter", "encoding"))),
