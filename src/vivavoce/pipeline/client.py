@@ -1,11 +1,12 @@
 """The client through which verbs of a run ask models, and what those may be sent of the run."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
 
 from vivavoce.core import net
+from vivavoce.core.errors import StoreError
 from vivavoce.core.net import is_local
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import restrict_to_items
@@ -18,6 +19,7 @@ from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
 
 Progress = Callable[[str, int, int], None]
 """Hears a label, how many are done, and how many there are in all."""
@@ -90,6 +92,14 @@ def open_client(
             yield client
         finally:
             client.release()
+            _keep_estimate(run, client.usage.guessed)
+
+
+def _keep_estimate(run: RunFile, guessed: float) -> None:
+    """Store what replies without token counts may have cost: a limit counts it, and their calls do not."""
+    if guessed:
+        with suppress(StoreError), run.writing() as db:  # a full disk: what went wrong first is raised
+            put_provenance(db, "estimated cost", {"guessed": guessed}, changed=0)
 
 
 def open_workers(run: RunFile, workers: Workers, options: AskOptions, *, dry_run: bool = False) -> Executor:

@@ -170,6 +170,7 @@ _EVENTS = {
     "merge": "another run was brought in",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were marked together",
+    "estimated cost": "a cost was estimated, as replies stated no tokens",
 }
 
 

@@ -260,6 +260,7 @@ class _Account:
             failed=tally.failed,
             left=tally.remaining if self.plan.tasks else self._unanswered,
             cost=None if tally.unpriced else tally.cost,
+            guessed=tally.guessed,
             sent=tally.traffic.rows,
             models=self.facts,
         )
