@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,13 @@ import vivavoce as viva_
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
 from vivavoce.pipeline.shards.memory import ShardWork
-from vivavoce.pipeline.shards.progress import ProgressRow, _ShardRun, _without_copies, snapshot
+from vivavoce.pipeline.shards.progress import (
+    ProgressRow,
+    _expected_in_shards,
+    _ShardRun,
+    _without_copies,
+    snapshot,
+)
 
 Viva = Callable[..., Any]
 
@@ -97,6 +103,43 @@ def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
     first, second, total = snapshot(tmp_path)
     assert [None, None] == [first.copy_of, second.copy_of]
     assert 0 < first.done + second.done == total.done
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "of_each_item"),
+    [
+        ({"repeats": 1}, {"repeats": 2}, 2),
+        ({"repeats": 2}, {"repeats": 1}, 2),
+        ({}, {"models": ["baseline/echo", "baseline/random"]}, 2),
+        ({"models": ["baseline/echo", "baseline/random"]}, {"models": ["baseline/random"], "repeats": 3}, 4),
+        ({}, {"models": ["baseline/random"]}, 2),
+    ],
+)
+def test_collects_that_overlap_leave_nothing_that_never_comes(
+    exam: Any, tmp_path: Path, first: dict[str, Any], second: dict[str, Any], of_each_item: int
+) -> None:
+    run = viva_.open(tmp_path / "part.viva")
+    for options in (first, second):
+        run.collect(exam(12), **{"models": ECHO} | options, shard="1/2")
+    row, total = snapshot(run.file.path)
+    assert (of_each_item * run.items.height, 0) == (row.done, row.remaining)
+    assert (0, 0.0) == (total.remaining, total.seconds_left)
+
+
+def test_log_probabilities_are_expected_beside_text_and_each_request_once() -> None:
+    def work(expected: int, *candidates: str, repeats: int = 1, requests: Sequence[str] = ()) -> ShardWork:
+        job = {"benchmark": "b", "candidates": list(candidates), "repeats": repeats}
+        job |= {"for": list(requests)} if requests else {}
+        return ShardWork("collect", Shard(1, 2), job, expected, done=False)
+
+    text, both = work(10, "a"), work(40, "a", "b", repeats=2)
+    given, asked = work(6, "a", requests=["given"]), work(20, "a", "b", requests=["given", "options"])
+    assert 40 == _expected_in_shards([text, both])
+    assert 16 == _expected_in_shards([text, given])
+    assert 60 == _expected_in_shards([text, both, given, asked])
+    assert 18 == _expected_in_shards([given, work(12, "a", requests=["options"])])
+    assert _expected_in_shards([asked, work(9, "a", requests=["options", "margin"])]) is None
+    assert 0 == _expected_in_shards([work(0, "a")])
 
 
 def test_what_is_left_and_what_failed_stand_apart(

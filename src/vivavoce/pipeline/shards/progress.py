@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
 from vivavoce.pipeline.shards.memory import ShardWork, shard_works
+from vivavoce.store.damage import decoding
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 
@@ -154,10 +155,34 @@ def _rate(db: sqlite3.Connection) -> float:
 
 def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
     """How many responses the collects of a run bring in all; null where that is not known."""
-    shards = {work.key: work.expected or 0 for work in works if work.verb == "collect"}
-    if shards:
-        return sum(shards.values())
-    return _expected_whole(db)
+    collects = {work.key: work for work in works if work.verb == "collect"}
+    return _expected_in_shards(collects.values()) if collects else _expected_whole(db)
+
+
+def _expected_in_shards(collects: Iterable[ShardWork]) -> int | None:
+    """The same of collects that may overlap: of a benchmark and a candidate the largest counts.
+
+    Log-probabilities count beside text, and those of other requests beside each other. Null where two
+    collects have some of these requests in common and not all.
+    """
+    largest: dict[tuple[str, str], dict[frozenset[str], int]] = {}
+    for work in collects:
+        with decoding("which shard this is"):
+            candidates = [str(candidate) for candidate in work.job["candidates"]]
+            requests = frozenset(map(str, work.job.get("for") or ()))
+        for candidate in candidates:
+            by_requests = largest.setdefault((str(work.job["benchmark"]), candidate), {})
+            n = (work.expected or 0) // len(candidates)
+            by_requests[requests] = max(by_requests.get(requests, 0), n)
+    return _sum(map(_sum_apart, largest.values()))
+
+
+def _sum_apart(expected: Mapping[frozenset[str], int]) -> int | None:
+    """The sum over sets of requests, those that lie in another left out; null where two overlap."""
+    apart = [names for names in expected if not names or not any(names < other for other in expected)]
+    if len(frozenset().union(*apart)) < sum(map(len, apart)):
+        return None
+    return sum(expected[names] for names in apart)
 
 
 def _expected_whole(db: sqlite3.Connection) -> int | None:
