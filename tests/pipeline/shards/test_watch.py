@@ -96,6 +96,37 @@ def test_of_two_runs_of_a_shard_the_one_that_is_further_counts(exam: Any, tmp_pa
     assert (6, 0) == (total.done, total.remaining)
 
 
+@pytest.mark.parametrize(
+    ("shards", "missing"),
+    [
+        ([("x", "1/2"), ("x", "2/2"), ("y", "1/4"), ("y", "2/4")], 2),
+        ([("x", "1/2"), ("x", "2/2"), ("x", "2/4")], 3),
+        ([("x", "1/2"), ("x", "1/2")], 1),
+        ([("x", "1/2"), ("y", "2/2")], 2),
+        ([("x y", "1/3"), ("x", "2/3")], 1),  # the second has not come to the other exam yet
+        ([("x", "1/3"), ("y", "3/3"), ("x y", "2/3")], 0),
+        ([("score", "1/2"), ("score", "2/2"), ("x", "1/2")], 1),
+    ],
+)
+def test_shards_that_have_no_run_are_counted_by_exam_and_division(
+    exam: Any, tmp_path: Path, shards: Sequence[tuple[str, str]], missing: int
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    whole = viva_.open(tmp_path / "whole.viva")
+    whole.collect(exam(12), models=ECHO)
+    for number, (names, shard) in enumerate(shards):
+        run = viva_.open(folder / f"{number}.viva")
+        if names == "score":
+            shutil.copy(whole.file.path, run.file.path)
+            run.score("exact", shard=shard)
+            continue
+        for name in names.split():
+            run.collect(exam(12, name=name), models=ECHO, shard=shard)
+            run.score("exact", shard=shard)
+    assert missing == snapshot(folder)[-1].missing
+
+
 def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
     """The same part of the questions, asked of two candidates into two runs."""
     for name, model in (("a", "baseline/echo"), ("b", "baseline/random")):

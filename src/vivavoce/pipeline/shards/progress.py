@@ -84,10 +84,34 @@ def snapshot(path: Path) -> list[ProgressRow]:
     runs = [progress_of(file) for file in run_files(path)]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [
-        *rows,
-        _total(path, counted, max((run.works[-1].shard.of for run in runs if run.works), default=0)),
-    ]
+    return [*rows, _total(path, counted, _count_missing(runs))]
+
+
+class _Division(NamedTuple):
+    """Exams that are divided into so many shards, and the numbers of those that a run holds."""
+
+    of: int
+    exams: frozenset[str]
+    numbers: frozenset[int]
+
+
+def _count_missing(runs: Sequence[_ShardRun]) -> int:
+    """How many shards have no run, over all divisions. Exams that one run holds are divided together.
+
+    A run that only scores as a shard names no exam: such runs are divided together too.
+    """
+    divisions: list[_Division] = []
+    for run in runs:
+        if not run.works:
+            continue
+        shard = run.works[-1].shard
+        exams = frozenset(str(work.job["benchmark"]) for work in run.works if work.verb == "collect")
+        joined = [d for d in divisions if d.of == shard.of and (d.exams & exams or d.exams == exams)]
+        divisions = [d for d in divisions if d not in joined]
+        exams = exams.union(*(d.exams for d in joined))
+        numbers = frozenset({shard.number}).union(*(d.numbers for d in joined))
+        divisions.append(_Division(shard.of, exams, numbers))
+    return sum(division.of - len(division.numbers) for division in divisions)
 
 
 def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
@@ -226,10 +250,9 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
     return total
 
 
-def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
+def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow:
     remaining = _sum(row.remaining for row in rows)
     rate = sum(row.rate for row in rows)
-    shards = {row.shard for row in rows if row.shard}
     return ProgressRow(
         about="total",
         run=str(path),
@@ -240,7 +263,7 @@ def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
         rate=rate,
         seconds_left=_seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
-        missing=max(0, of - len(shards)),
+        missing=missing,
     )
 
 
