@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import NamedTuple, Protocol, Self, TypedDict, runtime_checkable
 
 from vivavoce.core import net
 from vivavoce.core.errors import StoreError
@@ -16,6 +16,8 @@ from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.egress import Privacy, guard, worker_guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus
+from vivavoce.models.ranges import check_option
+from vivavoce.pipeline.shards.limits import shard_cost
 from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
@@ -57,8 +59,14 @@ class AskOptions(NamedTuple):
 
     @property
     def own_max_cost(self) -> float | None:
-        """The part of the limit of cost that each of the shards keeps."""
-        return None if self.max_cost is None else self.max_cost / self.shards
+        """The part of the limit of cost that each of the shards keeps. Raises `InputError` for no limit."""
+        return shard_cost(self.max_cost, self.shards)
+
+    def checked(self) -> Self:
+        """These options. Raises `InputError`, before anything is stored, for a number out of its range."""
+        check_option("max_cost", self.max_cost)
+        check_option("timeout_total", self.timeout_total)
+        return self
 
 
 @contextmanager
