@@ -156,9 +156,7 @@ def examine(
     `VivaError` that names file and key.
     """
     plan = _part_of_plan(read_plan(file), shard, to, limits)._replace(gpus=parse_gpus(gpus))
-    run = open_run(plan.run, plugins=plan.plugins)
-    labels = _labels(plan, [c.candidate for c in run.candidates])
-    _check(plan, run, labels, dry_run=dry_run)
+    run, labels = open_checked(plan, dry_run=dry_run)
     watch = watch or (lambda verb: nullcontext())
     findings = []
     budget = _Budget(plan, shard_spending(run.file) if plan.shard else 0.0)
@@ -167,6 +165,18 @@ def examine(
         if tell:
             tell(finding)
     return tuple(findings)
+
+
+def open_checked(plan: Plan, *, dry_run: bool) -> tuple[Run, Mapping[str, str]]:
+    """The run of a plan, and the labels that its models answer under, after all was checked.
+
+    Nothing is sent or stored. Raises a `VivaError` that names file and key for what would fail only later: a
+    benchmark, model, metric, comparison or study that there is not, or GPUs, but for a `dry_run`.
+    """
+    run = open_run(plan.run, plugins=plan.plugins)
+    labels = _labels(plan, [c.candidate for c in run.candidates])
+    _check(plan, run, labels, dry_run=dry_run)
+    return run, labels
 
 
 def _part_of_plan(plan: Plan, shard: str | None, to: str | Path | None, limits: ShardLimits) -> Plan:
