@@ -94,6 +94,11 @@ class _Division(NamedTuple):
     exams: frozenset[str]
     numbers: frozenset[int]
 
+    def goes_with(self, division: "_Division") -> bool:
+        """Whether both are one division: an exam is in both, or neither names any."""
+        same_exams = self.exams & division.exams or self.exams == division.exams
+        return self.of == division.of and bool(same_exams)
+
 
 def _count_missing(runs: Sequence[_ShardRun]) -> int:
     """How many shards have no run, over all divisions. Exams that one run holds are divided together.
@@ -104,13 +109,13 @@ def _count_missing(runs: Sequence[_ShardRun]) -> int:
     for run in runs:
         if not run.works:
             continue
-        shard = run.works[-1].shard
         exams = frozenset(str(work.job["benchmark"]) for work in run.works if work.verb == "collect")
-        joined = [d for d in divisions if d.of == shard.of and (d.exams & exams or d.exams == exams)]
+        number, of = run.works[-1].shard
+        division = _Division(of, exams, frozenset({number}))
+        joined = [division, *filter(division.goes_with, divisions)]
         divisions = [d for d in divisions if d not in joined]
         exams = exams.union(*(d.exams for d in joined))
-        numbers = frozenset({shard.number}).union(*(d.numbers for d in joined))
-        divisions.append(_Division(shard.of, exams, numbers))
+        divisions.append(_Division(of, exams, frozenset().union(*(d.numbers for d in joined))))
     return sum(division.of - len(division.numbers) for division in divisions)
 
 
@@ -203,10 +208,10 @@ def _expected_in_shards(collects: Iterable[ShardWork]) -> int | None:
 
 def _sum_apart(expected: Mapping[frozenset[str], int]) -> int | None:
     """The sum over sets of requests, those that lie in another left out; null where two overlap."""
-    apart = [names for names in expected if not names or not any(names < other for other in expected)]
-    if len(frozenset().union(*apart)) < sum(map(len, apart)):
+    widest = [names for names in expected if not names or not any(names < wider for wider in expected)]
+    if len(frozenset().union(*widest)) < sum(map(len, widest)):
         return None
-    return sum(expected[names] for names in apart)
+    return sum(expected[names] for names in widest)
 
 
 def _expected_whole(db: sqlite3.Connection) -> int | None:
