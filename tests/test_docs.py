@@ -15,6 +15,7 @@ from lunr.trimmer import trimmer
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
+from vivavoce.pipeline.run import open_run
 
 PAGES = sorted(
     str(page.relative_to(Path(__file__).parents[1]))
@@ -39,6 +40,29 @@ def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path):
             timeout=300,
         )
         assert 0 == done.returncode, f"{block}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_of_a_page_gives_baselines_alone_an_option_that_they_do_not_take(page, root):
+    for _, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
+        for command in re.findall(r"viva collect .*", block.replace("\\\n", " ")):
+            models = re.findall(r"--model ['\"]?(\S+)", command)
+            options = re.findall(r"--(?:seed|temperature|top-p|max-tokens|system|prompt|shots)\b", command)
+            assert not options or not all(model.startswith("baseline/") for model in models), command
+
+
+def test_the_teams_of_the_challenge_page_give_other_answers(root, tmp_path):
+    page = (root / "docs" / "how-to" / "challenge.md").read_text(encoding="utf-8")
+    (block,) = (block for _, block in BLOCK.findall(page) if "viva challenge board" in block)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "-euc", block]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, "PATH": path}, check=True, capture_output=True)
+    teams = [open_run(file).responses for file in sorted(tmp_path.glob("submissions/*/run.viva"))]
+    texts = [dict(zip(team["item"], team["text"], strict=True)) for team in teams]
+    assert 2 == len(texts)
+    assert texts[0].keys() == texts[1].keys()
+    assert texts[0] != texts[1]
 
 
 def test_every_metric_has_a_card(root):

@@ -93,6 +93,9 @@ def test_a_candidate_has_its_part(text, role):
 
 def test_settings_of_the_call_are_not_for_baselines():
     assert "baseline/echo" == str(parse_candidate("baseline/echo", load_endpoints(), temperature=0.7).spec)
+    assert parse_candidate("baseline/random", load_endpoints(), seed=7).sampling.seed is None
+    named = parse_candidate("baseline/random(seed=7)", load_endpoints(), seed=8)
+    assert ("baseline/random(seed=7)", 7) == (str(named.spec), named.sampling.seed)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A folder that cannot be written, also for root: what programs print there."""
+"""A folder that cannot be written, and a file that cannot be read, also for root: what programs print."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.absent import absent
 
-__all__ = ["frozen"]
+__all__ = ["frozen", "unreadable"]
 
 
 def frozen(folder: Path, code: str, *words: Path) -> str:
@@ -29,3 +29,18 @@ def frozen(folder: Path, code: str, *words: Path) -> str:
         absent("root may write everywhere, and nothing can be mounted here")
     inside = ["unshare", "-m", "sh", "-c", mount + ' && exec "$@"', str(folder), *python]
     return subprocess.run(inside, capture_output=True, text=True, check=True).stdout
+
+
+def unreadable(file: Path, code: str, *words: Path) -> str:
+    """What Python prints for the code where its first word is a file that it may not read."""
+    python = [sys.executable, "-c", textwrap.dedent(code), str(file), *map(str, words)]
+    if not os.geteuid():
+        if not shutil.which("setpriv"):
+            absent("root may read everywhere, and nothing takes that right here")
+        python = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *python]
+    mode = file.stat().st_mode
+    file.chmod(0)
+    try:
+        return subprocess.run(python, capture_output=True, text=True, check=True).stdout
+    finally:
+        file.chmod(mode)

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.store.readonly import unreadable
 from tests.store.strangers import folder_bytes
 from tests.store.test_runfile import older
 
@@ -182,6 +183,30 @@ def test_errors_of_the_disk_are_told_apart(tmp_path: Path, name: str, words: str
     run = RunFile(tmp_path / "exam.viva")
     with pytest.raises(StoreError, match=words), run.explained():
         raise failing(name)
+
+
+def test_a_run_without_the_right_to_read_it_is_not_called_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "exam.viva"
+    with RunFile(path).writing():
+        pass
+    printed = unreadable(
+        path,
+        """
+        import sys
+        from pathlib import Path
+        import vivavoce as viva
+        from vivavoce.pipeline.shards.progress import snapshot
+        path = Path(sys.argv[1])
+        try:
+            viva.open(path).responses
+        except viva.VivaError as error:
+            print(error)
+        print(snapshot(path.parent)[0].error)
+        """,
+    ).splitlines()
+    sentence = f"cannot read {path}: its permissions do not allow it. Ask its owner for the right to read it"
+    assert [f"{sentence}, or for a copy."] * 2 == printed
+    assert [path] == list(tmp_path.iterdir())
 
 
 def test_a_quota_or_a_limit_on_files_counts_as_a_full_disk(

@@ -55,8 +55,8 @@ def run(
     primary, overall, compare, studies, report, and, where needed, providers, offline, allow, allow_phi,
     max_cost, timeout_total and plugins; paths are relative to the working directory. Everything is checked
     before a model is called. The run stops after collecting while answers are still to be asked. Exit code 1
-    if answers failed or are still to be asked. With --shard only that part is collected and scored;
-    `viva shards` writes such commands.
+    if answers failed or are still to be asked. With --shard only that part is collected and scored, for its
+    part of max_cost, of which what its run has spent before is taken off; `viva shards` writes such commands.
 
     Example: `viva run exam.yaml --dry-run`
 

@@ -37,8 +37,8 @@ def shards(
 
     The job has one task a shard, with a GPU where a local model (hf/…) is in the plan, offline where the plan
     is. Each task works on the node's own disk and copies its run back, every ten minutes, at its end and when
-    it is cut; Slurm then starts it again, and it goes on. The merge joins the shards and runs the rest of the
-    plan.
+    it is cut; Slurm then starts it again, and it goes on, with what is left of its part of max_cost. The
+    merge joins the shards and runs the rest of the plan. The plan is checked before anything is printed.
 
     Example: `viva shards exam.yaml --of 4`
 

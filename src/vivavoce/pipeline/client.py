@@ -1,11 +1,12 @@
 """The client through which verbs of a run ask models, and what those may be sent of the run."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import NamedTuple, Protocol, Self, TypedDict, runtime_checkable
 
 from vivavoce.core import net
+from vivavoce.core.errors import StoreError
 from vivavoce.core.net import is_local
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import restrict_to_items
@@ -15,9 +16,12 @@ from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.egress import Privacy, guard, worker_guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus
+from vivavoce.models.ranges import check_option
+from vivavoce.pipeline.shards.limits import shard_cost
 from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
 
 Progress = Callable[[str, int, int], None]
 """Hears a label, how many are done, and how many there are in all."""
@@ -55,8 +59,14 @@ class AskOptions(NamedTuple):
 
     @property
     def own_max_cost(self) -> float | None:
-        """The part of the limit of cost that each of the shards keeps."""
-        return None if self.max_cost is None else self.max_cost / self.shards
+        """The part of the limit of cost that each of the shards keeps. Raises `InputError` for no limit."""
+        return shard_cost(self.max_cost, self.shards)
+
+    def checked(self) -> Self:
+        """These options. Raises `InputError`, before anything is stored, for a number out of its range."""
+        check_option("max_cost", self.max_cost)
+        check_option("timeout_total", self.timeout_total)
+        return self
 
 
 @contextmanager
@@ -90,6 +100,14 @@ def open_client(
             yield client
         finally:
             client.release()
+            _keep_estimate(run, client.usage.guessed)
+
+
+def _keep_estimate(run: RunFile, guessed: float) -> None:
+    """Store what replies without token counts may have cost: a limit counts it, and their calls do not."""
+    if guessed:
+        with suppress(StoreError), run.writing() as db:  # a full disk: what went wrong first is raised
+            put_provenance(db, "estimated cost", {"guessed": guessed}, changed=0)
 
 
 def open_workers(run: RunFile, workers: Workers, options: AskOptions, *, dry_run: bool = False) -> Executor:

@@ -19,6 +19,7 @@ run keeps both before anything is scored. `plan_model` holds what each key takes
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,8 @@ from vivavoce.pipeline.primary import declare_overall, name_primary
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.pipeline.score.gpus import local_models
 from vivavoce.pipeline.score.shard import divisible
-from vivavoce.pipeline.shards.limits import ShardLimits, shards_sharing
+from vivavoce.pipeline.shards.limits import ShardLimits, shard_cost, shards_sharing
+from vivavoce.pipeline.shards.spending import shard_spending
 from vivavoce.store.read import match_candidate
 from vivavoce.studies.leaderboard.overall_design import (
     OVERALL,
@@ -149,20 +151,32 @@ def examine(
     hears each finding as it comes, `watch` gives for a verb the context whose value hears progress. `dry_run`
     asks no model, stores nothing and returns the plans. With `shard` "3/16" that part alone is collected and
     scored, into the run `to`, with its part of the `limits`; metrics that depend on all items wait for the
-    merge. `gpus` are for its local models, candidates and judges. Raises a `VivaError` that names file and
-    key.
+    merge. What that run has spent before counts for its part of `max_cost`, so that a job which is cut and
+    restarted does not spend it anew. `gpus` are for its local models, candidates and judges. Raises a
+    `VivaError` that names file and key.
     """
     plan = _part_of_plan(read_plan(file), shard, to, limits)._replace(gpus=parse_gpus(gpus))
-    run = open_run(plan.run, plugins=plan.plugins)
-    labels = _labels(plan, [c.candidate for c in run.candidates])
-    _check(plan, run, labels, dry_run=dry_run)
+    run, labels = open_checked(plan, dry_run=dry_run)
     watch = watch or (lambda verb: nullcontext())
     findings = []
-    for finding in _findings(plan, run, labels, dry_run, watch, _Budget(plan)):
+    budget = _Budget(plan, shard_spending(run.file) if plan.shard else 0.0)
+    for finding in _findings(plan, run, labels, dry_run, watch, budget):
         findings.append(finding)
         if tell:
             tell(finding)
     return tuple(findings)
+
+
+def open_checked(plan: Plan, *, dry_run: bool) -> tuple[Run, Mapping[str, str]]:
+    """The run of a plan, and the labels that its models answer under, after all was checked.
+
+    Nothing is sent or stored. Raises a `VivaError` that names file and key for what would fail only later: a
+    benchmark, model, metric, comparison or study that there is not, or GPUs, but for a `dry_run`.
+    """
+    run = open_run(plan.run, plugins=plan.plugins)
+    labels = _labels(plan, [c.candidate for c in run.candidates])
+    _check(plan, run, labels, dry_run=dry_run)
+    return run, labels
 
 
 def _part_of_plan(plan: Plan, shard: str | None, to: str | Path | None, limits: ShardLimits) -> Plan:
@@ -175,11 +189,17 @@ def _part_of_plan(plan: Plan, shard: str | None, to: str | Path | None, limits: 
 
 
 class _Budget:
-    """What is left of the limit of cost, which all verbs of a plan share; null without a limit."""
+    """What is left of the limit of cost, which all verbs of a plan share; null without a limit.
 
-    def __init__(self, plan: Plan) -> None:
+    A shard's run may have `spent` some of it before.
+    """
+
+    def __init__(self, plan: Plan, spent: float) -> None:
         self._n_sharing = plan.n_sharing
         self.left = plan.max_cost
+        self.spend(spent)
+        share = shard_cost(plan.max_cost, plan.n_sharing)
+        self.sentence = f"{plan.run} spent {spent:.4g} before, of its {share:.4g}." if spent and share else ""
 
     def spend(self, cost: float) -> None:
         """Take what was spent, here and by as many as share the limit."""
@@ -192,7 +212,7 @@ def _findings(
 ) -> Iterator[Finding]:
     """The findings of the verbs as they come, up to the first collect that leaves something to ask."""
     for finding in _collect(plan, run, dry_run, watch, budget):
-        yield finding
+        yield replace(finding, text="\n".join(filter(None, (finding.text, budget.sentence))))
         (row, *_) = finding.rows
         if not dry_run:
             budget.spend(row["cost_estimate"])

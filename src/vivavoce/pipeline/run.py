@@ -230,7 +230,7 @@ class Run(PanelVerbs, RunTables):
         `workers` is how many processes compute what asks no model, "auto" for all cores, or "ray", or Ray's
         address: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
         """
-        ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
+        ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total).checked()
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
             self.file, metrics, ask._replace(gpus=gpus), items=items, passes=passes, bad_ends=thresholds,

@@ -167,6 +167,7 @@ _EVENTS = {
     "import questions": "questions came in",
     "import scores": "marks given elsewhere came in",
     "score": "answers were marked",
+    "estimated cost": "a cost was estimated, as replies stated no tokens",
     "merge": "another run was brought in",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were marked together",

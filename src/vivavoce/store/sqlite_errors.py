@@ -49,6 +49,11 @@ def explain(error: sqlite3.DatabaseError, run: Path, written: Path, wait_s: floa
             f"{run} is no readable run file ({words}): it is another kind of file, or it is damaged. Restore "
             "a copy, or give another path."
         )
+    if code in _READ_ONLY and _is_unreadable(run):
+        return StoreError(
+            f"cannot read {run}: its permissions do not allow it. Ask its owner for the right to read it, or "
+            "for a copy."
+        )
     if code in _READ_ONLY:
         return Unwritable(
             f"cannot write {written}: the file or its folder is read-only. Copy the run to a folder that can "
@@ -93,6 +98,13 @@ def _is_damage(code: int, words: str) -> bool:
     if code & 0xFF == sqlite3.SQLITE_CORRUPT or code in _BROKEN:
         return True
     return "decode to UTF-8" in words or "malformed JSON" in words
+
+
+def _is_unreadable(path: Path) -> bool:
+    """Whether a file lies there that we may not read."""
+    # It is not opened: to close it would end SQLite's own locks on it.
+    effective = os.access in os.supports_effective_ids
+    return os.path.exists(path) and not os.access(path, os.R_OK, effective_ids=effective)
 
 
 def _is_full(path: Path) -> bool:

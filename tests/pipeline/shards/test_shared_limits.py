@@ -4,14 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import vivavoce as viva
+from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
 from vivavoce.models.engine.client import ModelClient
+from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 
 Exam = Callable[..., str]
@@ -106,3 +109,48 @@ def test_a_judge_of_a_shard_is_asked_within_its_part(
     finding = run.score(judge, shard="1/2", providers=limits(concurrency=4))
     assert 2 == mock.most
     assert any(note.startswith("Shard 1/2 may ask 2 at once at vllm.") for note in finding.notes)
+
+
+class Remarks:
+    """A progress that keeps what is to be said before anybody is asked."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def __call__(self, *counts: Any) -> None:
+        pass
+
+    def remark(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+
+@pytest.mark.parametrize("amount", [-1, float("inf"), float("nan"), 1e13])
+@pytest.mark.parametrize("more", [{}, {"limits": "whole"}, {"dry_run": True}])
+def test_no_limit_of_cost_is_quoted_as_it_stands_and_nothing_is_said_or_stored_before(
+    exam: Exam, mock: Mock, tmp_path: Path, amount: float, more: dict[str, Any]
+) -> None:
+    spec, remarks = exam(12), Remarks()
+    run = viva.open(tmp_path / "part.viva")
+    run.collect(spec, models=["baseline/echo"], shard="1/4")
+    with run.file.reading() as db:
+        before = provenance(db)
+    options = {"max_cost": amount, "shard": "1/4", "progress": remarks, **more}
+    for ask in (
+        partial(run.collect, spec, models=["vllm/m"]),
+        partial(run.score, "exact"),
+        partial(run.score, "judge(rubric=correctness, model=vllm/m)"),
+    ):
+        with pytest.raises(InputError) as error:
+            ask(**options)
+        assert f"--max-cost {amount}: a number from 0 to 1,000,000,000,000 is needed." == str(error.value)
+    with run.file.reading() as db:
+        assert before == provenance(db)
+    assert ([], []) == (remarks.sentences, mock.arrivals)
+
+
+def test_a_price_that_is_not_known_is_said_without_the_part_of_the_limit(
+    exam: Exam, mock: Mock, tmp_path: Path
+) -> None:
+    run = viva.open(tmp_path / "part.viva")
+    with pytest.raises(InputError, match=r"^--max-cost: the price of vllm/m is not known"):
+        run.collect(exam(12), models=["vllm/m"], shard="1/4", max_cost=8)

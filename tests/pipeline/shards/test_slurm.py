@@ -19,7 +19,7 @@ from aiohttp import web
 from tests.pipeline.shards.fake_slurm import FakeSlurm
 
 import vivavoce as viva_
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, VivaError
 from vivavoce.pipeline.plan_file import examine
 from vivavoce.pipeline.shards.slurm import ShardJob, shard_commands, slurm_job
 
@@ -281,6 +281,60 @@ def test_a_plan_that_asks_nobody_is_not_divided(exam: Any, home: Path) -> None:
     file.write_text("run: exam.viva\n")
     with pytest.raises(InputError, match="there is nothing to divide: the plan names no benchmarks"):
         slurm_job(file, ShardJob(2))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"metrics": ["auto"]}, r"^exam\.yaml, metrics: no metric named 'auto'\. Known: accuracy"),
+        ({"metrics": ["rouge(n=9z)"]}, r"^exam\.yaml, metrics: rouge"),
+        ({"benchmarks": ["sampel"]}, r"^exam\.yaml: no benchmark named 'sampel'\. Did you mean 'sample'"),
+        ({"benchmarks": ["jsonl(path=none.jsonl)"]}, r"^exam\.yaml: .*none\.jsonl"),
+        ({"models": ["opnai/gpt"]}, r"^exam\.yaml: no provider 'opnai'\. Did you mean 'openai'\?"),
+        ({"studies": ["rankin"]}, r"^exam\.yaml, studies: no study named 'rankin'\. Did you mean 'ranking'"),
+        ({"primary": "bleu"}, r"^exam\.yaml, primary: nothing is scored by 'bleu' here"),
+        ({"compare": [{"candidates": ["vllm/m"]}]}, r"^exam\.yaml, compare 1: no candidate named 'vllm/m'"),
+        ({"plugins": ["none.py"]}, r"none\.py"),
+    ],
+)
+@pytest.mark.parametrize("write", [shard_commands, slurm_job])
+def test_a_plan_at_which_all_tasks_would_fail_makes_no_job(
+    exam: Any,
+    home: Path,
+    write: Callable[[Path, ShardJob], object],
+    changed: dict[str, Any],
+    words: str,
+) -> None:
+    plan(home, exam(8), **changed)
+    with pytest.raises(VivaError, match=words):
+        write(Path("exam.yaml"), ShardJob(16))
+    assert ["exam.yaml"] == [file.name for file in home.iterdir()]
+
+
+PLUGIN = """
+from vivavoce.core import registry
+from vivavoce.benchmarks import Benchmark
+from vivavoce.core.records import Card, Item
+
+
+@registry.benchmark("only_here")
+class OnlyHere(Benchmark):
+    \"\"\"One question.\"\"\"
+
+    card = Card(name="only_here", description="d", source="s", revision_note="-", licence="l", citation="c")
+
+    def items(self):
+        yield Item(benchmark="only_here", item="a", format="short", question="Why?", references=("so",))
+"""
+
+
+def test_a_benchmark_of_a_plugin_is_divided_too(home: Path) -> None:
+    (home / "mine.py").write_text(PLUGIN)
+    file = plan(home, "only_here", plugins=["mine.py"])
+    words = [sys.executable, "-m", "vivavoce", "shards", file.name, "--of", "2"]
+    finished = subprocess.run(words, cwd=home, capture_output=True, text=True, check=False)
+    assert (0, "") == (finished.returncode, finished.stderr)
+    assert 4 == len(finished.stdout.splitlines())
 
 
 def test_the_merge_finds_a_job_in_a_folder_of_any_name(

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,13 @@ import vivavoce as viva_
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
 from vivavoce.pipeline.shards.memory import ShardWork
-from vivavoce.pipeline.shards.progress import ProgressRow, _ShardRun, _without_copies, snapshot
+from vivavoce.pipeline.shards.progress import (
+    ProgressRow,
+    _expected_in_shards,
+    _ShardRun,
+    _without_copies,
+    snapshot,
+)
 
 Viva = Callable[..., Any]
 
@@ -90,6 +96,37 @@ def test_of_two_runs_of_a_shard_the_one_that_is_further_counts(exam: Any, tmp_pa
     assert (6, 0) == (total.done, total.remaining)
 
 
+@pytest.mark.parametrize(
+    ("shards", "missing"),
+    [
+        ([("x", "1/2"), ("x", "2/2"), ("y", "1/4"), ("y", "2/4")], 2),
+        ([("x", "1/2"), ("x", "2/2"), ("x", "2/4")], 3),
+        ([("x", "1/2"), ("x", "1/2")], 1),
+        ([("x", "1/2"), ("y", "2/2")], 2),
+        ([("x y", "1/3"), ("x", "2/3")], 1),  # the second has not come to the other exam yet
+        ([("x", "1/3"), ("y", "3/3"), ("x y", "2/3")], 0),
+        ([("score", "1/2"), ("score", "2/2"), ("x", "1/2")], 1),
+    ],
+)
+def test_shards_that_have_no_run_are_counted_by_exam_and_division(
+    exam: Any, tmp_path: Path, shards: Sequence[tuple[str, str]], missing: int
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    whole = viva_.open(tmp_path / "whole.viva")
+    whole.collect(exam(12), models=ECHO)
+    for number, (names, shard) in enumerate(shards):
+        run = viva_.open(folder / f"{number}.viva")
+        if names == "score":
+            shutil.copy(whole.file.path, run.file.path)
+            run.score("exact", shard=shard)
+            continue
+        for name in names.split():
+            run.collect(exam(12, name=name), models=ECHO, shard=shard)
+            run.score("exact", shard=shard)
+    assert missing == snapshot(folder)[-1].missing
+
+
 def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
     """The same part of the questions, asked of two candidates into two runs."""
     for name, model in (("a", "baseline/echo"), ("b", "baseline/random")):
@@ -97,6 +134,43 @@ def test_shards_of_two_collects_count_both(exam: Any, tmp_path: Path) -> None:
     first, second, total = snapshot(tmp_path)
     assert [None, None] == [first.copy_of, second.copy_of]
     assert 0 < first.done + second.done == total.done
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "of_each_item"),
+    [
+        ({"repeats": 1}, {"repeats": 2}, 2),
+        ({"repeats": 2}, {"repeats": 1}, 2),
+        ({}, {"models": ["baseline/echo", "baseline/random"]}, 2),
+        ({"models": ["baseline/echo", "baseline/random"]}, {"models": ["baseline/random"], "repeats": 3}, 4),
+        ({}, {"models": ["baseline/random"]}, 2),
+    ],
+)
+def test_collects_that_overlap_leave_nothing_that_never_comes(
+    exam: Any, tmp_path: Path, first: dict[str, Any], second: dict[str, Any], of_each_item: int
+) -> None:
+    run = viva_.open(tmp_path / "part.viva")
+    for options in (first, second):
+        run.collect(exam(12), **{"models": ECHO} | options, shard="1/2")
+    row, total = snapshot(run.file.path)
+    assert (of_each_item * run.items.height, 0) == (row.done, row.remaining)
+    assert (0, 0.0) == (total.remaining, total.seconds_left)
+
+
+def test_log_probabilities_are_expected_beside_text_and_each_request_once() -> None:
+    def work(expected: int, *candidates: str, repeats: int = 1, requests: Sequence[str] = ()) -> ShardWork:
+        job = {"benchmark": "b", "candidates": list(candidates), "repeats": repeats}
+        job |= {"for": list(requests)} if requests else {}
+        return ShardWork("collect", Shard(1, 2), job, expected, done=False)
+
+    text, both = work(10, "a"), work(40, "a", "b", repeats=2)
+    given, asked = work(6, "a", requests=["given"]), work(20, "a", "b", requests=["given", "options"])
+    assert 40 == _expected_in_shards([text, both])
+    assert 16 == _expected_in_shards([text, given])
+    assert 60 == _expected_in_shards([text, both, given, asked])
+    assert 18 == _expected_in_shards([given, work(12, "a", requests=["options"])])
+    assert _expected_in_shards([asked, work(9, "a", requests=["options", "margin"])]) is None
+    assert 0 == _expected_in_shards([work(0, "a")])
 
 
 def test_what_is_left_and_what_failed_stand_apart(

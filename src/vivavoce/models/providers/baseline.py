@@ -2,7 +2,8 @@
 
 Floor: `random` picks an option, `longest-option` the longest one (the first of equals), `echo` repeats the
 question. Ceiling: `reference` responds with the key. They show whether a score is any good. What `random`
-picks follows from the question, `Request.draw` and the seed, never from the order of requests.
+picks follows from the question, `Request.draw` and the seed in its spec, never from the order of requests.
+Settings for all candidates of a call, `--seed` too, are not for baselines.
 """
 
 import hashlib

@@ -260,6 +260,7 @@ class _Account:
             failed=tally.failed,
             left=tally.remaining if self.plan.tasks else self._unanswered,
             cost=None if tally.unpriced else tally.cost,
+            guessed=tally.guessed,
             sent=tally.traffic.rows,
             models=self.facts,
         )
@@ -300,8 +301,8 @@ def _check_prices(plan: CollectPlan, max_cost: float | None) -> None:
     for candidate in plan.candidates:
         if candidate.price is None:
             raise InputError(
-                f"--max-cost {max_cost:g}: the price of {candidate.spec} is not known, so the limit "
-                "could not be kept: put its price into a --providers file, or leave --max-cost out."
+                f"--max-cost: the price of {candidate.spec} is not known, so the limit could not be kept: "
+                "put its price into a --providers file, or leave --max-cost out."
             )
 
 

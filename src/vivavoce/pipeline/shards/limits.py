@@ -6,6 +6,7 @@ from typing import Any, Literal
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import Shard
 from vivavoce.models.candidates import CandidateConfig
+from vivavoce.models.ranges import check_option
 from vivavoce.models.rate_limit import Limits
 
 ShardLimits = Literal["divided", "whole"]
@@ -22,7 +23,8 @@ def shards_sharing(shard: Shard | None, limits: ShardLimits) -> int:
 
 
 def shard_cost(max_cost: float | None, shards: int) -> float | None:
-    """The part of a limit of cost that each of so many shards keeps."""
+    """The part of a limit of cost that each of so many shards keeps. Raises `InputError` for what is none."""
+    check_option("max_cost", max_cost)
     return None if max_cost is None else max_cost / shards
 
 

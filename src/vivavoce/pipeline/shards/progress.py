@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
 from vivavoce.pipeline.shards.memory import ShardWork, shard_works
+from vivavoce.store.damage import decoding
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 
@@ -83,10 +84,39 @@ def snapshot(path: Path) -> list[ProgressRow]:
     runs = [progress_of(file) for file in run_files(path)]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [
-        *rows,
-        _total(path, counted, max((run.works[-1].shard.of for run in runs if run.works), default=0)),
-    ]
+    return [*rows, _total(path, counted, _count_missing(runs))]
+
+
+class _Division(NamedTuple):
+    """Exams that are divided into so many shards, and the numbers of those that a run holds."""
+
+    of: int
+    exams: frozenset[str]
+    numbers: frozenset[int]
+
+    def goes_with(self, division: "_Division") -> bool:
+        """Whether both are one division: an exam is in both, or neither names any."""
+        same_exams = self.exams & division.exams or self.exams == division.exams
+        return self.of == division.of and bool(same_exams)
+
+
+def _count_missing(runs: Sequence[_ShardRun]) -> int:
+    """How many shards have no run, over all divisions. Exams that one run holds are divided together.
+
+    A run that only scores as a shard names no exam: such runs are divided together too.
+    """
+    divisions: list[_Division] = []
+    for run in runs:
+        if not run.works:
+            continue
+        exams = frozenset(str(work.job["benchmark"]) for work in run.works if work.verb == "collect")
+        number, of = run.works[-1].shard
+        division = _Division(of, exams, frozenset({number}))
+        joined = [division, *filter(division.goes_with, divisions)]
+        divisions = [d for d in divisions if d not in joined]
+        exams = exams.union(*(d.exams for d in joined))
+        divisions.append(_Division(of, exams, frozenset().union(*(d.numbers for d in joined))))
+    return sum(division.of - len(division.numbers) for division in divisions)
 
 
 def _without_copies(runs: Sequence[_ShardRun]) -> list[ProgressRow]:
@@ -154,10 +184,34 @@ def _rate(db: sqlite3.Connection) -> float:
 
 def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
     """How many responses the collects of a run bring in all; null where that is not known."""
-    shards = {work.key: work.expected or 0 for work in works if work.verb == "collect"}
-    if shards:
-        return sum(shards.values())
-    return _expected_whole(db)
+    collects = {work.key: work for work in works if work.verb == "collect"}
+    return _expected_in_shards(collects.values()) if collects else _expected_whole(db)
+
+
+def _expected_in_shards(collects: Iterable[ShardWork]) -> int | None:
+    """The same of collects that may overlap: of a benchmark and a candidate the largest counts.
+
+    Log-probabilities count beside text, and those of other requests beside each other. Null where two
+    collects have some of these requests in common and not all.
+    """
+    largest: dict[tuple[str, str], dict[frozenset[str], int]] = {}
+    for work in collects:
+        with decoding("which shard this is"):
+            candidates = [str(candidate) for candidate in work.job["candidates"]]
+            requests = frozenset(map(str, work.job.get("for") or ()))
+        for candidate in candidates:
+            by_requests = largest.setdefault((str(work.job["benchmark"]), candidate), {})
+            n = (work.expected or 0) // len(candidates)
+            by_requests[requests] = max(by_requests.get(requests, 0), n)
+    return _sum(map(_sum_apart, largest.values()))
+
+
+def _sum_apart(expected: Mapping[frozenset[str], int]) -> int | None:
+    """The sum over sets of requests, those that lie in another left out; null where two overlap."""
+    widest = [names for names in expected if not names or not any(names < wider for wider in expected)]
+    if len(frozenset().union(*widest)) < sum(map(len, widest)):
+        return None
+    return sum(expected[names] for names in widest)
 
 
 def _expected_whole(db: sqlite3.Connection) -> int | None:
@@ -201,10 +255,9 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
     return total
 
 
-def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
+def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow:
     remaining = _sum(row.remaining for row in rows)
     rate = sum(row.rate for row in rows)
-    shards = {row.shard for row in rows if row.shard}
     return ProgressRow(
         about="total",
         run=str(path),
@@ -215,7 +268,7 @@ def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
         rate=rate,
         seconds_left=_seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
-        missing=max(0, of - len(shards)),
+        missing=missing,
     )
 
 

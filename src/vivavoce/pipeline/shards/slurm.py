@@ -14,7 +14,7 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import check_number_of_shards
 from vivavoce.core.text import one_line, printable
-from vivavoce.pipeline.plan_file import Plan, read_plan
+from vivavoce.pipeline.plan_file import Plan, open_checked, read_plan
 from vivavoce.pipeline.score.gpus import local_names
 from vivavoce.pipeline.shards.limits import ShardLimits
 
@@ -42,7 +42,7 @@ def shard_commands(file: Path, job: ShardJob) -> list[str]:
     """A command for each shard of a plan, then the merge and the rest of the plan.
 
     Raises `InputError` for a plan that cannot be read, a number, time or memory that is none, and where a run
-    that is no shard of it has a shard's name.
+    that is no shard of it has a shard's name; a `VivaError` for what its shards would all fail at.
     """
     plan = _checked(file, job)
     plan_word, folder, run = _word(file), _parts(plan, job), _word(plan.run)
@@ -58,7 +58,7 @@ def shard_commands(file: Path, job: ShardJob) -> list[str]:
 def slurm_job(file: Path, job: ShardJob) -> str:
     """The script of an array job: `bash job.sh` submits it and its merge, `sbatch job.sh` the array alone.
 
-    Raises `InputError` as `shard_commands`.
+    Raises as `shard_commands` does.
     """
     plan = _checked(file, job)
     directives = {
@@ -111,6 +111,7 @@ def _checked(file: Path, job: ShardJob) -> Plan:
                 f"the name {str(name)!r} holds a character that cannot stand in a job: rename it."
             )
     _refuse_clashes(plan, job)
+    open_checked(plan, dry_run=True)
     for spec in plan.benchmarks:
         if _access(spec) == "credentialed":
             raise InputError(
