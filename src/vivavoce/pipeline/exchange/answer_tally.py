@@ -16,7 +16,7 @@ from vivavoce.studies.answers import identical_repeats
 
 _AT_ONCE = 10_000
 _KEY = ("item", "candidate", "repeat", "edit")
-_SAID = ("text_hash", "rest_hash")
+_CONTENT = ("text_hash", "rest_hash")
 _COLUMNS = pl.Schema(
     dict.fromkeys(("item", "candidate", "edit"), pl.Int32())
     | dict.fromkeys(("repeat", "text_hash", "rest_hash"), pl.Int64())
@@ -87,7 +87,7 @@ class AnswerTally(NamedTuple):
 
 def _refuse_contradiction(rows: pl.DataFrame, answers: Iterable[AnswerRow]) -> None:
     """Raise `InputError` for the first row that says something else than the first under its key."""
-    if numbers := first_contradiction(rows, _KEY, _SAID):
+    if numbers := first_contradiction(rows, _KEY, _CONTENT):
         first, second = (next(islice(answers, number, None)) for number in numbers)
         raise InputError(
             f"{second.where}: a second answer of {second.response.candidate} to {second.name}, repeat "

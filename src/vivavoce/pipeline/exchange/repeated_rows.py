@@ -26,11 +26,13 @@ def first_of_key(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
     return is_first
 
 
-def first_contradiction(rows: pl.DataFrame, key: Sequence[str], said: Sequence[str]) -> Contradiction | None:
-    """The first row that differs in the columns `said` from the first one with its key; null without one."""
-    numbered = rows.select(*key, *said).with_row_index("second")
+def first_contradiction(
+    rows: pl.DataFrame, key: Sequence[str], content: Sequence[str]
+) -> Contradiction | None:
+    """The first row whose columns `content` differ from those of the first with its key; null without one."""
+    numbered = rows.select(*key, *content).with_row_index("second")
     first = numbered.unique(key, keep="first").rename({"second": "first"})
     pairs = numbered.join(first, on=key, maintain_order="left")
-    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_right")) for name in said)
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_right")) for name in content)
     different = pairs.filter(differs).select("first", "second").head(1)
     return Contradiction(*different.row(0)) if different.height else None

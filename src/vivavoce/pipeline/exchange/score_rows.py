@@ -113,8 +113,8 @@ class ScoreRows:
         self._rater = model if isinstance(model, str) else ""
         self.left_out = LeftOut()
 
-    def read(self, db: sqlite3.Connection) -> Iterator[RecordedScore]:
-        """The scores, in the order of the rows; answers are looked up in the run.
+    def scores(self, db: sqlite3.Connection) -> Iterator[RecordedScore]:
+        """The scores, in the order of the rows, read anew; answers are looked up in the run.
 
         Raises `InputError` for a row that gives no score, and for rows of which none is chosen.
         """
@@ -126,9 +126,9 @@ class ScoreRows:
             if of_probe(line) and "probe" not in layout.criteria:
                 self.left_out.probes += 1
             else:
-                yield from self._scores(line, db)
+                yield from self._scores_of(line, db)
 
-    def _scores(self, line: Line, db: sqlite3.Connection) -> Iterator[RecordedScore]:
+    def _scores_of(self, line: Line, db: sqlite3.Connection) -> Iterator[RecordedScore]:
         """The scores of a row; none where it is about no item or no answer of the run."""
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
         if names in self._scorable.shared:
@@ -176,26 +176,26 @@ class ScoreRows:
         That is a row about an answer that the run does not hold, a criterion that no row marks, or, where
         nothing is `scored`, a source of which nothing but items outside or marks of probes is chosen.
         """
-        left, name = self.left_out, self._source.name
-        if left.unmatched:
+        met, name = self.left_out, self._source.name
+        if met.unmatched:
             raise InputError(
-                f"{left.unmatched.total()} rows of {name} are about what this run does not hold, such as "
-                f"{next(iter(left.unmatched))}: import the answers first, or choose rows with --where. "
+                f"{met.unmatched.total()} rows of {name} are about what this run does not hold, such as "
+                f"{next(iter(met.unmatched))}: import the answers first, or choose rows with --where. "
                 "Nothing was imported."
             )
-        if left.probes and not (scored or left.skipped):
+        if met.probes and not (scored or met.skipped):
             raise InputError(
-                f"{name}: the {left.probes} rows chosen mark what models told of their probabilities, no "
+                f"{name}: the {met.probes} rows chosen mark what models told of their probabilities, no "
                 "answer in words: `viva merge` brings such marks from the run they are from."
             )
-        if left.skipped and not scored:
+        if met.skipped and not scored:
             raise InputError(
-                f"{name} holds {left.skipped.total()} rows of scores, all about items outside the benchmark: "
-                f"{listed(left.skipped)}. Nothing was imported."
+                f"{name} holds {met.skipped.total()} rows of scores, all about items outside the benchmark: "
+                f"{listed(met.skipped)}. Nothing was imported."
             )
-        absent = [criterion for criterion in self._layout.criteria if criterion not in left.criteria]
-        if left.criteria and absent:
-            raise InputError(f"{name}: no row marks {absent[0]!r}.{suggest(absent[0], list(left.criteria))}")
+        absent = [criterion for criterion in self._layout.criteria if criterion not in met.criteria]
+        if met.criteria and absent:
+            raise InputError(f"{name}: no row marks {absent[0]!r}.{suggest(absent[0], list(met.criteria))}")
 
 
 def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from vivavoce.pipeline.exchange.score_rows import RecordedScore
 
 _AT_ONCE = 10_000
 _KEY = ("measure", "response", "pass_no", "ballot")
-_SAID = ("value", "status", "rest_hash")
+_CONTENT = ("value", "status", "rest_hash")
 _COLUMNS = pl.Schema(
     {"measure": pl.Int32(), "response": pl.Int64(), "pass_no": pl.Int64(), "ballot": pl.Int32()}
     | {"value": pl.Float64(), "status": pl.Enum(get_args(ScoreStatus)), "rest_hash": pl.Int64()}
@@ -33,8 +33,8 @@ class ScoreTally(NamedTuple):
     rows: pl.DataFrame
 
     @classmethod
-    def of(cls, read: Callable[[], Iterable[RecordedScore]]) -> Self:
-        """Count the scores of a table, which is read a second time where two of them contradict each other.
+    def of(cls, scores: Callable[[], Iterable[RecordedScore]]) -> Self:
+        """Count the `scores` of a table, which is read a second time where two of them contradict each other.
 
         Raises `InputError` for these: two scores under one key that say different things.
         """
@@ -53,14 +53,14 @@ class ScoreTally(NamedTuple):
                 hash((score.value.note, score.position)),
             )
 
-        iterator = iter(read())
+        iterator = iter(scores())
         parts = [pl.DataFrame(schema=_COLUMNS)]
         while batch := [row(recorded) for recorded in islice(iterator, _AT_ONCE)]:
             parts.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
         rows = pl.concat(parts)
         is_first = first_of_key(rows, _KEY)
         if not is_first.all():
-            _refuse_contradiction(rows, read())
+            _refuse_contradiction(rows, scores())
             rows = rows.filter(pl.Series(is_first))
         return cls(measures, is_first, rows)
 
@@ -76,7 +76,7 @@ class ScoreTally(NamedTuple):
 
 def _refuse_contradiction(rows: pl.DataFrame, scores: Iterable[RecordedScore]) -> None:
     """Raise `InputError` for the first score that says something else than the first under its key."""
-    if numbers := first_contradiction(rows, _KEY, _SAID):
+    if numbers := first_contradiction(rows, _KEY, _CONTENT):
         second = next(islice(scores, numbers.second, None))
         raise InputError(
             f"{second.where}: a second mark for {second.criterion} of {second.words}; --where chooses "

@@ -118,7 +118,7 @@ def import_scores(
     with run.reading() as db:
         scorable = Scorable.of(db, *((loaded.items[0].benchmark, loaded.others) if loaded else ()))
         rows = ScoreRows(source, layout, scorable, spec)
-        tally = ScoreTally.of(lambda: rows.read(db))
+        tally = ScoreTally.of(lambda: rows.scores(db))
     rows.refuse_left_out(scored=bool(tally.measures))
     measures = _measures(spec, tally, declared or {})
     _check(source.name, tally, measures)
@@ -128,7 +128,7 @@ def import_scores(
         if layout.of_draw:
             put_imported_draw(db, left_out.draw, measures.values())
         keys = dict(zip(measures, put_measures(db, measures.values()), strict=True))
-        _put(db, tally.distinct(rows.read(db)), keys)
+        _put(db, tally.distinct(rows.scores(db)), keys)
         put_provenance(
             db,
             "import scores",
