@@ -39,10 +39,11 @@ _KEY = ["benchmark", "item", "variant"]
 _KEY_SCHEMA = dict.fromkeys(_KEY, pl.String)
 
 
-def select_items(run: RunFile, items: str | None) -> set[ItemKey] | None:
+def select_items(run: RunFile, items: str | None, *, may_be_none: bool = False) -> set[ItemKey] | None:
     """The items that a benchmark's spec selects; null for all.
 
-    Raises `SelectionError` if the run holds none of them, or one under another wording.
+    Raises `SelectionError` if the run holds none of them, unless it `may_be_none`, or one under another
+    wording.
     """
     if items is None:
         return None
@@ -51,7 +52,7 @@ def select_items(run: RunFile, items: str | None) -> set[ItemKey] | None:
         stored = {(i.benchmark, i.item, i.variant): i.hash for i in read.items_by_id(db).values()}
     selected = {(i.benchmark, i.item, i.variant): i.hash for i in loaded.items}
     shared = stored.keys() & selected.keys()
-    if not shared:
+    if not shared and not may_be_none:
         benchmarks = ", ".join(sorted({benchmark for benchmark, *_ in stored}))
         name = loaded.items[0].benchmark
         raise SelectionError(f"--items {items}: this run has no items of {name}; it holds {benchmarks}.")

@@ -130,7 +130,10 @@ def test_answers_that_failed_and_that_are_still_to_be_asked_leave_a_shard_unfini
     assert {"complete"} == set(states(target).values())
 
 
-def test_scoring_that_was_cut_short_leaves_a_shard_unfinished(exam: Exam, tmp_path: Path) -> None:
+def test_scoring_that_was_cut_short_leaves_a_shard_unfinished(
+    exam: Exam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 2)
     runs = parts(tmp_path, exam(12), 2)
     runs[0].score("exact", shard="1/2")
 

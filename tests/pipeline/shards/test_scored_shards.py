@@ -136,27 +136,132 @@ def test_a_scoring_that_is_refused_is_not_remembered(exam: Exam, tmp_path: Path)
     assert {} == states(joined(tmp_path, runs), "score")
 
 
-def test_shards_that_two_programs_scored_are_not_joined(
-    exam: Exam, tmp_path: Path, viva: Callable[..., Any]
-) -> None:
+@pytest.fixture
+def score(exam: Exam, tmp_path: Path, viva: Callable[..., Any]) -> Callable[..., str]:
+    """`score(number, value)` scores one of three shards by a plugin whose file gives this value."""
     parts(tmp_path, exam(12), 3)
-    plugin = tmp_path / "plugin.py"
-    paths = [tmp_path / f"part-{k}.viva" for k in (1, 2, 3)]
 
-    def score(number: int, value: str) -> str:
-        plugin.write_text(PLUGIN.replace("VALUE", value))
-        words = (paths[number - 1], "mine", "--plugin", plugin, "--shard", f"{number}/3")
+    def scored_by(number: int, value: str, further: str = "", code: int = 0) -> str:
+        plugin = tmp_path / "plugin.py"
+        plugin.write_text(PLUGIN.replace("VALUE", value) + further)
+        words = (tmp_path / f"part-{number}.viva", "mine", "--plugin", plugin, "--shard", f"{number}/3")
         with borrowed():
-            return " ".join(viva("score", *words).output.split())
+            return " ".join(viva("score", *words, code=code).output.split())
 
+    return scored_by
+
+
+def merged(folder: Path) -> Run:
+    target = viva.open(folder / "all.viva")
+    target.merge(*(folder / f"part-{number}.viva" for number in (1, 2, 3)))
+    return target
+
+
+def test_shards_that_two_programs_scored_are_not_joined(score: Callable[..., str], tmp_path: Path) -> None:
     score(1, "1.0")
     score(2, "1.0")
     score(3, "0.0")
-    viva("merge", tmp_path / "two.viva", *paths[:2], code=1)
     with pytest.raises(
-        InputError, match=r"part-3.viva: another plugin file scored by mine\(\)@1 there.*Nothing"
+        InputError, match=r"part-3.viva: scores by mine\(\)@1 are of several plugin files .*Nothing"
     ):
-        viva("merge", tmp_path / "all.viva", *paths)
+        merged(tmp_path)
     assert not (tmp_path / "all.viva").exists()
-    assert "its plugin file has changed" not in score(3, "0.0")
-    assert "mine: its plugin file has changed (hashes c9ba180d, " in score(3, "0.5")
+
+
+def test_a_changed_plugin_counts_where_it_gave_scores(
+    exam: Exam, score: Callable[..., str], tmp_path: Path
+) -> None:
+    with pytest.raises(MetricError, match="broke"):
+        score(1, "1 / 0")
+    for number in (1, 2, 3):
+        score(number, "1.0")
+    assert "its plugin file has changed" not in score(1, "1.0", "# nothing is left to score")
+    assert {"complete"} == set(states(merged(tmp_path), "score").values())
+    viva.open(tmp_path / "part-1.viva").collect(exam(12), models=ECHO, repeats=2, shard="1/3")
+    assert "mine: its plugin file has changed (hashes " in score(1, "0.5")
+
+
+def test_a_base_class_in_another_plugin_is_part_of_the_program(
+    exam: Exam, tmp_path: Path, viva: Callable[..., Any]
+) -> None:
+    parts(tmp_path, exam(12), 2)
+    base, derived = tmp_path / "base.py", tmp_path / "derived.py"
+    derived.write_text(
+        "import sys\nimport vivavoce as viva\n"
+        f"Mine = next(m for m in sys.modules.values() if getattr(m, '__file__', '') == {str(base)!r}).Mine\n"
+        "@viva.metric('sub')\nclass Sub(Mine):\n    pass\n"
+    )
+    for number, value in ((1, "1.0"), (2, "0.0")):
+        base.write_text(PLUGIN.replace("VALUE", value))
+        words = ("sub", "--plugin", base, "--plugin", derived, "--shard", f"{number}/2")
+        with borrowed():
+            viva("score", tmp_path / f"part-{number}.viva", *words)
+    with pytest.raises(InputError, match=r"sub\(\)@1 are of several plugin files"):
+        viva("merge", tmp_path / "all.viva", *(tmp_path / f"part-{k}.viva" for k in (1, 2)))
+
+
+def test_answers_that_come_while_a_shard_is_scored_are_not_scored(exam: Exam, tmp_path: Path) -> None:
+    spec = exam(12)
+    runs = scored(parts(tmp_path, spec, 2), "exact")
+    runs[1].score(
+        "token_f1", shard="2/2",
+        progress=lambda *_: runs[1].collect(spec, models=ECHO, repeats=2, shard="2/2") and None,
+    )  # fmt: skip
+    runs[0].score("token_f1", shard="1/2")
+    rows = joined(tmp_path, runs).shards()
+    assert ["complete", "unfinished"] == [row.state for row in rows if row.of_what == "token_f1"]
+
+
+def test_variants_asked_in_the_joined_run_complete_its_parts(exam: Exam, tmp_path: Path) -> None:
+    spec = exam(12, change=lambda k: {"question": f"A 40-year-old woman with pain in {k}: what helps her?"})
+    target = joined(tmp_path, parts(tmp_path, spec, 2))
+    target.vary("demographic(kind=sex)")
+    assert {"unfinished"} == set(states(target).values())
+    target.collect(spec, models=ECHO)
+    assert {"complete"} == set(states(target).values())
+
+
+def test_copies_that_went_on_apart_are_complete_together(exam: Exam, tmp_path: Path) -> None:
+    spec = exam(12)
+    runs = scored(parts(tmp_path, spec, 2), "exact")
+    copies = [viva.open(run.copy(tmp_path / f"copy-{k}.viva")) for k, run in enumerate(runs)]
+    for of, candidate in ((runs, "baseline/reference"), (copies, "baseline/random")):
+        for number, run in enumerate(of, 1):
+            run.collect(spec, models=[candidate], shard=f"{number}/2")
+        scored(of, "exact")
+    target = joined(tmp_path, [*runs, *copies])
+    assert 36 == target.scores.height
+    assert {"complete"} == {row.state for row in target.shards()}
+
+
+def test_a_shard_without_an_item_that_is_chosen_is_scored(exam: Exam, tmp_path: Path) -> None:
+    tiny = exam(1, name="tiny")
+    runs = parts(tmp_path, exam(12), 2)
+    for number, run in enumerate(runs, 1):
+        run.collect(tiny, models=ECHO, shard=f"{number}/2")
+        run.score("exact", items=tiny, shard=f"{number}/2")
+    assert {"complete"} == set(states(joined(tmp_path, runs), "score").values())
+
+
+def test_a_memory_without_counts_speaks_where_it_is_the_latest(
+    exam: Exam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As runs have it that were scored before the counts were stored."""
+    spec = exam(12)
+    runs = scored(parts(tmp_path, spec, 2), "exact")
+    for run in runs:
+        with run.file.writing() as db:
+            without = "json_remove(body, '$.covered', '$.derived')"
+            db.execute(f"UPDATE provenance SET body = {without} WHERE verb = 'shard'")
+    target = joined(tmp_path, runs)
+    assert {"complete"} == {row.state for row in target.shards()}
+    runs[1].collect(spec, models=ECHO, repeats=2, shard="2/2")
+    monkeypatch.setattr("vivavoce.pipeline.score.score_responses", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runs[1].score("exact", shard="2/2")
+    target.merge(runs[1].file.path)
+    assert {"1/2": "complete", "2/2": "unfinished"} == states(target, "score")
+
+
+def _interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -92,11 +92,14 @@ class Source(NamedTuple):
 
     @contextmanager
     def named(self) -> Iterator[None]:
-        """Put the name before the sentence of an `InputError` raised inside."""
+        """Put the name before the sentence of an `InputError` raised inside, unless it begins with it."""
         try:
             yield
         except InputError as error:
-            raise InputError(f"{self.name}: {error}") from None
+            sentence = str(error)
+            raise InputError(
+                sentence if sentence.startswith(self.name) else f"{self.name}: {error}"
+            ) from None
 
 
 def read_source(

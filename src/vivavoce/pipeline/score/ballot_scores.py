@@ -16,6 +16,7 @@ from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.metrics import ComparativeMetric, ScoringContext, is_comparative
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.checks import check_silence, checked, read_response
+from vivavoce.pipeline.score.plugin_code import remember_code
 from vivavoce.pipeline.score.tasks import Task
 from vivavoce.store.pending import Ballot, Pending, ballots, contestants
 from vivavoce.store.runfile import RunFile
@@ -47,6 +48,7 @@ def _score_task(
             drop_ballots(db, list(task.measures), task.pass_no, replaced)
             for key, measure in task.measures.items():
                 put_scores(db, key, scores[measure.criterion.criterion])
+                remember_code(db, metric, scores[measure.criterion.criterion])
         context.end_batch()
         statuses.update(score.value.status for rows in scores.values() for score in rows)
         if progress:

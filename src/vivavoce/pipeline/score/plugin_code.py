@@ -4,6 +4,7 @@ The version of a metric stands in its signature, and is raised by whoever writes
 the hash tells scores of two programs apart that bear one signature.
 """
 
+import hashlib
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,29 +14,30 @@ from vivavoce.metrics import Metric
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.stored_values import stored_object
-from vivavoce.store.write import put_provenance
+from vivavoce.store.write import ScoreRow, put_provenance
 
 VERB = "plugin metric"
 """The verb of provenance under which a run says by which code a metric of a plugin scored."""
 _WHAT = "the code of a plugin's metric"
 
 
-def remember_code(run: RunFile, metrics: Iterable[Metric]) -> None:
-    """Store the hashes of the plugin files that these metrics are from; each once."""
-    with run.reading() as db:
-        present = code_by_signature(db)
-    codes = {registry.signature(metric): _file_hash(type(metric)) for metric in metrics}
-    new = {key: code for key, code in codes.items() if code and code not in present.get(key, ())}
-    if not new:
+def remember_code(db: sqlite3.Connection, metric: Metric, scores: Iterable[ScoreRow]) -> None:
+    """Store by which plugin file a metric gave these scores; the same once, and failed ones are of none."""
+    code = _code_of(type(metric))
+    if code is None or all(score.value.status == "failed" for score in scores):
         return
-    with run.writing() as db:
-        for signature, code in new.items():
-            put_provenance(db, VERB, {"signature": signature, "code": code}, changed=0)
+    body = {"signature": registry.signature(metric), "code": code}
+    if code not in code_by_signature(db).get(body["signature"], ()):
+        put_provenance(db, VERB, body, changed=0)
 
 
-def _file_hash(member: type) -> str | None:
-    """The hash of the plugin file in which a class stands; null for one of an installed package."""
-    return registry.plugins().get(str(getattr(sys.modules.get(member.__module__), "__file__", None)))
+def _code_of(member: type) -> str | None:
+    """The hash of the plugin files in which a class and its bases stand; null where they are in packages."""
+    files = [str(getattr(sys.modules.get(base.__module__), "__file__", None)) for base in member.__mro__]
+    hashes = [registry.plugins()[file] for file in dict.fromkeys(files) if file in registry.plugins()]
+    if len(hashes) < 2:
+        return hashes[0] if hashes else None
+    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:8]
 
 
 def code_by_signature(db: sqlite3.Connection) -> dict[str, list[str]]:

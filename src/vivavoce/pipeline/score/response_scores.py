@@ -12,6 +12,7 @@ from vivavoce.metrics import ScoringContext
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, joined, lost_scores
 from vivavoce.pipeline.score.lanes import Lanes, encodes
+from vivavoce.pipeline.score.plugin_code import remember_code
 from vivavoce.pipeline.score.repeats import batches, texts
 from vivavoce.pipeline.score.score_job import ScoreJob
 from vivavoce.pipeline.score.tasks import Task, probe_of
@@ -148,3 +149,4 @@ def _put(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) 
                 drop_scores(db, list(by_measure), task.pass_no, sorted(again))
             for key, rows in by_measure.items():
                 put_scores(db, key, rows)
+                remember_code(db, task.metric, rows)

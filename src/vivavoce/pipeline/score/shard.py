@@ -1,9 +1,8 @@
 """Scoring one shard: its part of the items, what the run remembers of it, and what it may ask."""
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, MetricError, SelectionError
@@ -45,8 +44,8 @@ def shard_options(
 
 
 def select_part(run: RunFile, items: str | None, shard: Shard | None) -> set[ItemKey] | None:
-    """The items that a benchmark's spec selects, and of these a shard's; null for all."""
-    selected = select_items(run, items)
+    """The items that a benchmark's spec selects, and of these a shard's, which may be none; null for all."""
+    selected = select_items(run, items, may_be_none=shard is not None)
     if shard is None:
         return selected
     with run.reading() as db:
@@ -55,70 +54,77 @@ def select_part(run: RunFile, items: str | None, shard: Shard | None) -> set[Ite
     return keys if selected is None else keys & selected
 
 
-def remember_scoring(
-    run: RunFile,
-    metrics: Sequence[Metric],
-    shard: Shard | None,
-    *,
-    passes: int,
-    items: str | None,
-    done: bool,
-) -> None:
-    """Store that these metrics are about to score a shard, or are done with it.
+class ScoringMemory:
+    """What a run is to remember of scoring by these metrics: a shard of its items, or all of them."""
 
-    Without a shard: that they are done with all shards that were joined in the run.
-    """
-    if shard is None and not done:
-        return
-    with run.writing() as db:
-        every = items_by_id(db) if done else {}
-        for metric in metrics:
-            job = {
-                "metric": str(metric),
-                "signature": registry.signature(metric),
-                "passes": passes if metric.rater else 1,
-                "items": items,
-            }
-            if shard is None:
-                _remember_parts(db, metric, job, every)
-            elif done:
-                (work,) = _scored_parts(db, metric, job, every, shard.of, {shard.number})
+    def __init__(
+        self, run: RunFile, metrics: Sequence[Metric], shard: Shard | None, *, passes: int, items: str | None
+    ) -> None:
+        self._run, self._metrics, self._shard, self._passes, self._items = run, metrics, shard, passes, items
+        self._begun: list[ShardWork] = []
+
+    def begin(self) -> None:
+        """Store that a shard is about to be scored, and count what there is to score, before more comes.
+
+        Without a shard those that were joined in the run are scored, as far as their jobs are the same.
+        """
+        with self._run.writing() as db:
+            earlier = shard_works(db)
+            if self._shard is None and not earlier:
+                return
+            items = items_by_id(db)
+            for metric in self._metrics:
+                self._begun += self._parts_to_score(db, metric, earlier, items)
+            for work in self._begun if self._shard else ():
                 remember_shard(db, work)
-            else:
-                remember_shard(db, ShardWork("score", shard, job, None, done=False))
 
+    def end(self) -> None:
+        """Store that scoring came to its end, on what there was when it began."""
+        if not self._begun:
+            return
+        with self._run.writing() as db:
+            items = items_by_id(db)
+            by_job: dict[str, list[ShardWork]] = {}
+            for work in self._begun:
+                by_job.setdefault(work.key, []).append(work)
+            for works in by_job.values():
+                scores = scores_by_part(db, works[0].job, parts_of(items, works[0].shard.of))
+                done = [
+                    work._replace(done=True, expected=scores[number, False] + scores[number, True])
+                    for work in works
+                    for number in [work.shard.number]
+                ]
+                if self._shard is None:
+                    remember_whole(db, done)
+                else:
+                    remember_shard(db, *done)
 
-def _remember_parts(
-    db: sqlite3.Connection, metric: Metric, job: Mapping[str, Any], items: Mapping[int, Item]
-) -> None:
-    """Store which parts of earlier jobs were scored with the whole of a run."""
-    theirs = {work.key: work for work in shard_works(db) if scored_with_whole(work, job)}
-    for work in theirs.values():
-        numbers = set(parts_of(items, work.shard.of).values())
-        remember_whole(db, _scored_parts(db, metric, work.job, items, work.shard.of, numbers))
-
-
-def _scored_parts(
-    db: sqlite3.Connection,
-    metric: Metric,
-    job: Mapping[str, Any],
-    items: Mapping[int, Item],
-    of: int,
-    numbers: Collection[int],
-) -> list[ShardWork]:
-    """These parts as scored to their end: with the scores that each has, and what it had to be scored."""
-    parts = parts_of(items, of)
-    accepted = [name for name in FORMATS if accepts(metric.formats, name)]
-    covered = coverage_by_part(db, items, parts, probe_of(metric), accepted)
-    scores = scores_by_part(db, job, parts)
-    return [
-        ShardWork(
-            *("score", Shard(number, of), job, scores[number, False] + scores[number, True]),
-            done=True,
-            covered=covered.get(number),
-        )
-        for number in sorted(numbers)
-    ]
+    def _parts_to_score(
+        self,
+        db: sqlite3.Connection,
+        metric: Metric,
+        earlier: Sequence[ShardWork],
+        items: Mapping[int, Item],
+    ) -> Iterator[ShardWork]:
+        """The parts that scoring by a metric is to bring to their end, with what there is to score."""
+        job = {
+            "metric": str(metric),
+            "signature": registry.signature(metric),
+            "passes": self._passes if metric.rater else 1,
+            "items": self._items,
+        }
+        formats = [name for name in FORMATS if accepts(metric.formats, name)]
+        jobs: dict[str, tuple[Mapping[str, object], int]]
+        if self._shard:
+            jobs = {"": (job, self._shard.of)}
+        else:
+            jobs = {work.key: (work.job, work.shard.of) for work in earlier if scored_with_whole(work, job)}
+        for of_parts, of in jobs.values():
+            parts = parts_of(items, of)
+            covered = coverage_by_part(db, items, parts, probe_of(metric), formats)
+            for number in [self._shard.number] if self._shard else sorted(set(parts.values())):
+                shard = Shard(number, of)
+                yield ShardWork("score", shard, of_parts, None, done=False, covered=covered.get(number))
 
 
 def refuse_unnamed(run: RunFile, metrics: Sequence[str], shard: Shard | None) -> None:

@@ -27,12 +27,12 @@ from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.pipeline.score.gpus import check_gpus
 from vivavoce.pipeline.score.pilot import pilot_rows
-from vivavoce.pipeline.score.plugin_code import changed_code, remember_code
+from vivavoce.pipeline.score.plugin_code import changed_code
 from vivavoce.pipeline.score.shard import (
+    ScoringMemory,
     empty_shard,
     refuse_unnamed,
     refuse_whole_exam,
-    remember_scoring,
     select_part,
     shard_options,
     with_shard,
@@ -126,6 +126,7 @@ def _score_run(
     refuse_unnamed(run, metrics, shard)
     selected = select_part(run, items, shard)
     if empty := empty_shard(shard, selected):
+        _remember_empty(run, metrics, shard, passes=passes, items=items)
         return empty
     bound, unnamed = _bound_metrics(run, metrics, options, items, passes)
     check_gpus(options, bound, workers)
@@ -134,19 +135,14 @@ def _score_run(
     to_score = with_generated(run, selected)
     encoded = Counter[str]()
     refuse_whole_exam(run, scorers)
-    remember = partial(remember_scoring, run, scorers, shard, passes=passes, items=items)
-
-    def begin() -> None:
-        remember(done=False)
-        remember_code(run, scorers)
-
+    memory = ScoringMemory(run, scorers, shard, passes=passes, items=items)
     executor = open_workers(run, workers, options)
     with open_client(run, to_score, options) as client, executor:
         summaries = score(
             run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
-            encoded=encoded, executor=executor, begin=begin,
+            encoded=encoded, executor=executor, begin=memory.begin,
         )  # fmt: skip
-    remember(done=True)
+    memory.end()
     table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
@@ -160,6 +156,16 @@ def _score_run(
     notes = (*of_metrics, *read_by, *finding.notes, *unnamed)
     finding = replace(finding, study="score", notes=notes, passes=dict(encoded))
     return with_shard(finding, shard, client, options)
+
+
+def _remember_empty(
+    run: RunFile, metrics: Sequence[str], shard: Shard | None, *, passes: int, items: str | None
+) -> None:
+    """Store that a shard without an item for these metrics is scored, so that nobody waits for it."""
+    scorers = _scorers(catalogue.metrics_of(metrics) if metrics else ())
+    memory = ScoringMemory(run, scorers, shard, passes=passes, items=items)
+    memory.begin()
+    memory.end()
 
 
 def require_separate(kind: str, names: Sequence[object]) -> None:

@@ -63,6 +63,30 @@ def coverage_by_part(
     return {part: Covered(probe, names, n) for part, n in counts.items()}
 
 
+def unscored_by_part(
+    db: sqlite3.Connection,
+    job: Mapping[str, Any],
+    items: Mapping[int, Item],
+    parts: Parts,
+    probe: str,
+    formats: Iterable[str],
+) -> Counter[int]:
+    """How many responses that a metric of these formats covers lack a settled score in some pass."""
+    rows = db.execute(
+        "SELECT r.item_id, count(*) FROM responses r JOIN edits e USING (edit_id) WHERE e.probe = ? AND ("
+        "SELECT count(DISTINCT s.pass_no) FROM scores s JOIN measures m USING (measure_id) "
+        "WHERE s.response_id = r.response_id AND m.signature = ? AND s.pass_no <= ? AND s.status_id != 3"
+        ") < ? GROUP BY 1",
+        (probe, job["signature"], job["passes"], job["passes"]),
+    )
+    names = frozenset(formats)
+    counts: Counter[int] = Counter()
+    for item, n in rows:
+        if item in parts and items[item].format in names:
+            counts[parts[item]] += n
+    return counts
+
+
 def _by_part(rows: Iterable[tuple[int, int, int]], parts: Parts) -> Counter[tuple[int, bool]]:
     counts: Counter[tuple[int, bool]] = Counter()
     for item, failed, n in rows:

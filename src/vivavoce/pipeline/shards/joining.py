@@ -12,7 +12,13 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Item
 from vivavoce.pipeline.score.plugin_code import code_by_signature
-from vivavoce.pipeline.shards.counts import coverage_by_part, parts_of, responses_by_part, scores_by_part
+from vivavoce.pipeline.shards.counts import (
+    coverage_by_part,
+    parts_of,
+    responses_by_part,
+    scores_by_part,
+    unscored_by_part,
+)
 from vivavoce.pipeline.shards.memory import Covered, ShardVerb, ShardWork, shard_works, whole_works
 from vivavoce.store.read import items_by_id, provenance
 from vivavoce.store.runfile import RunFile
@@ -133,11 +139,12 @@ def _refuse_other_code(source: RunFile, codes: dict[str, list[str]], *, of_shard
     """Raise `InputError` for a shard that another program scored under one signature; they join the codes."""
     for signature, hashes in _codes(source).items():
         before = codes.setdefault(signature, hashes)
-        if of_shards and {*hashes, *before} != {before[0]}:
+        others = [code for code in (*hashes, *before) if code != before[0]]
+        if of_shards and others:
             raise InputError(
-                f"cannot merge {source.path}: another plugin file scored by {signature} there (its hash "
-                f"was {hashes[-1]}, and {before[0]} in the shards before it): score all shards by one file, "
-                "under a new version of the metric. Nothing was merged."
+                f"cannot merge {source.path}: scores by {signature} are of several plugin files (with the "
+                f"hashes {before[0]} and {others[0]}): score all shards by one file, under a new version of "
+                "the metric. Nothing was merged."
             )
 
 
@@ -180,7 +187,9 @@ class _Job:
         count = responses_by_part if self._collects else scores_by_part
         self._counts = count(db, self._job.job, self._parts)
         self._derived = Counter(n for key, n in self._parts.items() if items[key].origin is not None)
+        self._n_items = Counter(self._parts.values())
         self._coverage = cache(self._coverage_by_part)
+        self._unscored = cache(self._unscored_by_part)
         self._empty = set() if self._collects else self._empty_parts(collected)
 
     def rows(self) -> list[ShardRow]:
@@ -189,7 +198,7 @@ class _Job:
 
     def _row(self, number: int) -> ShardRow:
         remembered = self._remembered.get(number, [])
-        ended = [work for work in remembered if self._has_ended(work)]
+        ended = [work for work in remembered if self._has_ended(work, is_latest=work is remembered[-1])]
         failed = self._counts[number, True]
         state: ShardState = "complete" if ended and not failed else "unfinished" if remembered else "missing"
         latest = (ended or remembered)[-1:]
@@ -204,23 +213,36 @@ class _Job:
             failed=failed,
         )
 
-    def _has_ended(self, work: ShardWork) -> bool:
-        """Whether the run holds what the part was to bring, and nothing that the part did not have then."""
-        number = work.shard.number
+    def _has_ended(self, work: ShardWork, *, is_latest: bool) -> bool:
+        """Whether the run holds what the part was to bring, and nothing that the part did not have then.
+
+        A memory without these counts speaks where it is the latest. More than the part had then does no harm
+        where all of it was asked, or scored.
+        """
+        number, bring = work.shard.number, work.expected or 0
         n = self._counts[number, False]
         if self._collects:
-            return n >= (work.expected or 0) and (
-                work.derived is None or self._derived[number] <= work.derived
-            )
-        if not work.done or n + self._counts[number, True] < (work.expected or 0):
-            return False
+            as_then = is_latest if work.derived is None else self._derived[number] <= work.derived
+            return (n >= bring and as_then) or self._all_asked(number)
+        n += self._counts[number, True]
         if work.covered is None:
-            return True
+            return work.done and n >= bring and is_latest
         probe, formats, answers = work.covered
-        return self._coverage(probe, formats).get(number, work.covered).answers <= answers
+        now = self._coverage(probe, formats).get(number, work.covered).answers
+        as_then = work.done and n >= bring and now <= answers
+        return as_then or not self._unscored(probe, formats)[number]
+
+    def _all_asked(self, number: int) -> bool:
+        """Whether each item of a part has the answers of all candidates and repeats, in words."""
+        job = self._job.job
+        due = self._n_items[number] * len(job["candidates"]) * job["repeats"]
+        return not job.get("for") and 0 < due <= self._counts[number, False]
 
     def _coverage_by_part(self, probe: str, formats: tuple[str, ...]) -> Mapping[int, Covered]:
         return coverage_by_part(self._db, self._items, self._parts, probe, formats)
+
+    def _unscored_by_part(self, probe: str, formats: tuple[str, ...]) -> Counter[int]:
+        return unscored_by_part(self._db, self._job.job, self._items, self._parts, probe, formats)
 
     def _empty_parts(self, collected: Sequence[Sequence[ShardWork]]) -> set[int]:
         """The parts in which the metric has nothing to score: no such item, and not for want of a collect."""

@@ -100,20 +100,21 @@ def _covered(fields: Mapping[str, Any]) -> Covered:
     return Covered(probe, formats, answers)
 
 
-def remember_shard(db: sqlite3.Connection, work: ShardWork) -> None:
+def remember_shard(db: sqlite3.Connection, *works: ShardWork) -> None:
     """Store what the run is about to do as a shard, or has done; the same once."""
     latest = {(earlier.key, earlier.shard): earlier for earlier in shard_works(db, since_merge=True)}
-    if latest.get((work.key, work.shard)) == work:
-        return
-    body = {
-        "of_verb": work.verb,
-        "of": work.shard.of,
-        "job": dict(work.job),
-        "derived": work.derived,
-        "state": "done" if work.done else "begun",
-        **_of_part(work),
-    }
-    put_provenance(db, VERB, body, changed=0)
+    for work in works:
+        if latest.get((work.key, work.shard)) == work:
+            continue
+        body = {
+            "of_verb": work.verb,
+            "of": work.shard.of,
+            "job": dict(work.job),
+            "derived": work.derived,
+            "state": "done" if work.done else "begun",
+            **_of_part(work),
+        }
+        put_provenance(db, VERB, body, changed=0)
 
 
 def _of_part(work: ShardWork) -> dict[str, Any]:
