@@ -385,9 +385,14 @@ def test_an_installed_package_is_found_by_its_entry_point(
     assert {} == registry.plugins()
 
 
-def test_an_installed_package_that_breaks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(monkeypatch, tmp_path, "broken_lengths", "1/0")
-    with pytest.raises(SpecError, match=r"the plugin lengths \(broken_lengths\) cannot be loaded: division"):
+@pytest.mark.parametrize(
+    ("text", "words"), [("1/0", "ZeroDivisionError: division"), ("exit(3)", "SystemExit: 3")]
+)
+def test_an_installed_package_that_breaks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    offer(monkeypatch, tmp_path, "broken_lengths", text)
+    with pytest.raises(SpecError, match=rf"the plugin lengths \(broken_lengths\) cannot be loaded: {words}"):
         registry.entries("metric")
 
 

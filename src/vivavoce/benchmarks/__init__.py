@@ -137,7 +137,7 @@ def load(spec: str | Spec) -> Loaded:
         items = item_sequence(usable())
     except VivaError:
         raise
-    except Exception as error:  # third-party code
+    except (Exception, SystemExit) as error:  # third-party code
         raise InputError(
             f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
         ) from error

@@ -251,8 +251,10 @@ def _load_entry_points() -> None:
         _origin.append(f"entry point {point.name} ({point.value})")
         try:
             point.load()
-        except Exception as error:  # third-party code: name it, and stop
-            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {error}") from error
+        except (Exception, SystemExit) as error:  # third-party code: name it, and stop
+            raise SpecError(
+                f"the plugin {point.name} ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
         finally:
             _origin.pop()
 

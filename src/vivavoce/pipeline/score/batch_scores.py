@@ -168,7 +168,7 @@ def metric_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) 
         values = list(metric.values(rows, context))
     except VivaError:
         raise
-    except Exception as error:  # third-party code: name it, keep what is stored
+    except (Exception, SystemExit) as error:  # third-party code: name it, keep what is stored
         raise MetricError(
             f"{metric} broke while marking {rows[0].item.name} and {len(rows) - 1} further answers: "
             f"{type(error).__name__}: {error}. What was marked before is stored."

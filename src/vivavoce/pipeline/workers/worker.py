@@ -26,7 +26,7 @@ def prepare(job: RemoteJob) -> None:
         _compute = job.open()
     except VivaError as error:
         _refused = Refusal(str(error))
-    except Exception as error:  # third-party code: what registers something, or builds it
+    except (Exception, SystemExit) as error:  # third-party code: what registers something, or builds it
         _refused = Refusal(f"a worker cannot get ready: {type(error).__name__}: {error}.")
 
 
