@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
 
@@ -22,11 +23,17 @@ _MEMBERS = re.compile(r"\{(\w+)\}")
 
 def member_names(plural: str) -> list[str]:
     """The names that are registered of a kind. `plural` is its word, such as `studies`."""
-    return [entry.name for entry in registry.entries(registry.KINDS[plural])]
+    with others_to_stderr():
+        return [entry.name for entry in registry.entries(registry.KINDS[plural])]
 
 
 class Command(TyperCommand):
-    """A command whose help names members of the registry: `{studies}` becomes their names."""
+    """A command of ours. Its help names members of the registry: `{studies}` becomes their names."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, which alone prints to stdout."""
+        with others_to_stderr():
+            return super().invoke(ctx)
 
     def fill_help(self) -> None:
         """Put the registered names into the help of the command and of its parameters."""
@@ -76,6 +83,12 @@ def _with_members(text: str) -> str:
     return _MEMBERS.sub(lambda match: ", ".join(member_names(match[1])), text)
 
 
+class PluginCommand(Command):
+    """A command of a plugin, which prints to stdout as it likes."""
+
+    invoke = TyperCommand.invoke
+
+
 class CommandGroup(TyperGroup):
     """`viva`: its own commands, and those of plugins once they are needed."""
 
@@ -106,11 +119,14 @@ class CommandGroup(TyperGroup):
     def _add_registered(self) -> None:
         if self._complete:
             return
-        for entry in registry.entries("command"):
+        with others_to_stderr():
+            entries = registry.entries("command")
+        for entry in entries:
             if entry.name in self.commands:
                 raise SpecError(f"the command {entry.name!r} of {entry.origin} is there already.")
             plugin = typer.Typer(add_completion=False, rich_markup_mode=None)
-            plugin.command(entry.name, cls=Command)(entry.cls)
+            cls = Command if entry.origin == "vivavoce" else PluginCommand
+            plugin.command(entry.name, cls=cls)(entry.cls)
             self.add_command(typer.main.get_command(plugin))
         self._complete = True
 
