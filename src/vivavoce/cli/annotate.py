@@ -166,8 +166,7 @@ def annotate(
     exposure.check()
     file = open_run(run, plugin).file
     if revoke:
-        for name in revoke_links(file, revoke):
-            echo(f"the link of {name} signs nobody in any more.")
+        _show_revoked(run, revoke_links(file, revoke), quiet=quiet, json=json)
         return
     panel = prepare_panel(
         file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
@@ -176,6 +175,15 @@ def annotate(
         labelling=Labelling(for_, metric),
     )  # fmt: skip
     _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
+
+
+def _show_revoked(run: Path, names: "list[str]", *, quiet: bool, json: bool) -> None:
+    """Whose links have ended, as JSON or as sentences."""
+    if json:
+        print_json("annotate", run, [], revoked=names)
+    elif not quiet:
+        for name in names:
+            echo(f"the link of {name} signs nobody in any more.")
 
 
 def _serve(
