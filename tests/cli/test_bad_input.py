@@ -88,6 +88,23 @@ def test_a_plugin_that_crashes_while_marking(viva: Viva, tmp_path: Path) -> None
     assert "What was marked before is stored." in said
 
 
+def test_a_metric_that_exits_is_named(viva: Viva, tmp_path: Path) -> None:
+    """3 would be a closed gate."""
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    file = plugin(tmp_path, "exit(3)")
+    said = refused(viva("score", run.file.path, "mine", "--plugin", file))
+    assert "mine broke while marking q1 and 0 further answers: SystemExit: 3." in said
+
+
+def test_a_plugin_that_exits_anywhere_else_is_named_by_its_line(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    file = plugin(tmp_path, "[]")
+    file.write_text(f"{file.read_text()}\n    def applies_to(self, item):\n        exit('a\\nb')\n")
+    said = refused(viva("score", run.file.path, "mine", "--plugin", file, "--json"))
+    n = 1 + file.read_text().splitlines().index("        exit('a\\nb')")
+    assert f"a plugin or a library exits in line {n} of {file} (SystemExit: a b): it has to raise" in said
+
+
 def test_a_plugin_that_crashes_while_loading(viva: Viva, tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
     (tmp_path / "broken.py").write_text("import nowhere_to_be_found\n")

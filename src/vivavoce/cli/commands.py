@@ -13,7 +13,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
-from vivavoce.core.errors import SpecError
+from vivavoce.core.errors import SpecError, VivaError
+from vivavoce.core.text import one_line
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
@@ -31,9 +32,15 @@ class Command(TyperCommand):
     """A command of ours. Its help names members of the registry: `{studies}` becomes their names."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, which alone prints to stdout."""
+        """Run the command, which alone prints to stdout.
+
+        Raises `VivaError` where a plugin or a library exits: its code would pass for one of ours.
+        """
         with others_to_stderr():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except SystemExit as error:
+                raise VivaError(_exit_sentence(error)) from error
 
     def fill_help(self) -> None:
         """Put the registered names into the help of the command and of its parameters."""
@@ -81,6 +88,19 @@ def _meaning(parameter: Any) -> str:
 
 def _with_members(text: str) -> str:
     return _MEMBERS.sub(lambda match: ", ".join(member_names(match[1])), text)
+
+
+def _exit_sentence(error: SystemExit) -> str:
+    """Who exited, and where."""
+    from traceback import extract_tb
+
+    # The `exit` of Python's shell is a frame of its own, without a file.
+    frame = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith("<")][-1]
+    code = one_line(f"SystemExit: {error}", 200)
+    return (
+        f"a plugin or a library exits in line {frame.lineno} of {frame.filename} ({code}): it has to raise "
+        "an error instead. What was stored is safe."
+    )
 
 
 class PluginCommand(Command):
