@@ -70,6 +70,9 @@ def test_a_benchmark_that_breaks_is_named(own: Callable[..., None]) -> None:
     own(broken)
     with pytest.raises(InputError, match=r"own broke while its items were read: KeyError: 'gold'\."):
         load("own")
+    own(lambda: sys.exit("two\nlines."))
+    with pytest.raises(InputError, match=r"own broke while its items were read: SystemExit: two lines\.$"):
+        load("own")
     own(lambda: sys.exit(3))
     with pytest.raises(InputError, match=r"own broke while its items were read: SystemExit: 3\."):
         load("own")

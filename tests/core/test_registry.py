@@ -331,6 +331,8 @@ def test_a_plugin_cannot_take_a_name_that_is_taken(tmp_path: Path, plugin: Path,
         ("def", "SyntaxError"),
         ("x = '\0'", "null bytes"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("raise KeyError", "cannot be loaded: KeyError"),
+        ("raise ValueError('two\\nlines')", "cannot be loaded: ValueError: two lines"),
     ],
 )
 def test_a_plugin_that_breaks_is_named_with_its_error(tmp_path: Path, text: str, words: str) -> None:

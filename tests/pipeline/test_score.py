@@ -308,6 +308,8 @@ def test_a_value_out_of_range_is_refused(tmp_path: Path, value: float) -> None:
         (lambda rows: [{"worth": Value(None)}], f"{HERE}a value goes with status ok and with no other"),
         (lambda rows: [{"worth": Value(1.0, status="failed")}], f"{HERE}a value goes with status ok"),
         (lambda rows: rows[7], "mine broke while marking q1 and 0 further answers: IndexError"),
+        (lambda rows: sys.exit(), "mine broke while marking q1 and 0 further answers: SystemExit. What"),
+        (lambda rows: sys.exit("a\nviva: b."), "further answers: SystemExit: a viva: b. What was marked"),
         (lambda rows: sys.exit(3), "mine broke while marking q1 and 0 further answers: SystemExit: 3."),
     ],
 )
