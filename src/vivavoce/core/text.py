@@ -159,7 +159,7 @@ def one_line(text: str, width: int = 80) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """`KeyError: 'gold'`, for a sentence about code of others: on one line; the type alone without a message."""
+    """`KeyError: 'gold'`, for a sentence about code of others: one line, the type alone without a message."""
     return one_line(f"{type(error).__name__}: {error}", 300).rstrip(".: ")
 
 
