@@ -21,7 +21,8 @@ INTRODUCTION = """\
 # Command line
 
 RUN comes first everywhere. `--json` prints one object with `schema`, `run` and `rows` on stdout; a missing
-value is null with a `reason`, never NaN. Progress goes to stderr.
+value is null with a `reason`, never NaN. Progress goes to stderr,
+and so does what plugins and libraries print.
 
 ## Exit codes
 

@@ -1,5 +1,6 @@
 """Loading and checking a benchmark, and what a stranger's benchmark may do wrong."""
 
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -68,6 +69,12 @@ def test_a_benchmark_that_breaks_is_named(own: Callable[..., None]) -> None:
 
     own(broken)
     with pytest.raises(InputError, match=r"own broke while its items were read: KeyError: 'gold'\."):
+        load("own")
+    own(lambda: sys.exit("two\nlines."))
+    with pytest.raises(InputError, match=r"own broke while its items were read: SystemExit: two lines\.$"):
+        load("own")
+    own(lambda: sys.exit(3))
+    with pytest.raises(InputError, match=r"own broke while its items were read: SystemExit: 3\."):
         load("own")
     own(lambda: [{"id": "a1"}])
     with pytest.raises(InputError, match=r"own broke while its items were read: AttributeError: "):

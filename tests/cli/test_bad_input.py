@@ -80,12 +80,23 @@ def test_a_plugin_value_out_of_range(viva: Viva, tmp_path: Path) -> None:
     assert "mine on q1, answer of A (repeat 1): worth = 7.0 lies outside its declared range 0 to 1." in said
 
 
-def test_a_plugin_that_crashes_while_marking(viva: Viva, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("body", "error"), [("1 / 0", "ZeroDivisionError: "), ("exit(3)", "SystemExit: 3.")])
+def test_a_plugin_that_crashes_while_marking(viva: Viva, tmp_path: Path, body: str, error: str) -> None:
+    """3 would be a closed gate."""
     run = made(tmp_path, {"A": {"q1": "x"}})
-    file = plugin(tmp_path, "1 / 0")
+    file = plugin(tmp_path, body)
     said = refused(viva("score", run.file.path, "mine", "--plugin", file))
-    assert "mine broke while marking q1 and 0 further answers: ZeroDivisionError" in said
+    assert f"mine broke while marking q1 and 0 further answers: {error}" in said
     assert "What was marked before is stored." in said
+
+
+def test_a_plugin_that_exits_anywhere_else_is_named_by_its_line(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    file = plugin(tmp_path, "[]")
+    file.write_text(f"{file.read_text()}\n    def applies_to(self, item):\n        exit('a\\nb')\n")
+    said = refused(viva("score", run.file.path, "mine", "--plugin", file, "--json"))
+    n = 1 + file.read_text().splitlines().index("        exit('a\\nb')")
+    assert f"a plugin or a library exits in line {n} of {file} (SystemExit: a b): it has to raise" in said
 
 
 def test_a_plugin_that_crashes_while_loading(viva: Viva, tmp_path: Path) -> None:

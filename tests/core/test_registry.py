@@ -331,6 +331,8 @@ def test_a_plugin_cannot_take_a_name_that_is_taken(tmp_path: Path, plugin: Path,
         ("def", "SyntaxError"),
         ("x = '\0'", "null bytes"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("raise KeyError", "cannot be loaded: KeyError"),
+        ("raise ValueError('two\\nlines')", "cannot be loaded: ValueError: two lines"),
     ],
 )
 def test_a_plugin_that_breaks_is_named_with_its_error(tmp_path: Path, text: str, words: str) -> None:
@@ -385,9 +387,14 @@ def test_an_installed_package_is_found_by_its_entry_point(
     assert {} == registry.plugins()
 
 
-def test_an_installed_package_that_breaks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(monkeypatch, tmp_path, "broken_lengths", "1/0")
-    with pytest.raises(SpecError, match=r"the plugin lengths \(broken_lengths\) cannot be loaded: division"):
+@pytest.mark.parametrize(
+    ("text", "words"), [("1/0", "ZeroDivisionError: division"), ("exit(3)", "SystemExit: 3")]
+)
+def test_an_installed_package_that_breaks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    offer(monkeypatch, tmp_path, "broken_lengths", text)
+    with pytest.raises(SpecError, match=rf"the plugin lengths \(broken_lengths\) cannot be loaded: {words}"):
         registry.entries("metric")
 
 

@@ -133,6 +133,7 @@ def test_halves_of_characters_in_a_text_become_marks(function):
 @pytest.mark.parametrize(
     ("body", "said"),
     [("return 1 / 0", "the function raised ZeroDivisionError: division by zero"),
+     ("raise SystemExit(3)", "the function raised SystemExit: 3"),
      ("return 7", "without a text: 7"), ("return {'reply': 'x'}", "without a text")],
 )  # fmt: skip
 def test_a_function_that_fails_is_tried_again(function, body, said):

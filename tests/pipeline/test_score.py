@@ -1,5 +1,6 @@
 """Marking: what reaches a metric, what is stored when, and what is marked again."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -307,12 +308,26 @@ def test_a_value_out_of_range_is_refused(tmp_path: Path, value: float) -> None:
         (lambda rows: [{"worth": Value(None)}], f"{HERE}a value goes with status ok and with no other"),
         (lambda rows: [{"worth": Value(1.0, status="failed")}], f"{HERE}a value goes with status ok"),
         (lambda rows: rows[7], "mine broke while marking q1 and 0 further answers: IndexError"),
+        (lambda rows: sys.exit(), "mine broke while marking q1 and 0 further answers: SystemExit. What"),
+        (lambda rows: sys.exit("a\nviva: b."), "further answers: SystemExit: a viva: b. What was marked"),
+        (lambda rows: sys.exit(3), "mine broke while marking q1 and 0 further answers: SystemExit: 3."),
     ],
 )
 def test_a_metric_that_gives_what_it_did_not_declare_is_named(
     tmp_path: Path, values: Values, words: str
 ) -> None:
     assert words in wrong(tmp_path, values)
+
+
+def test_ctrl_c_while_a_metric_scores_is_no_fault_of_the_metric(tmp_path: Path) -> None:
+    """SIGTERM in our commands is the same."""
+
+    def values(rows: Sequence[Row]) -> list[Mapping[str, Value]]:
+        raise KeyboardInterrupt
+
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    with pytest.raises(KeyboardInterrupt):
+        run.score(by(values))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from vivavoce.core.item_files import item_sequence, items_where
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.repeats import hashes_of, repeats
 from vivavoce.core.specs import Spec
-from vivavoce.core.text import one_line, refuse_line_ends
+from vivavoce.core.text import error_text, one_line, refuse_line_ends
 
 
 class Benchmark(ABC):
@@ -137,10 +137,8 @@ def load(spec: str | Spec) -> Loaded:
         items = item_sequence(usable())
     except VivaError:
         raise
-    except Exception as error:  # third-party code
-        raise InputError(
-            f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
-        ) from error
+    except (Exception, SystemExit) as error:  # third-party code
+        raise InputError(f"{benchmark} broke while its items were read: {error_text(error)}.") from error
     return checked(benchmark, items, exclusions)
 
 

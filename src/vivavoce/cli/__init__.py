@@ -7,6 +7,7 @@ inside a command, so that `viva --help` answers at once.
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -37,6 +38,7 @@ from vivavoce.cli.score import score
 from vivavoce.cli.shards import shards
 from vivavoce.cli.show import show
 from vivavoce.cli.status import status
+from vivavoce.cli.stdout import echo, end_stdout, open_stderr
 from vivavoce.cli.study import study
 from vivavoce.cli.train import train
 from vivavoce.cli.usage_errors import UsageError, usage_message
@@ -77,9 +79,10 @@ def main() -> None:
     is Ctrl-C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    open_stderr()
     try:
         code = app(standalone_mode=False)
-        sys.stdout.flush()
+        end_stdout()
     except (UsageError, VivaError) as error:
         _fail(_sentence_of(error))
     except BrokenPipeError:  # the reader of our output ended first, as under `| head`
@@ -87,7 +90,9 @@ def main() -> None:
         sys.exit(ExitCode.INCOMPLETE)
     except OSError as error:  # a full disk under `> file`; other errors of files are VivaErrors by now
         _fail_output(error)
-    except SystemExit:
+    except SystemExit:  # of typer, behind a completion or a pipe without a reader, or of a plugin's command
+        with suppress(OSError):
+            end_stdout()
         raise
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -122,6 +127,8 @@ def _fail_output(error: OSError) -> NoReturn:
 
 def _fail(sentence: str) -> NoReturn:
     print(printable(f"viva: {sentence}"), file=sys.stderr)
+    with suppress(OSError):
+        end_stdout()
     sys.exit(ExitCode.REFUSED)
 
 
@@ -129,7 +136,7 @@ def _print_version(requested: bool) -> None:
     if requested:
         from vivavoce._version import __version__
 
-        print(printable(f"viva {__version__}"))
+        echo(f"viva {__version__}")
         raise typer.Exit
 
 
@@ -142,5 +149,5 @@ def viva(
 ) -> None:
     """Evaluate medical language models, and the judges that score them."""
     if context.invoked_subcommand is None:
-        print(context.get_help(), end="")
+        echo(context.get_help(), end="")
         raise typer.Exit(ExitCode.REFUSED)

@@ -20,7 +20,7 @@ from vivavoce.cli.options import (
     open_run,
 )
 from vivavoce.cli.output import print_json, print_table
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 if TYPE_CHECKING:
     from vivavoce.people.panels import Panel
@@ -166,8 +166,7 @@ def annotate(
     exposure.check()
     file = open_run(run, plugin).file
     if revoke:
-        for name in revoke_links(file, revoke):
-            print(printable(f"the link of {name} signs nobody in any more."))
+        _show_revoked(run, revoke_links(file, revoke), quiet=quiet, json=json)
         return
     panel = prepare_panel(
         file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
@@ -176,6 +175,15 @@ def annotate(
         labelling=Labelling(for_, metric),
     )  # fmt: skip
     _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
+
+
+def _show_revoked(run: Path, names: "list[str]", *, quiet: bool, json: bool) -> None:
+    """Whose links have ended, as JSON or as sentences."""
+    if json:
+        print_json("annotate", run, [], revoked=names)
+    elif not quiet:
+        for name in names:
+            echo(f"the link of {name} signs nobody in any more.")
 
 
 def _serve(
@@ -199,7 +207,7 @@ def _serve(
             )
         elif not quiet:
             _print_links(run, panel, rows, organiser)
-        print(end="", flush=True)
+        echo(end="", flush=True)
 
     serve(
         annotate_app(file, panel, Access(file, exposure)),
@@ -221,13 +229,9 @@ def _print_links(run: Path, panel: "Panel", rows: "list[LinkRow]", organiser: st
         [(row.rater, row.n_items, row.n_double, row.n_planted, row.link or _GIVEN_BEFORE) for row in rows],
         f"panel {panel.key.panel}: {panel.key.task.criterion}",
     )
-    print(printable(f"organiser: {organiser or _GIVEN_BEFORE}"))
+    echo(f"organiser: {organiser or _GIVEN_BEFORE}")
     if panel.changed:
-        print(
-            printable(
-                f"No longer asked, as the run holds them otherwise now: {', '.join(panel.changed[:5])}."
-            )
-        )
+        echo(f"No longer asked, as the run holds them otherwise now: {', '.join(panel.changed[:5])}.")
     if organiser is None or any(row.link is None for row in rows):
-        print("Links are not kept: --new-links draws all of them anew.")
-    print(printable(f"{run} takes judgements now. Ctrl-C ends it; the same command goes on."))
+        echo("Links are not kept: --new-links draws all of them anew.")
+    echo(f"{run} takes judgements now. Ctrl-C ends it; the same command goes on.")

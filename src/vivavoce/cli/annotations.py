@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vivavoce.cli.options import parse_pairs
 from vivavoce.cli.output import counted, print_json
 from vivavoce.cli.panel import print_ballots
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_annotations import AnnotationsStored
@@ -66,8 +66,8 @@ def _print_stored(run: Path, stored: "AnnotationsStored") -> None:
     print_ballots(run, stored.ballots)
     for reason, places in stored.left_out.items():
         named = ", ".join(places[:5]) + (" …" if len(places) > 5 else "")
-        print(printable(f"{counted(len(places), 'annotation')} left out, {reason}: {named}."))
+        echo(f"{counted(len(places), 'annotation')} left out, {reason}: {named}.")
     for note in stored.notes:
-        print(printable(note))
+        echo(note)
     if not stored.ballots:
-        print("No annotation was stored.")
+        echo("No annotation was stored.")

@@ -23,8 +23,8 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.cli.progress import progress_bars
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable
 
 
 def build(
@@ -93,7 +93,7 @@ def build(
         print_json("build", run, list(finding.rows), notes=list(finding.notes))
     elif not quiet:
         _print_steps(finding.rows, dry_run=dry_run)
-        print(printable(str(finding)))
+        echo(str(finding))
     if any(row["failed"] for row in finding.rows):
         raise typer.Exit(ExitCode.INCOMPLETE)
 
@@ -125,7 +125,7 @@ def _print_steps(rows: Iterable[Mapping[str, Any]], *, dry_run: bool) -> None:
     print_table(names, lines, "What the next steps would ask" if dry_run else "Steps")
     for row in rows:
         for reason, n in row["reasons"].items():
-            print(printable(f"{row['step']}: {n:,} dropped: {reason}."))
+            echo(f"{row['step']}: {n:,} dropped: {reason}.")
         if row["verdicts"]:
             counts = ", ".join(f"{n:,} {verdict}" for verdict, n in row["verdicts"].items())
-            print(printable(f"{row['step']}: {counts}."))
+            echo(f"{row['step']}: {counts}.")

@@ -27,7 +27,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.cli.progress import collect_progress
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def collect(
@@ -175,7 +175,7 @@ def collect(
     elif not quiet:
         if dry_run:
             _print_dry_run(finding.rows)
-        print(printable(str(finding)))
+        echo(str(finding))
     if not dry_run:
         (row,) = finding.rows
         _exit_unless_complete(row)

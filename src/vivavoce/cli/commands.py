@@ -11,8 +11,10 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
-from vivavoce.core.errors import SpecError
+from vivavoce.core.errors import SpecError, VivaError
+from vivavoce.core.text import one_line
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
@@ -22,11 +24,23 @@ _MEMBERS = re.compile(r"\{(\w+)\}")
 
 def member_names(plural: str) -> list[str]:
     """The names that are registered of a kind. `plural` is its word, such as `studies`."""
-    return [entry.name for entry in registry.entries(registry.KINDS[plural])]
+    with others_to_stderr():
+        return [entry.name for entry in registry.entries(registry.KINDS[plural])]
 
 
 class Command(TyperCommand):
-    """A command whose help names members of the registry: `{studies}` becomes their names."""
+    """A command of ours. Its help names members of the registry: `{studies}` becomes their names."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, which alone prints to stdout.
+
+        Raises `VivaError` where a plugin or a library exits: its code would pass for one of ours.
+        """
+        with others_to_stderr():
+            try:
+                return super().invoke(ctx)
+            except SystemExit as error:
+                raise VivaError(_exit_sentence(error)) from error
 
     def fill_help(self) -> None:
         """Put the registered names into the help of the command and of its parameters."""
@@ -76,6 +90,25 @@ def _with_members(text: str) -> str:
     return _MEMBERS.sub(lambda match: ", ".join(member_names(match[1])), text)
 
 
+def _exit_sentence(error: SystemExit) -> str:
+    """Who exited, and where."""
+    from traceback import extract_tb
+
+    # The `exit` of Python's shell is a frame of its own, without a file.
+    frame = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith("<")][-1]
+    code = one_line(f"SystemExit: {error}", 200)
+    return (
+        f"a plugin or a library exits in line {frame.lineno} of {frame.filename} ({code}): it has to raise "
+        "an error instead. What was stored is safe."
+    )
+
+
+class PluginCommand(Command):
+    """A command of a plugin, which prints to stdout as it likes."""
+
+    invoke = TyperCommand.invoke
+
+
 class CommandGroup(TyperGroup):
     """`viva`: its own commands, and those of plugins once they are needed."""
 
@@ -106,11 +139,14 @@ class CommandGroup(TyperGroup):
     def _add_registered(self) -> None:
         if self._complete:
             return
-        for entry in registry.entries("command"):
+        with others_to_stderr():
+            entries = registry.entries("command")
+        for entry in entries:
             if entry.name in self.commands:
                 raise SpecError(f"the command {entry.name!r} of {entry.origin} is there already.")
             plugin = typer.Typer(add_completion=False, rich_markup_mode=None)
-            plugin.command(entry.name, cls=Command)(entry.cls)
+            cls = Command if entry.origin == "vivavoce" else PluginCommand
+            plugin.command(entry.name, cls=cls)(entry.cls)
             self.add_command(typer.main.get_command(plugin))
         self._complete = True
 

@@ -13,8 +13,8 @@ from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
 from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable
 
 
 class FailIf(StrEnum):
@@ -187,7 +187,7 @@ def compare(
         print_json("compare", run, finding.rows)
     elif not quiet:
         _print_pairs(finding.rows)
-        print(printable(str(finding)))
+        echo(str(finding))
     if gate:
         print_gate(gate)
         write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
@@ -216,7 +216,7 @@ def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
     print_table(columns, lines, rows[0]["metric"] if rows else None)
     for row in rows:
         if sentence := _answered_and_q(row):
-            print(printable(sentence))
+            echo(sentence)
 
 
 def _answered_and_q(row: Mapping[str, Any]) -> str | None:

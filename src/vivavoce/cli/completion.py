@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
 from vivavoce.core.specs import parse, short_form
 
@@ -38,7 +39,8 @@ def registered(plural: str) -> Complete:
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
         names: list[str] = []
-        with suppress(Exception):  # a plugin that cannot be loaded says so when a command runs
+        # A plugin that cannot be loaded says so when a command runs, and what it prints is no word to offer.
+        with suppress(Exception), others_to_stderr():
             for entry in registry.entries(registry.KINDS[plural]):
                 names += [_typed(entry), *entry.aliases]
         return _offered(names, incomplete)

@@ -7,7 +7,7 @@ import typer
 
 from vivavoce.cli.options import Json, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def copy(
@@ -26,4 +26,4 @@ def copy(
     if json:
         print_json("copy", run, [{"path": str(path), "bytes": path.stat().st_size}])
     elif not quiet:
-        print(printable(str(path)))
+        echo(str(path))

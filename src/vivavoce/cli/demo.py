@@ -10,9 +10,9 @@ import typer
 
 from vivavoce.cli.options import Json, Quiet, output_path
 from vivavoce.cli.output import print_json
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
@@ -49,7 +49,7 @@ def demo(
         steps.append(step)
         if not quiet and not json:
             onward = f"  ->  {step.next}" if step.next else ""
-            print(printable(f"{len(steps)} {step.step}: {step.said}{onward}"), flush=True)
+            echo(f"{len(steps)} {step.step}: {step.said}{onward}", flush=True)
     if json:
         print_json("demo", to / "demo.viva", [step._asdict() for step in steps])
 

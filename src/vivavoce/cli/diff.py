@@ -8,7 +8,7 @@ import typer
 from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, print_json, print_table
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def diff(
@@ -51,11 +51,11 @@ def diff(
     if json:
         print_json("diff", run, finding.rows)
     elif not quiet:
-        print(printable(finding.text))
-        print()
+        echo(finding.text)
+        echo()
         _print_changes(finding.rows)
         for note in finding.notes:
-            print(printable(note))
+            echo(note)
 
 
 def _print_changes(rows: Sequence[Mapping[str, Any]]) -> None:

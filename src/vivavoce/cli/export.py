@@ -24,7 +24,7 @@ from vivavoce.cli.options import (
     parse_pairs,
 )
 from vivavoce.cli.output import print_json, print_table
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.exchange.exporters import ExportedFile
@@ -189,7 +189,7 @@ def _print_words(files: "Sequence[ExportedFile]") -> None:
     if left_out:
         print_table(["left out", "number"], list(left_out.items()))
     for note in dict.fromkeys(note for file in files for note in getattr(file, "notes", ())):
-        print(printable(note))
+        echo(note)
 
 
 def _print_files(files: "Sequence[ExportedFile]") -> None:

@@ -9,8 +9,8 @@ from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Offline, Plugin, Quiet, output_path
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.progress import progress_bars
+from vivavoce.cli.stdout import echo
 from vivavoce.core.registry import load_plugin
-from vivavoce.core.text import printable
 
 
 def fetch(
@@ -70,4 +70,4 @@ def fetch(
     elif not quiet:
         columns = ("file", "state", "bytes", "sha256")
         print_table(columns, [[row[name] for name in columns] for row in finding.rows])
-        print(printable(str(finding)))
+        echo(str(finding))

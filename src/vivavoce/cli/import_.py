@@ -31,9 +31,9 @@ from vivavoce.cli.options import (
     parse_ranges,
 )
 from vivavoce.cli.output import counted, print_json
+from vivavoce.cli.stdout import echo
 from vivavoce.core.cases import repeats_text
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_reviews import ReviewsStored
@@ -308,30 +308,26 @@ def _show_logs(run: Path, imported: "ImportedLogs", *, json: bool, quiet: bool) 
 def _print_logs(run: Path, imported: "ImportedLogs") -> None:
     for log in imported.logs:
         marks = f"{counted(log.scores, 'mark')}, {log.scores_failed} failed" if log.scores else "no marks"
-        print(
-            printable(
-                f"{run}: {log.tool} {log.task}, {', '.join(log.candidates)}: "
-                f"{counted(log.responses, 'answer')} to {counted(log.items, 'item')} ({log.new} new, "
-                f"{log.unchanged} unchanged, {log.replaced} replacing failures); {log.blank} blank, "
-                f"{log.failed} failed, {log.skipped} skipped; {marks}."
-            )
+        echo(
+            f"{run}: {log.tool} {log.task}, {', '.join(log.candidates)}: "
+            f"{counted(log.responses, 'answer')} to {counted(log.items, 'item')} ({log.new} new, "
+            f"{log.unchanged} unchanged, {log.replaced} replacing failures); {log.blank} blank, "
+            f"{log.failed} failed, {log.skipped} skipped; {marks}."
         )
         if log.skipped_items:
             names = ", ".join(log.skipped_items[:5]) + (" …" if len(log.skipped_items) > 5 else "")
-            print(printable(f"Skipped, as no item of the exam: {names}."))
+            echo(f"Skipped, as no item of the exam: {names}.")
         for note in log.notes:
-            print(printable(note))
+            echo(note)
     for name, why in imported.skipped_files.items():
-        print(printable(f"Skipped {name}: {why}."))
+        echo(f"Skipped {name}: {why}.")
 
 
 def _print_reviews(run: Path, reviews: "ReviewsStored") -> None:
-    print(
-        printable(
-            f"{run}: {counted(reviews.new, 'review')} stored of {counted(reviews.items, 'item')} by "
-            f"{counted(reviews.raters, 'rater')}, {reviews.unchanged} there already; "
-            f"{counted(reviews.events, 'text')} noted beside them."
-        )
+    echo(
+        f"{run}: {counted(reviews.new, 'review')} stored of {counted(reviews.items, 'item')} by "
+        f"{counted(reviews.raters, 'rater')}, {reviews.unchanged} there already; "
+        f"{counted(reviews.events, 'text')} noted beside them."
     )
 
 
@@ -347,38 +343,36 @@ def _refuse_options(options: Mapping[str, object], whose: str) -> None:
 
 
 def _print_answers(run: Path, imported: "Imported") -> None:
-    print(printable(f"{run}: {imported}"))
+    echo(f"{run}: {imported}")
     _print_matched(imported)
     if imported.formats:
         formats = ", ".join(f"{name} {number}" for name, number in imported.formats.items())
-        print(printable(f"Formats of the questions, inferred: {formats}."))
+        echo(f"Formats of the questions, inferred: {formats}.")
     if imported.left_out:
-        print(printable(f"Columns not used: {', '.join(imported.left_out)}."))
+        echo(f"Columns not used: {', '.join(imported.left_out)}.")
     _print_outside(imported)
     if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
-        print(printable(text))
+        echo(text)
     _print_probes(imported.probes, "answer")
     for note in imported.notes:
-        print(printable(note))
+        echo(note)
     for name in imported.identical_repeats:
-        print(printable(f"All repeats of {name} are the same text: they tell nothing of how it varies."))
+        echo(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
 
 
 def _print_scores(run: Path, imported: "ImportedScores") -> None:
-    print(
-        printable(
-            f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
-            f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
-            "skipped."
-        )
+    echo(
+        f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
+        f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
+        "skipped."
     )
     _print_matched(imported)
     _print_outside(imported)
     _print_probes(imported.probes, "mark of an answer")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
-        print(printable(f"{blank} had been given marks, which do not count:"))
-        print(printable("\n".join(f"  {name}" for name in imported.blank_scored)))
+        echo(f"{blank} had been given marks, which do not count:")
+        echo("\n".join(f"  {name}" for name in imported.blank_scored))
 
 
 def _print_matched(imported: "Imported | ImportedScores") -> None:
@@ -387,14 +381,10 @@ def _print_matched(imported: "Imported | ImportedScores") -> None:
     from vivavoce.pipeline.exchange.column_names import matched_words
 
     if imported.matched:
-        print(printable(f"Columns: {matched_words(imported.matched)}."))
+        echo(f"Columns: {matched_words(imported.matched)}.")
     dialect = Dialect(imported.delimiter, imported.encoding, imported.sheet)
     if dialect not in (Dialect(), Dialect(encoding="utf-8")):
-        print(
-            printable(
-                f"Read with {dialect.in_words}{f' (a guess: {imported.guess})' * bool(imported.guess)}."
-            )
-        )
+        echo(f"Read with {dialect.in_words}{f' (a guess: {imported.guess})' * bool(imported.guess)}.")
 
 
 def _print_outside(imported: "Imported | ImportedScores") -> None:
@@ -402,14 +392,11 @@ def _print_outside(imported: "Imported | ImportedScores") -> None:
     from vivavoce.pipeline.exchange.rows import outside
 
     if imported.skipped:
-        print(printable(outside(imported.skipped, imported.skipped_items)))
+        echo(outside(imported.skipped, imported.skipped_items))
 
 
 def _print_probes(rows: int, what: str) -> None:
     if rows:
-        print(
-            printable(
-                f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in "
-                "words."
-            )
+        echo(
+            f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in words."
         )

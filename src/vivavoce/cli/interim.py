@@ -5,7 +5,7 @@ from typing import Any
 
 from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def interim(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json = False) -> None:
@@ -29,7 +29,7 @@ def interim(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json 
             columns = ("made at", "test", *of_plan, "pair", "metric", "items", "groups", "difference",
                        "p (family)", "verdict")  # fmt: skip
             print_table(columns, lines, "Tests", keys=2)
-        print(printable(finding.text))
+        echo(finding.text)
 
 
 def _line(row: Mapping[str, Any], planned: bool) -> tuple[Any, ...]:

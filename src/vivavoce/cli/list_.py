@@ -8,8 +8,8 @@ import typer
 from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import print_json, print_table
+from vivavoce.cli.stdout import echo
 from vivavoce.core.registry import KINDS, load_plugin
-from vivavoce.core.text import printable
 
 LISTED = (*KINDS, "rubrics")
 
@@ -45,7 +45,7 @@ def list_(
     if json:
         print_json("list", None, rows)
     elif not rows:
-        print(printable(f"No {kind} are registered."))
+        echo(f"No {kind} are registered.")
     else:
         _print(rows)
 

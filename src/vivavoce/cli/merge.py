@@ -8,7 +8,7 @@ import typer
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def merge(
@@ -35,14 +35,12 @@ def merge(
         print_json("merge", run, [source._asdict() for source in merged], **more)
     elif not quiet:
         for source in merged:
-            print(
-                printable(
-                    f"{source.source}: {source.items} items, {source.responses} answers, "
-                    f"{source.scores} marks, {source.findings} findings and {source.calls} calls are new, "
-                    f"{source.replaced} failed answers replaced."
-                )
+            echo(
+                f"{source.source}: {source.items} items, {source.responses} answers, "
+                f"{source.scores} marks, {source.findings} findings and {source.calls} calls are new, "
+                f"{source.replaced} failed answers replaced."
             )
         for sentence in shard_sentences(shards):
-            print(printable(sentence))
+            echo(sentence)
     if incomplete(shards):
         raise typer.Exit(ExitCode.INCOMPLETE)

@@ -1,16 +1,15 @@
 """What a command prints on stdout: JSON or tables."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any
 
+from vivavoce.cli.stdout import echo, own_stdout, terminal_width
 from vivavoce.cli.table_text import table_text
-from vivavoce.core.text import printable, printable_json
+from vivavoce.core.text import printable_json
 
 
 def print_json(command: str, run: Path | None, rows: object, **more: object) -> None:
@@ -19,7 +18,7 @@ def print_json(command: str, run: Path | None, rows: object, **more: object) -> 
     What could drive a terminal stands as an escape of JSON, so that it is the same to whoever reads it.
     """
     answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows, **more}
-    print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
+    echo(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
 
 
 def print_table(
@@ -29,11 +28,10 @@ def print_table(
 
     Where it goes on below, its first `keys` columns stand there again.
     """
-    fallback = 80 if sys.stdout.isatty() else 140
-    width = get_terminal_size((fallback, 24)).columns
+    width = terminal_width(80 if own_stdout().isatty() else 140)
     if title is not None:
-        print(printable(title))
-    print(printable(table_text(columns, rows, width, keys=keys)), end="\n\n")
+        echo(title)
+    echo(table_text(columns, rows, width, keys=keys), end="\n\n")
 
 
 def counted(n: int, thing: str) -> str:
@@ -76,11 +74,11 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
         suffix = "" if view in ("mean", "pooled") else f", {view}"
         basis = order_basis(estimates, lambda value: figure(value) or "–")
         if basis:
-            print(printable(f"{metric}: {criterion}{by} on {benchmark}{suffix}: {basis}"))
+            echo(f"{metric}: {criterion}{by} on {benchmark}{suffix}: {basis}")
         _print_estimates_of(estimates, view, f"{metric}: {criterion}{by} on {benchmark}{suffix}")
         for row in estimates:
             if row["reason"]:
-                print(printable(f"{row['candidate']}: {row['reason']}."))
+                echo(f"{row['candidate']}: {row['reason']}.")
 
 
 def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str) -> None:

@@ -10,9 +10,9 @@ from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import counted, print_json
 from vivavoce.cli.run_files import check_output_path
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.people.packets import PacketsWritten
@@ -183,7 +183,7 @@ def _show_panel(run: Path, result: "PacketsWritten | Finding", *, quiet: bool, j
         if json:
             print_json("panel", run, result.rows)
         elif not quiet:
-            print(printable(str(result)))
+            echo(str(result))
     elif json:
         print_json("panel", run, [result._asdict() | {"files": [str(path) for path in result.files]}])
     elif not quiet:
@@ -209,11 +209,11 @@ def _print_packets(packets: "PacketsWritten") -> None:
     questions = counted(packets.n_questions, "question")
     if packets.task == "rate":
         cases = f"{packets.n_cases} of {counted(packets.n_cases_possible or 0, 'case')}"
-        print(printable(f"panel {packets.panel}: {questions} in {cases} with {answers} to rate."))
+        echo(f"panel {packets.panel}: {questions} in {cases} with {answers} to rate.")
     else:
-        print(printable(f"panel {packets.panel}: {questions} with {answers}, reference included."))
+        echo(f"panel {packets.panel}: {questions} with {answers}, reference included.")
     for path in packets.files:
-        print(printable(str(path)))
+        echo(str(path))
     label, silent, least = _WORDS[packets.task]
     notes = (
         (packets.n_alike, "answer", f"shown once with an equal one; they share its {label}."),
@@ -224,18 +224,14 @@ def _print_packets(packets: "PacketsWritten") -> None:
     )
     for n, thing, note in notes:
         if n:
-            print(printable(f"{counted(n, thing)} {note}"))
+            echo(f"{counted(n, thing)} {note}")
     if packets.naming:
         names = ", ".join(packets.naming[:5]) + (" …" if len(packets.naming) > 5 else "")
         questions = counted(len(packets.naming), "question")
-        print(printable(f"Answers name a candidate in {questions}, which no order blinds: {names}."))
+        echo(f"Answers name a candidate in {questions}, which no order blinds: {names}.")
     if packets.registered:
-        print(
-            printable(
-                f"Read the terms of {', '.join(packets.registered)} before you give its questions to anybody."
-            )
-        )
-    print("The key is in the run: send the packets alone.")
+        echo(f"Read the terms of {', '.join(packets.registered)} before you give its questions to anybody.")
+    echo("The key is in the run: send the packets alone.")
 
 
 def print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
@@ -251,8 +247,8 @@ def print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
             f"{ballot.file}: {counted(ballot.new, 'new ballot')} of {ballot.rater}, {ballot.unchanged} "
             f"unchanged, {ballot.replaced} replaced{skipped}; {entries}, {counted(ballot.remarks, 'remark')}."
         )
-        print(printable(sentence))
+        echo(sentence)
     if any(ballot.task == "rank" for ballot in ballots):
-        print(printable(f"`viva study {run} panel` sums them up."))
+        echo(f"`viva study {run} panel` sums them up.")
     for metric in sorted({ballot.metric for ballot in ballots if ballot.task == "rate"}):
-        print(printable(f'`viva study {run} examiners --labels "{metric}"` holds a judge against them.'))
+        echo(f'`viva study {run} examiners --labels "{metric}"` holds a judge against them.')

@@ -7,8 +7,8 @@ import typer
 
 from vivavoce.cli.options import Json
 from vivavoce.cli.output import counted, print_json
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import printable
 
 
 def plan_sample(
@@ -49,7 +49,7 @@ def plan_sample(
         verb = "takes" if row["source"] == "margin" else "is what you get from"
         items = counted(row["n"], "item")
         points = _points(row["margin"])
-        print(printable(f"A margin of {points} points at 95 % {verb} {items}{population}."))
+        echo(f"A margin of {points} points at 95 % {verb} {items}{population}.")
 
 
 def _points(margin: float) -> str:

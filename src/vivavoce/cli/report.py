@@ -8,7 +8,7 @@ import typer
 from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json
 from vivavoce.cli.run_files import check_output_path
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def report(
@@ -58,4 +58,4 @@ def report(
         print_json("report", run, rows)
     elif not quiet:
         for path in filter(None, (rows[0]["path"], plots, checklist)):
-            print(printable(str(path)))
+            echo(str(path))

@@ -7,7 +7,7 @@ import typer
 
 from vivavoce.cli.options import Json, Quiet
 from vivavoce.cli.output import print_json, print_table
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def reproduce(
@@ -34,4 +34,4 @@ def reproduce(
         for table in reproduction.tables:
             print_table(table.columns, table.rows, table.title)
         for note in reproduction.notes:
-            print(printable(note))
+            echo(note)

@@ -10,7 +10,7 @@ from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import GpuNumbers, Json, Limits, PlanPath, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
 from vivavoce.cli.progress import collect_progress, progress_bars
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
@@ -22,7 +22,7 @@ def _print_schema(schema: bool) -> None:
 
         from vivavoce.pipeline.plan_model import plan_schema
 
-        print(printable(json.dumps(plan_schema(), indent=2)))
+        echo(json.dumps(plan_schema(), indent=2))
         raise typer.Exit
 
 
@@ -96,16 +96,16 @@ def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
 
 
 def _print_finding(finding: "Finding") -> None:
-    print(printable(f"{finding.study}"))
+    echo(f"{finding.study}")
     if finding.study == "score" and finding.rows:
         from vivavoce.studies.text import by_view
 
         print_estimates(by_view(finding.rows))
         for note in finding.notes:
-            print(printable(note))
+            echo(note)
     else:
-        print(printable(str(finding)))
-    print()
+        echo(str(finding))
+    echo()
 
 
 def _rows_of(findings: "Iterable[Finding]", step: str) -> list[Mapping[str, Any]]:

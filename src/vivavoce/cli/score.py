@@ -31,6 +31,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import counted, figure, print_estimates, print_json, print_table
 from vivavoce.cli.progress import progress_bars
+from vivavoce.cli.stdout import echo
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
@@ -154,9 +155,9 @@ def score(
         if finding.rows:
             print_estimates(by_view(finding.rows))
         else:
-            print(printable(str(finding)))
+            echo(str(finding))
         for note in finding.notes:
-            print(printable(note))
+            echo(note)
     _exit_if_failed(finding.rows, run)
 
 
@@ -189,7 +190,7 @@ def _print_plan(finding: "Finding", run: Path, *, quiet: bool, json: bool) -> No
         lines = [[row[name] for name in _PLANNED] + [figure(row["cost"], 2)] for row in finding.rows]
         title = "what would be scored; tokens are characters / 4"
         print_table([*_PLANNED.values(), "price, at most"], lines, title)
-        print(printable(str(finding)))
+        echo(str(finding))
 
 
 def _check_metric_words(words: Sequence[str]) -> None:

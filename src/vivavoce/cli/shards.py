@@ -1,6 +1,5 @@
 """`viva shards`: the shards of a plan as commands, or as a Slurm array job."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,6 +7,7 @@ import typer
 
 from vivavoce.cli.options import Json, Limits, PlanPath, output_path
 from vivavoce.cli.output import print_json
+from vivavoce.cli.stdout import own_stdout
 
 
 def shards(
@@ -57,4 +57,4 @@ def shards(
     if json:
         print_json("shards", None, rows)
     else:
-        sys.stdout.write(script)  # as it is: names that a terminal could misread were refused
+        own_stdout().write(script)  # as it is: names that a terminal could misread were refused

@@ -11,9 +11,9 @@ import typer
 from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import as_text, print_json, print_table
+from vivavoce.cli.stdout import echo
 from vivavoce.core.exclusions import reasons_in_words
 from vivavoce.core.registry import load_plugin
-from vivavoce.core.text import printable
 
 
 def show(
@@ -82,14 +82,14 @@ def _show_contents(spec: str, plots: Path | None, *, json: bool) -> None:
     if json:
         print_json("show", None, finding.rows)
         return
-    print(printable(finding.text), end="\n\n")
+    echo(finding.text, end="\n\n")
     for about, group in groupby(finding.rows, key=itemgetter("about")):
         rows = list(group)
         columns = [name for name in rows[0] if name != "about" and set(map(itemgetter(name), rows)) != {None}]
         lines = [[_cell(name, row[name]) for name in columns] for row in rows]
         print_table([name.replace("_", " ") for name in columns], lines, about.capitalize())
     for note in finding.notes:
-        print(printable(note))
+        echo(note)
 
 
 def _cell(name: str, value: object) -> object:

@@ -10,10 +10,11 @@ import typer
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Plugin, Quiet, open_run
 from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.cli.stdout import echo
 from vivavoce.cli.watch import show_progress
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.errors import InputError, StoreError
-from vivavoce.core.text import causes_said, printable
+from vivavoce.core.text import causes_said
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.run import Run
@@ -79,7 +80,7 @@ def status(
         if full:
             _print_tables(opened, finding.rows)
         else:
-            print(printable(f"`viva status {quote(str(run))} --full` shows every measure and cause."))
+            echo(f"`viva status {quote(str(run))} --full` shows every measure and cause.")
     if any(row["failed"] for row in scores):
         raise typer.Exit(ExitCode.INCOMPLETE)
 
@@ -91,7 +92,7 @@ def _refuse_of_growing_runs(*, verify: bool, full: bool) -> None:
 
 def _print_tables(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
     """All that `--full` shows below the lines."""
-    print()
+    echo()
     _print_questions(_rows_about(rows, "questions"))
     if _rows_about(rows, "exclusions"):
         _print_exclusions(run)
@@ -124,7 +125,7 @@ def _rows_about(rows: Iterable[Mapping[str, Any]], topic: str) -> list[Mapping[s
 def _print_questions(rows: Iterable[Mapping[str, Any]]) -> None:
     """A line for each benchmark: its questions and cases."""
     for row in rows:
-        print(printable(CaseCount(**{name: row[name] for name in CaseCount._fields}).summary))
+        echo(CaseCount(**{name: row[name] for name in CaseCount._fields}).summary)
 
 
 def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
@@ -135,7 +136,7 @@ def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
     with run.file.reading() as db:
         compared = has_comparison(db)
     for line in status_lines(rows, str(run.file.path), compared=compared):
-        print(printable(line))
+        echo(line)
 
 
 MOST_EXCLUSIONS = 40
@@ -148,7 +149,7 @@ def _print_exclusions(run: "Run") -> None:
     print_table(("benchmark", "file", "row", "why"), rows[:MOST_EXCLUSIONS], "Rows left out")
     if len(rows) > MOST_EXCLUSIONS:
         command = f"viva export {quote(str(run.file.path))} FOLDER --format csv --table exclusions"
-        print(printable(f"and {len(rows) - MOST_EXCLUSIONS:,} more: `{command}` writes all of them."))
+        echo(f"and {len(rows) - MOST_EXCLUSIONS:,} more: `{command}` writes all of them.")
 
 
 def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
@@ -192,4 +193,4 @@ def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
     for row in calls:
         if row["last_cause"]:
             at = f"{row['model']} at {row['endpoint']} ({row['purpose']})"
-            print(printable(f"{at}: {trouble_sentences(CallsRow(**row))}"))
+            echo(f"{at}: {trouble_sentences(CallsRow(**row))}")

@@ -8,7 +8,7 @@ import typer
 from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 
 
 def study(
@@ -84,4 +84,4 @@ def study(
         print_json("study", run, rows)
     elif not quiet:
         for name, finding in findings.items():
-            print(printable(f"{name}\n{finding}\n"))
+            echo(f"{name}\n{finding}\n")

@@ -10,8 +10,8 @@ from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Offline, Plugin, Quiet, output_path
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.progress import progress_bars
+from vivavoce.cli.stdout import echo
 from vivavoce.core.registry import load_plugin
-from vivavoce.core.text import printable
 
 
 def train(
@@ -115,7 +115,7 @@ def train(
             "dev accuracy",
         )
         print_table(columns, [_cells(row) for row in finding.rows], keys=2)
-        print(printable(str(finding)))
+        echo(str(finding))
 
 
 def _cells(row: Mapping[str, Any]) -> list[Any]:

@@ -25,7 +25,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.progress import progress_bars
-from vivavoce.core.text import printable
+from vivavoce.cli.stdout import echo
 from vivavoce.variants.control_kinds import control_kind
 
 
@@ -108,7 +108,7 @@ def vary(
     if quiet:
         return
     _print_outcomes(finding.rows, dry_run=dry_run)
-    print(printable(str(finding)))
+    echo(str(finding))
     if not dry_run:
         _print_next(run, items, finding.rows)
 
@@ -119,15 +119,11 @@ def _print_next(run: Path, items: str | None, rows: Sequence[Mapping[str, Any]])
     controls = [origin for origin in origins if control_kind(origin) is not None]
     origins = [origin for origin in origins if origin not in controls]
     if any(":" in origin for origin in origins):  # variants of questions
-        print(
-            printable(
-                f'Next: `viva collect {run} "{items or "BENCHMARK"}" --model …` asks the new questions too.'
-            )
-        )
+        echo(f'Next: `viva collect {run} "{items or "BENCHMARK"}" --model …` asks the new questions too.')
     if any(":" not in origin for origin in origins):
-        print(printable(f"Next: `viva score {run} METRIC` marks the rewordings."))
+        echo(f"Next: `viva score {run} METRIC` marks the rewordings.")
     if controls:
-        print(printable(f"Next: `viva score {run} METRIC` scores the controls beside the answers."))
+        echo(f"Next: `viva score {run} METRIC` scores the controls beside the answers.")
 
 
 def _print_outcomes(rows: Sequence[Mapping[str, Any]], *, dry_run: bool) -> None:
@@ -140,4 +136,4 @@ def _print_outcomes(rows: Sequence[Mapping[str, Any]], *, dry_run: bool) -> None
     )
     for row in rows:
         for reason, n in row["reasons"].items():
-            print(printable(f"{row['what']}: {n} x {reason}."))
+            echo(f"{row['what']}: {n} x {reason}.")

@@ -6,8 +6,8 @@ import typer
 
 from vivavoce.cli.options import RunPath
 from vivavoce.cli.run_files import check_run_path
+from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import RunNotFound
-from vivavoce.core.text import printable
 
 
 def view(
@@ -39,7 +39,7 @@ def view(
     serve(
         app,
         port=port,
-        announce=lambda address: print(
-            printable(f"{run} is open for you alone at {address}?key={key}\nCtrl-C ends it."), flush=True
+        announce=lambda address: echo(
+            f"{run} is open for you alone at {address}?key={key}\nCtrl-C ends it.", flush=True
         ),
     )

@@ -1,7 +1,6 @@
 """`viva status --watch`: how far the shards of a folder, or a run, are, again and again until Ctrl-C."""
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.cli.output import counted, figure, print_json, print_table
+from vivavoce.cli.stdout import echo, own_stdout
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import one_line, printable, printable_json
+from vivavoce.core.text import one_line, printable_json
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.shards.progress import ProgressRow
@@ -31,7 +31,7 @@ def show_progress(path: Path, *, watch: bool, every: float, json: bool, quiet: b
     with suppress(KeyboardInterrupt):
         while True:
             _print_progress(path, json=json, line=True)
-            sys.stdout.flush()
+            own_stdout().flush()
             time.sleep(every)
 
 
@@ -45,14 +45,14 @@ def _print_progress(path: Path, *, json: bool, line: bool = False, quiet: bool =
     elif json:
         print_json("status", path, as_rows(rows))
     elif not quiet:
-        if line and sys.stdout.isatty():
-            sys.stdout.write(_CLEAR)
+        if line and own_stdout().isatty():
+            own_stdout().write(_CLEAR)
         _print_rows(rows)
 
 
 def _print_line(path: Path, rows: object) -> None:
     answer = {"schema": "viva.status/1", "run": str(path), "rows": rows}
-    print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False)))
+    echo(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False)))
 
 
 def _print_rows(rows: "Sequence[ProgressRow]") -> None:
@@ -74,13 +74,13 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
     print_table(_COLUMNS, lines)
     for row in rows:
         if row.error:
-            print(printable(one_line(row.error, LONGEST_ERROR)))
+            echo(one_line(row.error, LONGEST_ERROR))
         if row.copy_of:
             copy, holder = _name(row.run), _name(row.copy_of)
-            print(printable(f"{copy} holds shard {row.shard}, as {holder} does: all counts it once."))
+            echo(f"{copy} holds shard {row.shard}, as {holder} does: all counts it once.")
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
-            print(printable(f"{counted(row.missing, 'shard')} {verb} no run here yet."))
+            echo(f"{counted(row.missing, 'shard')} {verb} no run here yet.")
 
 
 def _name(path: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_t
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
+from vivavoce.core.text import error_text
 
 Kind = Literal[
     "benchmark",
@@ -251,8 +252,9 @@ def _load_entry_points() -> None:
         _origin.append(f"entry point {point.name} ({point.value})")
         try:
             point.load()
-        except Exception as error:  # third-party code: name it, and stop
-            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {error}") from error
+        except (Exception, SystemExit) as error:  # third-party code: name it, and stop
+            why = error_text(error)
+            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {why}") from error
         finally:
             _origin.pop()
 
@@ -285,9 +287,7 @@ def load_plugin(path: str | Path) -> None:
     except SpecError:
         raise
     except (Exception, SystemExit) as error:
-        raise SpecError(
-            f"the plugin {str(path)!r} cannot be loaded: {type(error).__name__}: {error}"
-        ) from error
+        raise SpecError(f"the plugin {str(path)!r} cannot be loaded: {error_text(error)}") from error
     finally:
         _origin.pop()
     _plugins[str(file)] = file_hash(file)

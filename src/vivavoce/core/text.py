@@ -158,6 +158,11 @@ def one_line(text: str, width: int = 80) -> str:
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
+def error_text(error: BaseException) -> str:
+    """`KeyError: 'gold'`, for a sentence about code of others: one line, the type alone without a message."""
+    return one_line(f"{type(error).__name__}: {error}", 300).rstrip(".: ")
+
+
 def names_with(part: str, names: Iterable[str]) -> list[str]:
     """The names that a part of a name may mean, whatever its case; none for an empty one.
 

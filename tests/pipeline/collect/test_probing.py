@@ -294,14 +294,17 @@ def test_what_an_endpoint_does_not_tell_fails_the_question_and_the_command(
     assert 3 == run.collect(spec, models=["vllm/m"], for_=[RELAXED]).rows[0]["answered"]
 
 
-def test_a_probe_that_breaks_on_an_item_is_named_and_the_others_go_on(exam, tmp_path, model, monkeypatch):
+@pytest.mark.parametrize("error", [KeyError("no such thing"), SystemExit("no such thing")])
+def test_a_probe_that_breaks_on_an_item_is_named_and_the_others_go_on(
+    exam, tmp_path, model, monkeypatch, error
+):
     from vivavoce.logprobs.perplexity import ReferenceLikelihood
 
     whole = ReferenceLikelihood.to_record
 
     def told(self, item, opened, followed):
         if item.item == "q1":
-            raise KeyError("no such thing")
+            raise error
         return whole(self, item, opened, followed)
 
     monkeypatch.setattr(ReferenceLikelihood, "to_record", told)
@@ -310,7 +313,7 @@ def test_a_probe_that_breaks_on_an_item_is_named_and_the_others_go_on(exam, tmp_
     done = run.collect(exam(3), models=["vllm/m"], for_=["perplexity"])
     assert (2, 1) == (done.rows[0]["answered"], done.rows[0]["failed"])
     assert (
-        "given(after=question) broke: KeyError: 'no such thing'"
+        f"given(after=question) broke: {type(error).__name__}: {error}"
         == run.responses.filter(item="q1")["error"].item()
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from vivavoce.core.errors import InputError, MetricError
-from vivavoce.pipeline.workers import Lost, Shard, open_executor, read_workers
+from vivavoce.pipeline.workers import Lost, Shard, open_executor, read_workers, worker
 from vivavoce.pipeline.workers.in_process import InProcess
 from vivavoce.pipeline.workers.process_pool import IN_FLIGHT, ProcessPool
 from vivavoce.pipeline.workers.worker_pool import MOST_KILLS
@@ -139,6 +139,17 @@ def test_a_shard_that_ends_three_workers_is_lost_and_the_others_are_not(tmp_path
     assert isinstance(results[2], Lost)
     assert "3 worker processes ended while they computed it, the last killed by signal 9" in results[2].cause
     assert MOST_KILLS == list(chain(*sent(log))).count(2)
+
+
+def test_a_plugin_that_exits_while_a_worker_gets_ready_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FakeJob:
+        def open(self) -> Any:
+            raise SystemExit(3)
+
+    for name in ("_compute", "_refused"):
+        monkeypatch.setattr(worker, name, None)
+    worker.prepare(FakeJob())
+    assert worker.Refusal("a worker cannot get ready: SystemExit: 3.") == worker.run(None)
 
 
 def test_a_job_that_no_worker_can_open_is_refused_with_its_sentence(tmp_path: Path) -> None:

@@ -266,6 +266,7 @@ def test_a_worker_that_has_another_version_says_so(
 
 
 def test_what_a_worker_cannot_unpack_is_a_sentence() -> None:
+    assert "a worker cannot go on: SystemExit: 3." == ray_worker.compute([], "", b"csys\nexit\n(I3\ntR.")
     said = ray_worker.compute([], "", b"cabsent_module\nName\n.")
     assert "a worker cannot go on: ModuleNotFoundError: No module named 'absent_module'." == said
 

@@ -110,19 +110,22 @@ def test_a_metric_of_this_process_alone_cannot_be_rebuilt(run: Run) -> None:
     assert 8 == len(stored_scores(run))
 
 
+@pytest.mark.parametrize(
+    ("error", "words"), [("1 / 0", "ZeroDivisionError: "), ("exec('raise SystemExit(3)')", "SystemExit: 3.")]
+)
 def test_a_metric_that_breaks_in_a_worker_stops_alone_with_its_sentence(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str, words: str
 ) -> None:
     monkeypatch.setattr(response_scores, "SMALLEST", 2)
     file = tmp_path / "breaking.py"
     text = (
         TARDY.read_text()
         .replace('"tardy"', '"breaking"')
-        .replace("time.sleep(self.seconds)", "1 / ('5' not in row.reading.text)")
+        .replace("time.sleep(self.seconds)", f"'5' in row.reading.text and {error}")
     )
     file.write_text(text)
     registry.load_plugin(file)
-    with pytest.raises(MetricError, match="breaking broke while marking q4 and 1 further answers: ZeroDiv"):
+    with pytest.raises(MetricError, match=f"breaking broke while marking q4 and 1 further answers: {words}"):
         run.score("breaking", "exact", workers=2)
     by_metric = [row[0].partition("(")[0] for row in stored_scores(run)]
     assert (4, 8) == (by_metric.count("breaking"), by_metric.count("exact"))

@@ -61,7 +61,7 @@ class FunctionModel(SystemModel):
             self._call: Callable[..., Any] = getattr(importlib.import_module(module), function)
         except AttributeError:
             raise FatalError(f"callable(path={path}): the module {module} has no {function!r}.") from None
-        except Exception as error:  # third-party code
+        except (Exception, SystemExit) as error:  # third-party code
             raise FatalError(
                 f"callable(path={path}): the module cannot be imported "
                 f"({type(error).__name__}: {one_line(scrubbed(str(error)), 160)})."
@@ -80,7 +80,7 @@ class FunctionModel(SystemModel):
         except VivaError as error:
             error.args = (scrubbed(str(error)),)
             raise
-        except Exception as error:  # third-party code
+        except (Exception, SystemExit) as error:  # third-party code
             raise RetryableError(
                 f"the function raised {type(error).__name__}: {one_line(scrubbed(str(error)), 160)}"
             ) from error

@@ -178,7 +178,7 @@ class _Rounds:
             try:
                 requests = task.probe.score(item, prompt, opened)
                 groups = [to_model_requests(request, branching) for request in requests]
-            except Exception as error:  # a metric may be third-party code
+            except (Exception, SystemExit) as error:  # a metric may be third-party code
                 self._store_record(model, task, item, None, _fault(task, error))
                 continue
             gathered = _Gathered(
@@ -280,7 +280,7 @@ class _Rounds:
         if gathered is not None and error is None:
             try:
                 record, meta = gathered.record(), gathered.meta()
-            except Exception as fault:  # a metric may be third-party code
+            except (Exception, SystemExit) as fault:  # a metric may be third-party code
                 error = _fault(task, fault)
         response = Response(
             benchmark=item.benchmark,
@@ -306,7 +306,7 @@ class _Rounds:
             self._outcome.cut += 1
 
 
-def _fault(task: LogprobTask, error: Exception) -> str:
+def _fault(task: LogprobTask, error: Exception | SystemExit) -> str:
     """What a metric's requests raised, in words: a `ValueError` is its own sentence."""
     if isinstance(error, ValueError):
         return one_line(str(error), 200)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import MetricError, VivaError
 from vivavoce.core.records import Criterion, Item, Row, Value
+from vivavoce.core.text import error_text
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
 from vivavoce.pipeline.score.repeats import with_other_repeats
@@ -168,10 +169,10 @@ def metric_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) 
         values = list(metric.values(rows, context))
     except VivaError:
         raise
-    except Exception as error:  # third-party code: name it, keep what is stored
+    except (Exception, SystemExit) as error:  # third-party code: name it, keep what is stored
         raise MetricError(
             f"{metric} broke while marking {rows[0].item.name} and {len(rows) - 1} further answers: "
-            f"{type(error).__name__}: {error}. What was marked before is stored."
+            f"{error_text(error)}. What was marked before is stored."
         ) from error
     if len(values) != len(rows):
         raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")

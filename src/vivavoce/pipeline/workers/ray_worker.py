@@ -70,7 +70,7 @@ def compute(job: Sequence[Any], name: str, work: bytes | None) -> bytes | str:
     try:
         _prepare(job, name)
         result = None if work is None else remote.run(pickle.loads(work))
-    except Exception as error:  # third-party code, or a module that is missing here
+    except (Exception, SystemExit) as error:  # third-party code, or a module that is missing here
         return f"a worker cannot go on: {type(error).__name__}: {one_line(str(error), 300)}."
     return result.sentence if isinstance(result, remote.Refusal) else pickle.dumps(result)
 

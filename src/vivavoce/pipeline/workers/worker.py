@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import VivaError
+from vivavoce.core.text import error_text
 from vivavoce.pipeline.workers import RemoteJob
 
 _compute: Callable[[Any], Any] | None = None
@@ -26,8 +27,8 @@ def prepare(job: RemoteJob) -> None:
         _compute = job.open()
     except VivaError as error:
         _refused = Refusal(str(error))
-    except Exception as error:  # third-party code: what registers something, or builds it
-        _refused = Refusal(f"a worker cannot get ready: {type(error).__name__}: {error}.")
+    except (Exception, SystemExit) as error:  # third-party code: what registers something, or builds it
+        _refused = Refusal(f"a worker cannot get ready: {error_text(error)}.")
 
 
 def run(work: Any) -> Any:

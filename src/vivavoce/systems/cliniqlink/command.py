@@ -9,9 +9,10 @@ import typer
 
 from vivavoce.cli.options import Json, Quiet, benchmark_spec, open_run, output_path
 from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.cli.stdout import echo
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import one_line, printable
+from vivavoce.core.text import one_line
 
 What = Literal["questions", "blank", "results", "bundle", "board"]
 OPTIONS: Mapping[str, tuple[What, ...]] = {
@@ -161,12 +162,12 @@ def _board(folder: Path, to: Path | None, metric: str | None, *, quiet: bool, js
         return print_json("challenge", None, [row.flat for row in board.rows], refused=refused,
                           text=board.lead, **paths)  # fmt: skip
     if not quiet:
-        print(printable(board.lead))
+        echo(board.lead)
         columns = ["rank", "team", "system", "overall", "95% interval", "missing", "date", "size", "sha256"]
         print_table(columns, [_board_cells(row) for row in board.rows])
         for entry in board.refused:
-            print(printable(f"Not on the board: {entry.place}: {entry.reason}"))
-        print(printable(f"{files.page}\n{files.table}"))
+            echo(f"Not on the board: {entry.place}: {entry.reason}")
+        echo(f"{files.page}\n{files.table}")
     return None
 
 

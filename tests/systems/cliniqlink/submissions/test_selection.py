@@ -278,3 +278,28 @@ def test_submissions_are_left_as_they_are(full: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
     write_board(read_board(full), tmp_path / "board.html")
     assert before == {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
+
+
+# The sentences
+
+
+@pytest.mark.parametrize("name", ["b", "b/", "./b", ".", "a b", "b.*(b)+[b]", "b/../b/b"])
+@pytest.mark.parametrize("place", ["bomb", "b", "a b", "b.*(b)+[b]"])
+def test_a_reason_names_a_file_by_its_place_in_the_folder(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, place: str
+) -> None:
+    """Whatever the folder is called: the same characters in a name or a value are no path."""
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path(name), Path(name).absolute()):
+        (folder / place).mkdir(parents=True)
+        shutil.copy(made.runs["two"], folder / place / "run.viva")
+        shutil.copy(made.runs["good"], folder / "b good.viva")
+        reason = reasons(read_board(folder))[place]
+        assert reason.startswith(f"{place}/run.viva holds 2 candidates (one, other): name one")
+        card = folder / place / "submission.yaml"
+        card.write_text("run: ab/bomb")
+        reason = reasons(read_board(folder))[place]
+        assert f"{place}/submission.yaml: run 'ab/bomb' is no file of this folder." == reason
+        card.write_text("team: [")
+        assert reasons(read_board(folder))[place].startswith(f"{place}/submission.yaml, line 1")
+        shutil.rmtree(folder / place)

@@ -20,7 +20,12 @@ from vivavoce.studies.leaderboard.overall import Overall
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import and_so, count
 from vivavoce.systems.cliniqlink.submissions.scored_run import ScoredRun, read_scored_run
-from vivavoce.systems.cliniqlink.submissions.submission import Refused, Submission, read_submissions
+from vivavoce.systems.cliniqlink.submissions.submission import (
+    Refused,
+    Submission,
+    for_others,
+    read_submissions,
+)
 from vivavoce.systems.cliniqlink.submissions.terms import (
     COLUMNS,
     METRIC,
@@ -122,13 +127,13 @@ def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = Non
             try:
                 runs.append(read_scored_run(submission, metric, Path(work) / f"{place}.viva"))
             except InputError as error:
-                refused.append(Refused(submission.place, submission.team, str(error)))
+                path = folder / submission.run.relative_to(folder).parts[0]
+                refused.append(Refused(submission.place, submission.team, for_others(str(error), path)))
     runs.sort(key=lambda run: run.submission.order)
     # Copies go first, so that they have no vote on the exam.
     for select in (_without_copies, _of_one_exam, _of_one_measure, _first_of_each_team):
         runs, more = select(runs)
         refused += more
-    refused = [entry._replace(reason=_for_others(entry.reason, folder)) for entry in refused]
     if not runs:
         first = min(refused, key=lambda entry: entry.place)
         raise InputError(
@@ -138,11 +143,6 @@ def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = Non
     return Leaderboard(
         tuple(_ranked(runs)), tuple(sorted(refused, key=lambda entry: entry.place)), runs[0].measure.signature
     )
-
-
-def _for_others(reason: str, folder: Path) -> str:
-    """A reason on one line, whatever files are named, and without where the folder lies here."""
-    return " ".join((reason if folder == Path() else reason.replace(f"{folder}/", "")).split())
 
 
 Selected = tuple[list[ScoredRun], list[Refused]]

@@ -95,13 +95,20 @@ def read_submissions(folder: Path, *, now: datetime | None = None) -> tuple[list
         try:
             submissions.append(_submission(path, now))
         except InputError as error:
-            refused.append(Refused(_name(path), None, str(error)))
+            refused.append(Refused(_name(path), None, for_others(str(error), path)))
     if not places:
         raise InputError(
             f"{folder} holds no submissions: they are run files (*.viva), or folders with a run file and a "
             f"{CARD}."
         )
     return submissions, refused
+
+
+def for_others(reason: str, path: Path) -> str:
+    """A reason to refuse the submission at a path, on one line, and without where its folder lies here."""
+    # Behind a letter or a slash the same characters are the end of another path.
+    own = re.compile(rf"(?<![\w/.-]){re.escape(str(path))}")
+    return " ".join(own.sub(lambda _: _name(path), reason).split())
 
 
 def _places(folder: Path) -> Iterator[Path]:

@@ -1,0 +1,123 @@
+"""stdout is the command's own: what plugins and libraries print while it runs goes to stderr."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+    suppress,
+)
+from io import TextIOWrapper
+from typing import TextIO, TypeGuard
+
+from vivavoce.core.text import printable
+
+_stream: TextIO | None = None
+"""Where a command prints while it runs."""
+
+
+def echo(text: str = "", *, end: str = "\n", flush: bool = False) -> None:
+    """Print what a command says, without what could drive a terminal."""
+    print(printable(text), end=end, file=own_stdout(), flush=flush)
+
+
+def own_stdout() -> TextIO:
+    """The stdout of the command that runs."""
+    return _stream or sys.stdout
+
+
+def terminal_width(fallback: int) -> int:
+    """Columns of the command's output: COLUMNS, else those of its terminal, else the fallback."""
+    with suppress(ValueError):
+        if (columns := int(os.environ.get("COLUMNS", ""))) > 0:
+            return columns
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(own_stdout().fileno()).columns or fallback
+    return fallback
+
+
+@contextmanager
+def others_to_stderr() -> Iterator[None]:
+    """While the block runs, only `echo` and `own_stdout` reach stdout, and all else is on stderr.
+
+    That holds for C libraries and subprocesses too, where stdout is the process's own and not a stream that a
+    test or a notebook put there.
+    """
+    global _stream
+    if _stream is not None:
+        yield
+        return
+    with ExitStack() as stack:
+        _stream = stack.enter_context(_stream_of_command())
+        stack.callback(_forget)
+        stack.enter_context(redirect_stdout(sys.stderr))
+        yield
+
+
+def open_stderr() -> None:
+    """Put a stream that leads nowhere in place of a closed stderr, for which `print` would take stdout."""
+    if sys.stderr is None:  # as under `2>&-`
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def end_stdout() -> None:
+    """Send to stderr what is printed from now on, as by a library when the process ends."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    if _is_of_process(sys.stdout):
+        if os.name == "posix":
+            _point_to_stderr()
+        sys.stdout = sys.stderr
+
+
+def _forget() -> None:
+    global _stream
+    _stream = None
+
+
+def _is_of_process(stream: TextIO | None) -> TypeGuard[TextIOWrapper]:
+    """Whether it is Python's own stream, on the descriptor that programs know as stdout.
+
+    It is null where stdout is closed, and typer puts another in its place where a pipe has lost its reader.
+    """
+    try:
+        return isinstance(stream, TextIOWrapper) and stream.fileno() == 1
+    except (OSError, ValueError):
+        return False
+
+
+def _stream_of_command() -> AbstractContextManager[TextIO]:
+    if sys.stdout is None:  # as under `>&-`
+        return open(os.devnull, "w", encoding="utf-8")
+    if os.name == "posix" and _is_of_process(sys.stdout):
+        return _moved(sys.stdout)
+    return nullcontext(sys.stdout)
+
+
+@contextmanager
+def _moved(stdout: TextIOWrapper) -> Iterator[TextIO]:
+    """A stream to where stdout goes, whose own descriptor leads to stderr while the block runs."""
+    stdout.flush()
+    stream = open(os.dup(1), "w", encoding=stdout.encoding, errors=stdout.errors)  # noqa: SIM115
+    stream.reconfigure(line_buffering=stdout.line_buffering, write_through=stdout.write_through)
+    _point_to_stderr()
+    try:
+        yield stream
+    finally:
+        with suppress(OSError):
+            stdout.flush()  # what was written to `sys.__stdout__`
+        os.dup2(stream.fileno(), 1)
+        stream.close()  # which raises what a pipe without a reader or a full disk does
+
+
+def _point_to_stderr() -> None:
+    try:
+        os.dup2(2, 1)
+    except OSError:  # a closed stderr
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
