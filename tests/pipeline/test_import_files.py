@@ -159,6 +159,18 @@ def test_choices_of_files_do_not_go_with_frames(run: Run) -> None:
         run.import_answers([{"id": "1"}], delimiter=";")
 
 
+@pytest.mark.parametrize("models", [(), ("a", "b")])
+def test_a_row_that_cannot_be_read_names_its_file_once(
+    run: Run, tmp_path: Path, models: tuple[str, ...]
+) -> None:
+    file = tmp_path / "ragged.csv"
+    file.write_text("id,question,reference,a,b\nq1,Why?,So.,Yes.,No.\nq2,When?\n")
+    with pytest.raises(InputError) as error:
+        run.import_answers(file, models_in_columns=models)
+    assert f"{file}, line 3: 2 fields where the header has 5." in str(error.value)
+    assert 1 == str(error.value).count("ragged.csv")
+
+
 def test_a_ragged_table_leaves_no_run(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path, "exam.csv", LONG + "3;Which, now?;a;A\n")
     with pytest.raises(InputError, match=re.escape(f"{path}, line 5: 4 fields where the header has 5.")):
