@@ -1,6 +1,7 @@
 """Scoring one shard: its part of the items, what the run remembers of it, and what it may ask."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -89,11 +90,7 @@ class ScoringMemory:
                 by_job.setdefault(work.key, []).append(work)
             for works in by_job.values():
                 scores = scores_by_part(db, works[0].job, parts_of(items, works[0].shard.of))
-                done = [
-                    work._replace(done=True, expected=scores[number, False] + scores[number, True])
-                    for work in works
-                    for number in [work.shard.number]
-                ]
+                done = [_with_scores(work, scores) for work in works]
                 if self._shard is None:
                     remember_whole(db, done)
                 else:
@@ -125,6 +122,12 @@ class ScoringMemory:
             for number in [self._shard.number] if self._shard else sorted(set(parts.values())):
                 shard = Shard(number, of)
                 yield ShardWork("score", shard, of_parts, None, done=False, covered=covered.get(number))
+
+
+def _with_scores(work: ShardWork, scores: Counter[tuple[int, bool]]) -> ShardWork:
+    """A part that was scored to its end, with the number of scores that it has."""
+    number = work.shard.number
+    return work._replace(done=True, expected=scores[number, False] + scores[number, True])
 
 
 def refuse_unnamed(run: RunFile, metrics: Sequence[str], shard: Shard | None) -> None:
