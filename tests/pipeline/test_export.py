@@ -114,7 +114,7 @@ def test_measures_cards_findings_and_provenance_go_along(run: Run, tmp_path: Pat
     assert ["own"] == found["benchmarks"]["access"].to_list()
     assert ["compare"] == found["findings"]["study"].to_list()
     assert ["A", "B"] == json.loads(found["findings"]["settings"][0])["candidates"]
-    assert ["import", "score"] == found["provenance"]["verb"].to_list()
+    assert ["import", "score", "plugin metric"] == found["provenance"]["verb"].to_list()
     assert {"A", "B"} == set(found["estimates"]["candidate"])
     wanted = {row["candidate"]: row["estimate"] for row in run.estimates().rows}
     assert wanted == dict(found["estimates"].select("candidate", "estimate").iter_rows())

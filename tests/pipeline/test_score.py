@@ -262,8 +262,9 @@ def test_the_plugin_that_marked_goes_to_provenance(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": twins([1])})
     score(run)
     with run.file.reading() as db:
-        step = read.provenance(db)[-1]
+        step, code = read.provenance(db)[-2:]
     assert ("score", "told", 1) == (step["verb"], step["metric"], step["rows"])
+    assert ("plugin metric", 8) == (code["verb"], len(code["code"]))
     assert [8] == [len(h) for path, h in step["plugins"].items() if path.endswith("told.py")]
 
 

@@ -308,7 +308,12 @@ def test_dates_are_first_and_last_of_each_thing_done(tmp_path: Path) -> None:
     run.compare("A", "B", metric="told")
     run.compare("A", "B", metric="told", margin=0.1)
     done = {row["what"]: row["n"] for row in of(run, "dates")}
-    assert {"answers came in": 1, "answers were marked": 1, "candidates were compared": 2} == done
+    assert {
+        "answers came in": 1,
+        "answers were marked": 1,
+        "a metric of a plugin marked for the first time": 1,
+        "candidates were compared": 2,
+    } == done
     assert all(row["first"] <= row["last"] for row in of(run, "dates"))
 
 

@@ -1,5 +1,6 @@
 """stdout is the command's own: what plugins and libraries print while it runs goes to stderr."""
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator
@@ -65,9 +66,13 @@ def open_stderr() -> None:
 
 
 def end_stdout() -> None:
-    """Send to stderr what is printed from now on, as by a library when the process ends."""
+    """Flush stdout; what a library prints when the process ends goes to stderr."""
     if sys.stdout is not None:
         sys.stdout.flush()
+    atexit.register(_leave_stdout)  # runs before what was registered earlier
+
+
+def _leave_stdout() -> None:
     if _is_of_process(sys.stdout):
         if os.name == "posix":
             _point_to_stderr()
