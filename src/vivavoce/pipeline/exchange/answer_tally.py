@@ -1,4 +1,4 @@
-"""What a table of answers holds, counted without keeping its texts: some 40 bytes a row."""
+"""What a table of answers holds, counted without keeping its texts: numbers and hashes of each row."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice

@@ -136,22 +136,22 @@ class ScoreRows:
                 f"{line.where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
                 "--benchmark says which."
             )
-        key, item = self._scorable.items.get(names, (0, None))
-        candidate = text_of(line, "candidate") or ""
-        repeat = number_of(line.row, "repeat", int, line.where, 1, least=1) if item else 1
-        edit = text_of(line, "edit") or "" if item else ""
-        answer = self._scorable.answer(db, key, candidate, repeat, edit) if item else None
         if "value" in line.row and "criterion" in line.row:
             self.left_out.criteria[text_of(line, "criterion") or "value"] = None
-        if item is None:
+        if names not in self._scorable.items:
             self.left_out.skipped[" ".join(names).strip()] += 1
-        elif answer is None:
+            return
+        key, item = self._scorable.items[names]
+        candidate, edit = text_of(line, "candidate") or "", text_of(line, "edit") or ""
+        repeat = number_of(line.row, "repeat", int, line.where, 1, least=1)
+        answer = self._scorable.answer(db, key, candidate, repeat, edit)
+        if answer is None:
             self.left_out.unmatched[f"an answer of {candidate} to {item.name}, repeat {repeat}"] += 1
-        else:
-            if self._layout.of_draw:
-                place = (item.benchmark, item.item, item.variant)
-                self.left_out.draw.append(row_probability(line, place))
-            yield from self._of_answer(line, answer, f"{candidate}, {item.name}, repeat {repeat}")
+            return
+        if self._layout.of_draw:
+            place = (item.benchmark, item.item, item.variant)
+            self.left_out.draw.append(row_probability(line, place))
+        yield from self._of_answer(line, answer, f"{candidate}, {item.name}, repeat {repeat}")
 
     def _of_answer(self, line: Line, answer: StoredResponse, words: str) -> Iterator[RecordedScore]:
         """The scores that a row gives to an answer, by criterion."""

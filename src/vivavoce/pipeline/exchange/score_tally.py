@@ -1,4 +1,4 @@
-"""What a table of recorded marks holds, counted without keeping its notes: some 50 bytes a score."""
+"""What a table of recorded marks holds, counted without its notes: numbers and a hash of each score."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice

@@ -80,15 +80,20 @@ class Source(NamedTuple):
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Raise `InputError` where the file is another than the one that was hashed, whatever came of it."""
+        """Raise `InputError` where the file is another than that which was hashed, whatever came of it."""
         try:
             yield
-        finally:
-            if self.free and not self.in_memory and file_hash(Path(self.name)) != self.hash:
-                raise InputError(
-                    f"{self.name} changed while it was read: import it again when nothing writes to it. "
-                    "Nothing was imported."
-                ) from None
+        except Exception:
+            self._refuse_changed()
+            raise
+        self._refuse_changed()
+
+    def _refuse_changed(self) -> None:
+        if self.free and not self.in_memory and file_hash(Path(self.name)) != self.hash:
+            raise InputError(
+                f"{self.name} changed while it was read: import it again when nothing writes to it. Nothing "
+                "was imported."
+            ) from None
 
     @contextmanager
     def named(self) -> Iterator[None]:

@@ -107,8 +107,8 @@ def read_submissions(folder: Path, *, now: datetime | None = None) -> tuple[list
 def for_others(reason: str, path: Path) -> str:
     """A reason to refuse the submission at a path, on one line, and without where its folder lies here."""
     # Behind a letter or a slash the same characters are the end of another path.
-    own = re.compile(rf"(?<![\w/.-]){re.escape(str(path))}")
-    return " ".join(own.sub(lambda _: _name(path), reason).split())
+    shown_path = re.compile(rf"(?<![\w/.-]){re.escape(str(path))}")
+    return " ".join(shown_path.sub(lambda _: _name(path), reason).split())
 
 
 def _places(folder: Path) -> Iterator[Path]:
