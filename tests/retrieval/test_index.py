@@ -1,6 +1,7 @@
 """A folder becomes an index once per version, and gives the passages that a fact needs."""
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -197,14 +198,23 @@ def test_nothing_is_pickled_and_nothing_lies_in_the_source(folder, cache):
         assert np.load(file, allow_pickle=False).size
 
 
+def test_a_sound_index_that_cannot_be_read_is_built_again(folder, cache):
+    path = folder(FILES)
+    index = index_cache.place(cache, open_folder(path).version)
+    index_cache.store(index, lambda draft: (draft / "a.json").write_text("1"))
+    assert [1, 0] == [open_source(path).builds for _ in range(2)]
+
+
 def test_processes_that_build_at_once_leave_one_index(folder, cache):
     path = folder(FILES)
     code = (
         f"from vivavoce.retrieval.index import open_source; print(open_source({str(path)!r}).search('gout'))"
     )
     environment = {"PYTHONPATH": ":".join(sys.path), "XDG_CACHE_HOME": str(cache.parent)}
-    leftover = index_cache.place(cache, open_folder(path).version)
-    (leftover.parent / f".{leftover.name}.12345678.part").mkdir(parents=True)  # of a process that was killed
+    index = index_cache.place(cache, open_folder(path).version)
+    killed = index.parent / f".{index.name}.12345678.part"
+    killed.mkdir(parents=True)
+    os.utime(killed, (0, 0))
     running = [
         subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
@@ -212,7 +222,19 @@ def test_processes_that_build_at_once_leave_one_index(folder, cache):
     assert 1 == len({process.communicate()[0] for process in running})
     assert {0} == {process.returncode for process in running}
     assert 0 == open_source(path).builds
-    assert [leftover] == list(leftover.parent.iterdir())
+    assert [index] == list(index.parent.iterdir())
+
+
+def test_a_build_takes_neither_the_draft_nor_the_sound_index_of_another_away(tmp_path):
+    index = tmp_path / "index"
+
+    def slow(draft):
+        (draft / "a.json").write_text("1")
+        assert index_cache.store(index, lambda other: (other / "a.json").write_text("2"))
+        assert draft.is_dir()
+
+    assert index_cache.store(index, slow)
+    assert ("2", [index]) == ((index / "a.json").read_text(), list(tmp_path.iterdir()))
 
 
 def test_without_a_place_for_the_cache_the_index_is_built_each_time(folder, tmp_path):

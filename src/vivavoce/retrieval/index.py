@@ -187,7 +187,7 @@ def open_source(
         try:
             return Source(files, _loaded(kept_at), encoder, builds=0)
         except (OSError, ValueError, LookupError, TypeError):
-            pass  # written by something else; it is built again
+            index_cache.discard(kept_at)  # written by something else; it is built again
     index = _built(files)
     if kept_at and files.files:
         index_cache.store(kept_at, index.write)

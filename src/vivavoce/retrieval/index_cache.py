@@ -7,6 +7,7 @@ time: what is missing or damaged is built again.
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import file_digest, sha256
@@ -19,6 +20,8 @@ from vivavoce.core.private_files import private_folder
 RULES = 1
 """Raised with every change of how texts are read, cut or searched."""
 MANIFEST = "manifest.json"
+ABANDONED = 3600
+"""Seconds after which a draft that nobody finished is removed: its process was killed."""
 _PACKAGES = ("bm25s", "lxml", "pypdf")
 
 
@@ -49,7 +52,11 @@ def is_sound(folder: Path) -> bool:
 
 
 def store(folder: Path, write: Callable[[Path], None]) -> bool:
-    """Fill a new folder by `write`, and put it in the place of what lies there; False where that fails."""
+    """Fill a new folder by `write`, and put it in the place of a damaged one; False where that fails.
+
+    Of processes that do so at once the first that is ready wins: none takes a sound folder or the draft of
+    another away.
+    """
     draft = folder.with_name(f".{folder.name}.{token_hex(4)}.part")
     try:
         private_folder(draft)
@@ -59,18 +66,26 @@ def store(folder: Path, write: Callable[[Path], None]) -> bool:
         (draft / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         for file in draft.iterdir():
             file.chmod(0o600)
-        _discard(folder)
-        draft.rename(folder)
-        for draft_of_others in folder.parent.glob(f".{folder.name}.*"):  # such as one of a killed process
-            _discard(draft_of_others)
+        if not is_sound(folder):
+            discard(folder)
+            draft.rename(folder)
     except OSError:
         return is_sound(folder)  # another process may have been first
     finally:
-        _discard(draft)
+        discard(draft)
+        _discard_abandoned(folder)
     return True
 
 
-def _discard(folder: Path) -> None:
+def _discard_abandoned(folder: Path) -> None:
+    """Remove what processes that were killed left of the folder under other names."""
+    with suppress(OSError):
+        for leftover in folder.parent.glob(f".{folder.name}.*"):
+            if time.time() - leftover.stat().st_mtime > ABANDONED:
+                discard(leftover)
+
+
+def discard(folder: Path) -> None:
     """Remove a folder, under another name first: nobody may find half of it."""
     with suppress(OSError):
         old = folder.with_name(f".{folder.name}.{token_hex(4)}.old")
