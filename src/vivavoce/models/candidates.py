@@ -112,6 +112,14 @@ class CandidateConfig(NamedTuple):
             )
         return self._replace(gpus=gpus)
 
+    def check_price(self) -> None:
+        """Raise `InputError` where its price is not known, so that no limit of cost could be kept."""
+        if self.price is None:
+            raise InputError(
+                f"--max-cost: the price of {self.spec} is not known, so the limit could not be kept: put its "
+                "price into a --providers file, or leave --max-cost out."
+            )
+
     def check_gpus(self) -> None:
         """Raise `InputError` where one of its GPUs is not there; `connect` would."""
         if self.gpus:

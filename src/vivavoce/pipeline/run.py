@@ -15,7 +15,7 @@ from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus
 from vivavoce.pipeline.build.verb import build_exam
-from vivavoce.pipeline.client import AskOptions, Progress, open_client, open_workers
+from vivavoce.pipeline.client import AskOptions, Progress
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.collect.verb import collect_run
 from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
@@ -47,8 +47,7 @@ from vivavoce.pipeline.score.verb import require_separate, score_run
 from vivavoce.pipeline.shards.joining import refuse_strange_shards
 from vivavoce.pipeline.shards.limits import ShardLimits
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
-from vivavoce.pipeline.vary import store_benchmark, vary
-from vivavoce.pipeline.workers import read_workers
+from vivavoce.pipeline.vary_run import vary_run
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
@@ -253,16 +252,11 @@ class Run(PanelVerbs, RunTables):
         state none; `dry_run` makes nothing. `workers` is as in `score`, the rest as in `collect`.
         """
         require_separate("variations", variations)
-        workers = read_workers(workers)
-        if items is not None and not dry_run:
-            store_benchmark(self.file, items)
-        make = partial(vary, self.file, variations, items=items, check=check, mark=mark, seed=seed)
-        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
-        with open_workers(self.file, workers, options, dry_run=dry_run) as executor:
-            if dry_run:
-                return make(executor=executor)
-            with open_client(self.file, select_items(self.file, items), options) as client:
-                return make(desk=client, executor=executor)
+        ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total).checked()
+        return vary_run(
+            self.file, variations, ask, items=items, check=check, mark=mark, seed=seed, dry_run=dry_run,
+            workers=workers,
+        )  # fmt: skip
 
     def build(
         self, recipe: str, *, name: str | None = None, until: str | None = None, seed: int = 0,

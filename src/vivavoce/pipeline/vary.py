@@ -24,6 +24,7 @@ from vivavoce.variants.llm import about_twin, read_verdict
 
 if TYPE_CHECKING:
     from vivavoce.models.engine.client import ModelClient
+    from vivavoce.models.engine.counting_client import CountingClient
 
 
 COUNTS = ("made", "there", "marked", "dropped", "skipped", "rows", "requests")
@@ -122,6 +123,7 @@ def vary(
     mark: bool = False,
     seed: int | None = None,
     desk: "ModelClient | None" = None,
+    counting: "CountingClient | None" = None,
     executor: Executor | None = None,
 ) -> Finding:
     """Make what these specs of variations name, check it, and store what is new.
@@ -129,7 +131,8 @@ def vary(
     `items` is a benchmark's spec that restricts what is varied. `check` is a model that is asked whether the
     right answer to each new item is still the same. What fails a check is dropped, or with `mark` kept and
     marked (`meta["check"]`). `seed` is for every variation that states none. Without a `desk` nobody is asked
-    and nothing is stored: the rows say what could be made. What asks no model is made through the
+    and nothing is stored: the rows say what could be made, and `counting` refuses a model that could not be
+    asked. What asks no model is made through the
     `executor`, by default in this process.
 
     A row per variation and kind: `made` new, `there` already, `marked` (a part of made), `dropped`, `skipped`
@@ -149,8 +152,10 @@ def vary(
         for outcome in _outcomes(variation, stock, desk, executor)
     ]
     attempts = _against_stored(attempts, stored)
+    if counting is not None:
+        _check_models(counting, variations, attempts)
     if check is not None:
-        attempts = _check_by_model(attempts, bases, check, desk)
+        attempts = _check_by_model(attempts, bases, check, desk, counting)
     attempts = [_apply_check(attempt, mark=mark) for attempt in attempts]
     if desk is not None and any(
         attempt.outcome.records and not attempt.outcome.stored for attempt in attempts
@@ -182,6 +187,16 @@ def vary(
         text=sentence(lines, dry=desk is None),
         notes=(*unchecked, *notes(attempts)),
     )
+
+
+def _check_models(
+    counting: "CountingClient", variations: Sequence[Variation], attempts: Sequence[Attempt]
+) -> None:
+    """Raise a `VivaError` for a model that variations would ask, and that could not be asked."""
+    asking = {attempt.variation for attempt in attempts if attempt.outcome.requests}
+    for variation in variations:
+        for model in variation.models_to_ask if str(variation) in asking else ():
+            counting.check_price(counting.candidate(model))
 
 
 def _outcomes(
@@ -316,7 +331,11 @@ def _refuse_other_variant(item: Item, earlier: Item | None, origin: str | None) 
 
 
 def _check_by_model(
-    attempts: Sequence[Attempt], bases: Mapping[tuple[str, str], Item], model: str, desk: "ModelClient | None"
+    attempts: Sequence[Attempt],
+    bases: Mapping[tuple[str, str], Item],
+    model: str,
+    desk: "ModelClient | None",
+    counting: "CountingClient | None",
 ) -> list[Attempt]:
     """What a model says of the new items that passed every other check."""
     pairs = [
@@ -328,8 +347,7 @@ def _check_by_model(
     ]
     outcomes = [attempt.outcome for attempt in attempts]
     if desk is None:
-        for k, _ in pairs:
-            outcomes[k] = outcomes[k]._replace(requests=outcomes[k].requests + 1)
+        _count_checks(outcomes, [k for k, _ in pairs], model, counting)
     else:
         requests = [about_twin(bases[item.benchmark, item.item], item) for _, item in pairs]
         verdicts = desk.ask(model, requests, read_verdict, purpose="vary check")
@@ -349,6 +367,18 @@ def _check_by_model(
             annotated = tuple(_with_meta(part, check=None, checked_by=model) for part in outcomes[k].records)
             outcomes[k] = outcomes[k]._replace(records=annotated)
     return [trial._replace(outcome=outcome) for trial, outcome in zip(attempts, outcomes, strict=True)]
+
+
+def _count_checks(
+    outcomes: list[Outcome], numbers: Sequence[int], model: str, counting: "CountingClient | None"
+) -> None:
+    """Add the requests of a check to outcomes of these numbers. Raises a `VivaError` as asking would."""
+    if counting:
+        candidate = counting.candidate(model)
+        if numbers:
+            counting.check_price(candidate)
+    for k in numbers:
+        outcomes[k] = outcomes[k]._replace(requests=outcomes[k].requests + 1)
 
 
 def _with_meta(part: Item | Response, **entries: str | None) -> Any:

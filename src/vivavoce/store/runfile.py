@@ -53,6 +53,11 @@ class RunFile:
         except OSError as error:
             raise StoreError(f"cannot look for a run at {self.path}: {error.strerror or error}.") from error
 
+    def check_folder(self) -> None:
+        """Raise `StoreError` where there is no folder to put the run in."""
+        if not self.path.parent.is_dir():
+            raise StoreError(f"no folder {self.path.parent} to put the run in.")
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view of the run, which cannot be written through.
@@ -162,8 +167,7 @@ class RunFile:
     def _connect(self) -> sqlite3.Connection:
         """A connection to a file whose schema was compared with ours; it may be one of an older format."""
         refuse_special_files(self.path)
-        if not self.path.parent.is_dir():
-            raise StoreError(f"no folder {self.path.parent} to put the run in.")
+        self.check_folder()
         self._refuse_writer_at_work()
         try:
             if self._is_wal:

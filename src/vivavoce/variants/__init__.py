@@ -14,6 +14,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response, Role
 
 if TYPE_CHECKING:
+    from vivavoce.core.specs import Spec
     from vivavoce.models.engine.client import ModelClient
 
 
@@ -130,6 +131,11 @@ class Variation(ABC):
 
         None, as by default, where it asks a model or needs the whole stock at once.
         """
+        return ()
+
+    @property
+    def models_to_ask(self) -> "Sequence[str | Spec]":
+        """The models that it asks, if any: a dry run, in which none is asked, checks that they could be."""
         return ()
 
     @abstractmethod

@@ -142,6 +142,11 @@ class Bias(Variation):
         """Each type once."""
         return tuple(dict.fromkeys((self.type,) if isinstance(self.type, str) else self.type))
 
+    @property
+    def models_to_ask(self) -> "tuple[str | Spec, ...]":
+        """The model that writes wrong answers, if one is named."""
+        return () if self.planted is None else (self.planted,)
+
     def shards(self, stock: Stock) -> "list[tuple[Variation, Stock]]":
         """Some base items for one type at a time; none where a model writes wrong answers."""
         if self.planted is not None:

@@ -51,6 +51,11 @@ class Rephrase(Variation):
         if self.of == "references" and self.candidate is not None:
             raise ValueError("candidate goes with of=answers")
 
+    @property
+    def models_to_ask(self) -> tuple[str | Spec, ...]:
+        """The model that rewords."""
+        return (self.model,)
+
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """An outcome for each text and rewording. Raises `InputError` where another spec made some here."""
         what = "rephrase" if self.of == "answers" else "ceiling"

@@ -169,8 +169,9 @@ def test_a_prompt_that_has_changed_is_not_mixed_with_the_old(exam, fake, monkeyp
     run.collect(exam(2), models=["vllm/m"], prompt=prompt)
     run.collect(exam(2), models=["vllm/m"], prompt=prompt, repeats=2)
     prompt.write_text("Think. {{ question }}")
-    with pytest.raises(InputError, match=r"was asked item 'q[01]' in other words before: a prompt file"):
-        run.collect(exam(2), models=["vllm/m"], prompt=prompt, repeats=3)
+    for dry_run in (True, False):
+        with pytest.raises(InputError, match=r"was asked item 'q[01]' in other words before: a prompt file"):
+            run.collect(exam(2), models=["vllm/m"], prompt=prompt, repeats=3, dry_run=dry_run)
     assert 4 == run.responses.height == len(server.received)
 
 

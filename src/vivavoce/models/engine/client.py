@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from vivavoce.core.errors import InputError, ModelError, SpecError
+from vivavoce.core.errors import ModelError, SpecError
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
@@ -149,6 +149,11 @@ class ModelClient:
         candidate = candidate._replace(shards=self._shards).on_gpus(self._gpus)
         return self.candidates.setdefault(str(candidate.spec), candidate)
 
+    def check_price(self, candidate: CandidateConfig) -> None:
+        """Raise `InputError` for a model without a price where there is a limit of cost."""
+        if self._max_cost is not None:
+            candidate.check_price()
+
     def ask(
         self,
         model: str | Spec,
@@ -271,11 +276,7 @@ class ModelClient:
             return
         candidate, purpose = batch.candidate, batch.purpose
         model, price = self._connected(candidate), candidate.price
-        if self._max_cost is not None and price is None:
-            raise InputError(
-                f"--max-cost: the price of {candidate.spec} is not known, so the limit could not be kept: "
-                "put its price into a --providers file, or leave --max-cost out."
-            )
+        self.check_price(candidate)
         if self._check and model.name not in self._checked:
             self._check(candidate, model)
             self._checked.add(model.name)

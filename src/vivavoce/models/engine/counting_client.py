@@ -59,10 +59,18 @@ class CallEstimate:
 
 
 class CountingClient(ModelClient):
-    """Counts in `estimate` what metrics ask; equal requests are one call, as the real client makes it."""
+    """Counts in `estimate` what metrics ask; equal requests are one call, as the real client makes it.
 
-    def __init__(self, run: RunFile, endpoints: Mapping[str, EndpointConfig] | None = None) -> None:
-        super().__init__(run, endpoints=endpoints)
+    It refuses what the real client would without a request: under `max_cost` a model without a price.
+    """
+
+    def __init__(
+        self,
+        run: RunFile,
+        endpoints: Mapping[str, EndpointConfig] | None = None,
+        max_cost: float | None = None,
+    ) -> None:
+        super().__init__(run, endpoints=endpoints, max_cost=max_cost)
         self.estimate = CallEstimate()
         self._requests: set[tuple[str, str, str, int]] = set()
 
@@ -111,6 +119,7 @@ class CountingClient(ModelClient):
         if is_stored:
             self.estimate.stored += 1
         else:
+            self.check_price(candidate)
             self.estimate.add(request, candidate)
 
 

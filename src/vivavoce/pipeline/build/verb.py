@@ -36,14 +36,18 @@ def build_exam(
     seed: int = 0,
     dry_run: bool = False,
 ) -> Finding:
-    """Run a recipe on a run, as `Run.build` says. Raises `InputError` for a name that names no exam."""
+    """Run a recipe on a run, as `Run.build` says. Raises `InputError` for a name that names no exam.
+
+    Also for a limit that is none, before anything is stored.
+    """
+    ask = ask.checked()
     benchmark = _exam_name(run, name)
     chosen = recipe_of(recipe, options)
     work = partial(chosen.run_on, name=recipe, benchmark=benchmark, until=until, seed=seed)
     with _file_for(run, dry_run=dry_run) as file:
         if dry_run:
             endpoints = None if ask.providers is None else load_endpoints(Path(ask.providers))
-            return work(file, client=CountingClient(file, endpoints))
+            return work(file, client=CountingClient(file, endpoints, ask.max_cost))
         privacy = Privacy(ask.offline, ask.allow_phi, tuple(ask.allow))
         with open_client(file, set(), ask, partial(BuildClient, privacy=privacy)) as client:
             return work(file, client=client)

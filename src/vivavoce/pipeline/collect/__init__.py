@@ -91,15 +91,12 @@ def collect(
 
     Raises `EgressError` before anything is sent or stored if privacy forbids it, `StoreError` if another
     collect is doing the same work, `InputError` if the run holds another sample of these items, or a
-    candidate has no price that `max_cost` could rest on.
+    candidate was asked in other words. `check_limits` has checked `max_cost` and `timeout_total`.
     """
-    check_option("timeout_total", timeout_total)
-    _check_prices(plan, max_cost)
     with offline(privacy.offline):
         connected = [Connected(c, c.connect()) for c in plan.candidates]
         _check_egress(plan, [model for _, model in connected], privacy)
-        _check_sample(run, plan)
-        _check_wording(run, plan)
+        check_stored(run, plan)
         facts = _facts(connected)
         _check_weights(run, facts)
         if isinstance(progress, HearsRemarks):
@@ -293,17 +290,18 @@ def _has_findings(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
 
 
-def _check_prices(plan: CollectPlan, max_cost: float | None) -> None:
-    """Raise `InputError` if this is no limit, or could not be kept."""
+def check_limits(plan: CollectPlan, max_cost: float | None, timeout_total: float) -> None:
+    """Raise `InputError` for what is no limit, or could not be kept. Nobody is asked, and no key needed."""
+    check_option("timeout_total", timeout_total)
     check_option("max_cost", max_cost)
-    if max_cost is None:
-        return
-    for candidate in plan.candidates:
-        if candidate.price is None:
-            raise InputError(
-                f"--max-cost: the price of {candidate.spec} is not known, so the limit could not be kept: "
-                "put its price into a --providers file, or leave --max-cost out."
-            )
+    for candidate in () if max_cost is None else plan.candidates:
+        candidate.check_price()
+
+
+def check_stored(run: RunFile, plan: CollectPlan) -> None:
+    """Raise `InputError` if the plan does not go with what the run holds of these items and candidates."""
+    _check_sample(run, plan)
+    _check_wording(run, plan)
 
 
 def _check_egress(plan: CollectPlan, models: Sequence[Model], privacy: Privacy) -> None:

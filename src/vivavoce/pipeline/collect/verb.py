@@ -14,7 +14,7 @@ from vivavoce.models.candidates import on_gpus
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.gpus import Gpus, parse_gpus
-from vivavoce.pipeline.collect import HearsRemarks, collect
+from vivavoce.pipeline.collect import HearsRemarks, check_limits, check_stored, collect
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.collect.summary import CostEstimate, done, estimate_cost, planned
 from vivavoce.pipeline.shards.limits import (
@@ -50,9 +50,12 @@ def collect_run(
 ) -> Finding:
     """Ask what the plan says, or one shard of it, or count what would be asked.
 
-    Raises `InputError` for a shard that this run is not, for all of a benchmark that it is a shard of, and
-    for `gpus` that no model can use.
+    Raises `InputError` for a shard that this run is not, for all of a benchmark that it is a shard of, for
+    `gpus` that no model can use, and for limits that are none: a dry run too, though it needs none of them.
     """
+    check_limits(plan, max_cost, timeout_total)
+    if dry_run:
+        run.check_folder()
     benchmark, part = plan.items[0].benchmark, Shard.parse(shard) if shard is not None else None
     n_sharing = shards_sharing(part, limits)
     plan = plan._replace(candidates=on_gpus(plan.candidates, parse_gpus(gpus)))
@@ -101,6 +104,7 @@ def _collected(
     progress: Callable[[UsageCounter, int], None] | None,
 ) -> Finding:
     if dry_run:
+        check_stored(run, plan)
         return planned(plan, estimate_cost(run, plan))
     collected = collect(
         run, plan, privacy=privacy, max_cost=max_cost, timeout_total=timeout_total, progress=progress

@@ -66,13 +66,14 @@ def plan_scores(
     items: set[ItemKey] | None,
     passes: int,
     endpoints: Mapping[str, EndpointConfig] | None,
+    max_cost: float | None = None,
     pilots: Sequence[Mapping[str, Any]] = (),
 ) -> Finding:
     """A row for each metric: what is left to score by it, and the calls and encoder passes that takes.
 
     Each distinct text counts once for an encoder, in the rows for each metric by itself, in `passes` of the
     finding and its sentence for all metrics together. `pilots` are rows of their pilots, which join. Raises
-    `MetricError` as scoring itself would.
+    `MetricError` and `InputError` as scoring itself would, also for a model without a price under `max_cost`.
     """
     with run.reading() as db:
         stored = items_by_id(db)
@@ -81,7 +82,7 @@ def plan_scores(
     check_all(run, metrics, selected, passes)
     plans = []
     for metric in metrics:
-        client = CountingClient(run, endpoints)
+        client = CountingClient(run, endpoints, max_cost)
         plan = _Plan(metric, calls=client.estimate)
         context = ScoringContext(client, stored.values())
         # A measure without a score has no key yet: one that no measure has stands for it.

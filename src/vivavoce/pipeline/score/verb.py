@@ -222,7 +222,10 @@ def _planned(
         with open_client(run, to_score, options, MeteringClient) as client:
             assert isinstance(client, MeteringClient)
             pilots += pilot_rows(run, scorers, client, items=to_score, passes=passes, size=pilot)
-    finding = plan_scores(run, scorers, items=to_score, passes=passes, endpoints=endpoints, pilots=pilots)
+    finding = plan_scores(
+        run, scorers, items=to_score, passes=passes, endpoints=endpoints, max_cost=options.own_max_cost,
+        pilots=pilots,
+    )  # fmt: skip
     return replace(finding, notes=unnamed)
 
 
