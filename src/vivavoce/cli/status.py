@@ -52,7 +52,7 @@ def status(
 
     With `--full`, also each measure's scores of each candidate, causes, and the calls to models. With
     `--verify`, show whether all is as vivavoce wrote it instead, with exit code 2 if it is not. Exit code 1
-    if scores failed.
+    if scores failed. Of a run that is a shard, a line more shows what it has of its own part.
 
     Example: `viva status exam.viva`
 
@@ -96,6 +96,8 @@ def _print_tables(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
     _print_questions(_rows_about(rows, "questions"))
     if _rows_about(rows, "exclusions"):
         _print_exclusions(run)
+    if parts := _rows_about(rows, "shard"):
+        _print_shard(parts)
     if scores := _rows_about(rows, "marks"):
         _print_scores(scores)
     if calls := _rows_about(rows, "calls"):
@@ -126,6 +128,14 @@ def _print_questions(rows: Iterable[Mapping[str, Any]]) -> None:
     """A line for each benchmark: its questions and cases."""
     for row in rows:
         echo(CaseCount(**{name: row[name] for name in CaseCount._fields}).summary)
+
+
+def _print_shard(parts: Sequence[Mapping[str, Any]]) -> None:
+    """A table of what a run that is a shard has of its part."""
+    columns = ("verb", "of_what", "state", "expected", "done", "failed")
+    shard = ", ".join(dict.fromkeys(row["shard"] for row in parts))
+    lines = [[row[name] for name in columns] for row in parts]
+    print_table([name.replace("_", " ") for name in columns], lines, f"Shard {shard}", keys=2)
 
 
 def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:

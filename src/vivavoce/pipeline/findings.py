@@ -40,6 +40,8 @@ from vivavoce.pipeline.load import (
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
 from vivavoce.pipeline.reviews import without_reviews
+from vivavoce.pipeline.shards.joining import as_json, own_shard_rows
+from vivavoce.pipeline.shards.own_part import items_to_score
 from vivavoce.pipeline.stored_benchmarks import shown_exclusions
 from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
 from vivavoce.pipeline.study_tables import StudyTables
@@ -64,6 +66,7 @@ from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
+from vivavoce.studies.leaderboard.status_lines import shard_lines
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
 from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, is_confidence
@@ -286,13 +289,15 @@ def run_status(run: RunFile) -> Finding:
         judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
         disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
     tables = (responses, table.scores, table.measures, calls)
-    finding = status(*tables, only=table.only, probes=table.probes, cases=cases, exclusions=exclusions)
+    only = items_to_score(run, table)
+    finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
     people = [
         {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
          "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
         for p in judged
     ]  # fmt: skip
-    return replace(finding, rows=(*finding.rows, *people, *build_rows(run)))
+    rows = (*finding.rows, *people, *build_rows(run), *as_json(own_shard_rows(run)))
+    return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
 
 
 def write_report(

@@ -377,7 +377,7 @@ class Run(PanelVerbs, RunTables):
         return tuple(merge(self.file, source, by_repeats=by_repeats) for source in sources)
 
     def status(self) -> Finding:
-        """What is here, by `about`: questions and cases, marks with what is missing, and calls to models."""
+        """What is here, by `about`: questions, marks and what is missing, calls to models, a shard's part."""
         return run_status(self.file)
 
     def verify(self) -> tuple[Check, ...]:

@@ -156,15 +156,34 @@ def shard_rows(run: RunFile) -> list[ShardRow]:
     if not run.exists:
         return []
     with run.reading() as db:
-        jobs: dict[str, list[ShardWork]] = {}
-        for work in shard_works(db) + whole_works(db):
-            jobs.setdefault(work.key, []).append(work)
-        if not jobs:
-            return []
-        items = items_by_id(db)
-        collected = [works for works in jobs.values() if works[0].verb == "collect"]
-        in_order = sorted(jobs.items(), key=lambda entry: (entry[1][0].verb, _of_what(entry[1][0]), entry[0]))
-        return [row for _, works in in_order for row in _Job(db, works, items, collected).rows()]
+        return [row for job in _jobs(db) for row in job.rows()]
+
+
+def own_shard_rows(run: RunFile) -> list[ShardRow]:
+    """How far a run that is a shard is with its own part of each job, jobs in their order.
+
+    None for a run that is no shard, such as one that shards were joined in, and none of a job of which it
+    holds other parts too.
+    """
+    with run.reading() as db:
+        own: dict[str, set[int]] = {}
+        for work in shard_works(db, since_merge=True):
+            own.setdefault(work.key, set()).add(work.shard.number)
+        jobs = _jobs(db) if own else []
+        return [job.row(number) for job in jobs for number in own.get(job.key, ()) if job.is_of(number)]
+
+
+def _jobs(db: sqlite3.Connection) -> list["_Job"]:
+    """All that was done in shards, jobs in their order."""
+    jobs: dict[str, list[ShardWork]] = {}
+    for work in shard_works(db) + whole_works(db):
+        jobs.setdefault(work.key, []).append(work)
+    if not jobs:
+        return []
+    items = items_by_id(db)
+    collected = [works for works in jobs.values() if works[0].verb == "collect"]
+    in_order = sorted(jobs.items(), key=lambda entry: (entry[1][0].verb, _of_what(entry[1][0]), entry[0]))
+    return [_Job(db, works, items, collected) for _, works in in_order]
 
 
 class _Job:
@@ -178,6 +197,7 @@ class _Job:
         collected: Sequence[Sequence[ShardWork]],
     ) -> None:
         self._db, self._items, self._job = db, items, works[-1]
+        self.key = self._job.key
         self._collects = self._job.verb == "collect"
         self._remembered: dict[int, list[ShardWork]] = {}
         for work in works:
@@ -194,9 +214,14 @@ class _Job:
 
     def rows(self) -> list[ShardRow]:
         """A row for each part."""
-        return [self._row(number) for number in range(1, self._job.shard.of + 1)]
+        return [self.row(number) for number in range(1, self._job.shard.of + 1)]
 
-    def _row(self, number: int) -> ShardRow:
+    def is_of(self, number: int) -> bool:
+        """Whether the run holds nothing of the job but the part of this number."""
+        return all(part == number for part, _ in +self._counts)
+
+    def row(self, number: int) -> ShardRow:
+        """The row of the part of this number."""
         remembered = self._remembered.get(number, [])
         ended = [work for work in remembered if self._has_ended(work, is_latest=work is remembered[-1])]
         failed = self._counts[number, True]

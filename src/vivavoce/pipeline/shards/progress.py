@@ -74,7 +74,8 @@ def run_files(path: Path) -> list[Path]:
 def snapshot(path: Path) -> list[ProgressRow]:
     """A row for each run, and one for all: in a folder of shards those that are no shard do not count there.
 
-    Nor do second runs of one shard, such as copies: the one that is furthest counts.
+    Nor do second runs of one shard, such as copies: the one that is furthest counts. A run that is named by
+    itself is one shard, which misses no other.
 
     Raises `RunNotFound` where nothing lies at the path, `StoreError` for a folder without a run.
     """
@@ -84,7 +85,7 @@ def snapshot(path: Path) -> list[ProgressRow]:
     runs = [progress_of(file) for file in run_files(path)]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [*rows, _total(path, counted, _count_missing(runs))]
+    return [*rows, _total(path, counted, _count_missing(runs) if path.is_dir() else 0)]
 
 
 class _Division(NamedTuple):

@@ -13,20 +13,25 @@ STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
     """Five lines on the rows of a status, and one more for each benchmark of which rows were left out.
 
+    And one more for a run that is a shard, on what it has of its part.
+
     `compared` says whether the run holds a comparison; `path` is that of the run, for the command of the last
     line.
     """
     every = [row for row in rows if row["about"] == "marks"]
     calls = [row for row in rows if row["about"] == "calls"]
     scores = [row for row in every if row["criterion"] is not None]
+    of_shard = _next_of_shard(rows, quote(path))
+    following = of_shard or _next(every, scores, calls, quote(path), compared=compared)
     return (
         _contents(rows, every, scores),
+        *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
         _coverage(scores, every),
         _missing(scores or every),
         _cost(calls),
-        f"Next: {_next(every, scores, calls, quote(path), compared=compared)}",
+        f"Next: {following}",
     )
 
 
@@ -47,6 +52,34 @@ def _contents(
         f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
+
+
+MOST_JOBS = 3
+"""Jobs of a shard that a line names."""
+
+
+def shard_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which shard a run is, and what it has of its part; nothing for a run that is none."""
+    jobs = _jobs(rows)
+    if not jobs:
+        return []
+    named = [_job(row) for row in jobs[:MOST_JOBS]]
+    named += [f"and {len(jobs) - MOST_JOBS:,} more"] if len(jobs) > MOST_JOBS else []
+    return [f"Shard: {', '.join(dict.fromkeys(row['shard'] for row in jobs))}; {'; '.join(named)}."]
+
+
+def _jobs(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of what a shard is to bring, what is unfinished first."""
+    jobs = [row for row in rows if row["about"] == "shard"]
+    return sorted(jobs, key=lambda row: row["state"] == "complete")
+
+
+def _job(row: Mapping[str, Any]) -> str:
+    """What a shard has of one job."""
+    of = "" if row["expected"] is None else f" of {max(row['expected'], row['done'] + row['failed']):,}"
+    what = "answers" if row["verb"] == "collect" else "scores"
+    failed = f", {row['failed']:,} failed" if row["failed"] else ""
+    return f"{row['verb']} {one_line(row['of_what'], 60)}: {row['done']:,}{of} {what}{failed}"
 
 
 def _built(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -143,6 +176,20 @@ def _next(
     if compared or len({row["candidate"] for row in scores}) < 2:
         return f"`viva report {path}` writes the report."
     return f"`viva compare {path}` tests which candidate is better."
+
+
+def _next_of_shard(rows: Sequence[Mapping[str, Any]], path: str) -> str | None:
+    """The command that brings a shard further: its own, and when that is done the merge of all shards."""
+    jobs = _jobs(rows)
+    if not jobs:
+        return None
+    first = jobs[0]
+    if first["state"] == "complete":
+        return f"`viva merge ALL.viva {path} …` joins it with the other shards."
+    if first["verb"] == "collect":
+        return f"`viva collect {path} … --shard {first['shard']}` again asks what is left, or failed."
+    metric = quote(first["of_what"])
+    return f"`viva score {path} {metric} --shard {first['shard']}` scores what has no score, or failed."
 
 
 def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
