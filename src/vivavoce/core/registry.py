@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_t
 
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import file_hash
+from vivavoce.core.local_modules import keep_modules
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 from vivavoce.core.text import error_text
 
@@ -291,6 +292,7 @@ def load_plugin(path: str | Path) -> None:
     finally:
         _origin.pop()
     _plugins[str(file)] = file_hash(file)
+    keep_modules(file, module)
 
 
 def plugins() -> dict[str, str]:

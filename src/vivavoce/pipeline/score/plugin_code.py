@@ -1,15 +1,20 @@
-"""Which code of a user's plugin gave the scores of a metric: the hash of its file, kept in provenance.
+"""Which code of a user's plugin gave the scores of a metric: hashes of its files, kept in provenance.
 
 The version of a metric stands in its signature, and is raised by whoever writes it. Where that was forgotten,
-the hash tells scores of two programs apart that bear one signature.
+the hashes tell scores of two programs apart that bear one signature. Besides the plugin's file these are the
+modules that it imports from its own folder.
 """
 
 import hashlib
+import json
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from vivavoce.core import registry
+from vivavoce.core.local_modules import Hashes, inside, local_modules, modules_of
 from vivavoce.metrics import Metric
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
@@ -21,34 +26,84 @@ VERB = "plugin metric"
 _WHAT = "the code of a plugin's metric"
 
 
+class PluginCode(NamedTuple):
+    """The hash of a plugin's file, or of several, and one of the modules that they import from their folders.
+
+    `modules` is empty where there are none, and null where a run of before does not say.
+    """
+
+    file: str
+    modules: str | None
+
+    def __str__(self) -> str:
+        return f"{self.file}+{self.modules}" if self.modules else self.file
+
+
 def remember_code(db: sqlite3.Connection, metric: Metric, scores: Iterable[ScoreRow]) -> None:
-    """Store by which plugin file a metric gave these scores; the same once, and failed ones are of none."""
+    """Store by which plugin code a metric gave these scores; the same once, and failed ones are of none."""
     code = _code_of(type(metric))
     if code is None or all(score.value.status == "failed" for score in scores):
         return
-    body = {"signature": registry.signature(metric), "code": code}
-    if code not in code_by_signature(db).get(body["signature"], ()):
+    body = {"signature": registry.signature(metric), "code": code.file, "modules": code.modules}
+    if code not in code_by_signature(db).get(str(body["signature"]), ()):
         put_provenance(db, VERB, body, changed=0)
 
 
-def _code_of(member: type) -> str | None:
-    """The hash of the plugin files in which a class and its bases stand; null where they are in packages."""
-    files = [str(getattr(sys.modules.get(base.__module__), "__file__", None)) for base in member.__mro__]
-    hashes = [registry.plugins()[file] for file in dict.fromkeys(files) if file in registry.plugins()]
+def _code_of(member: type) -> PluginCode | None:
+    """The code of the plugin files in which a class and its bases stand; null where they are in packages.
+
+    Of a class that stands in no plugin file but in a module beside one, that of this module.
+    """
+    names = [getattr(sys.modules.get(base.__module__), "__file__", None) for base in member.__mro__]
+    files = [name for name in dict.fromkeys(names) if name]
+    if plugins := [file for file in files if file in registry.plugins()]:
+        hashes = [registry.plugins()[file] for file in plugins]
+        return PluginCode(_joined(hashes), _digest((Path(file).parent, modules_of(file)) for file in plugins))
+    return _code_beside(files)
+
+
+def _code_beside(files: Sequence[str]) -> PluginCode | None:
+    """The code of the first of these files that a plugin imports from its folder; null where none is."""
+    for name in files:
+        for plugin in sorted(registry.plugins()):
+            folder, modules = Path(plugin).parent, modules_of(plugin)
+            if (file := inside(name, folder)) and (code := modules.get(str(file))):
+                return PluginCode(code, _digest([(folder, local_modules(file, folder))]))
+    return None
+
+
+def _joined(hashes: Sequence[str]) -> str:
     if len(hashes) < 2:
-        return hashes[0] if hashes else None
+        return hashes[0]
     return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:8]
 
 
-def code_by_signature(db: sqlite3.Connection) -> dict[str, list[str]]:
-    """By the signature of a plugin's metric the hashes of the code that scored by it, in their order."""
+def _digest(modules: Iterable[tuple[Path, Hashes]]) -> str:
+    """A hash of modules by their names in a folder and their contents; empty where there are none."""
+    named = [
+        sorted((Path(file).relative_to(folder).as_posix(), code) for file, code in hashes.items())
+        for folder, hashes in modules
+    ]
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:8] if any(named) else ""
+
+
+def code_by_signature(db: sqlite3.Connection) -> dict[str, list[PluginCode]]:
+    """By the signature of a plugin's metric the code that scored by it, in its order."""
     rows = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (VERB,))
     bodies = [stored_object(body, _WHAT) for (body,) in rows]
-    codes: dict[str, dict[str, None]] = {}
+    codes: dict[str, dict[PluginCode, None]] = {}
     with decoding(_WHAT):
         for body in bodies:
-            codes.setdefault(body["signature"], {})[body["code"]] = None
-    return {signature: list(hashes) for signature, hashes in codes.items()}
+            code = PluginCode(body["code"], body.get("modules"))
+            codes.setdefault(body["signature"], {})[code] = None
+    return {signature: list(of_metric) for signature, of_metric in codes.items()}
+
+
+def programs(codes: Iterable[PluginCode]) -> list[PluginCode]:
+    """The codes that differ. One that says nothing of its modules is no other than those of the same file."""
+    distinct = list(dict.fromkeys(codes))
+    full = {code.file for code in distinct if code.modules is not None}
+    return [code for code in distinct if code.modules is not None or code.file not in full]
 
 
 def changed_code(run: RunFile, metrics: Iterable[Metric]) -> Iterator[str]:
@@ -56,8 +111,10 @@ def changed_code(run: RunFile, metrics: Iterable[Metric]) -> Iterator[str]:
     with run.reading() as db:
         codes = code_by_signature(db)
     for metric in metrics:
-        if len(hashes := codes.get(registry.signature(metric), [])) > 1:
+        if len(different := programs(codes.get(registry.signature(metric), []))) > 1:
+            of_files = len({code.file for code in different}) > 1
+            what = "its plugin file" if of_files else "a module that its plugin file imports"
             yield (
-                f"{metric}: its plugin file has changed (hashes {', '.join(hashes)}) and its version has "
+                f"{metric}: {what} has changed (hashes {', '.join(map(str, different))}) and its version has "
                 "not, so that its scores may be of several programs: raise its version to score all anew."
             )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Item
-from vivavoce.pipeline.score.plugin_code import code_by_signature
+from vivavoce.pipeline.score.plugin_code import PluginCode, code_by_signature, programs
 from vivavoce.pipeline.shards.counts import (
     coverage_by_part,
     parts_of,
@@ -130,22 +130,26 @@ def _refuse_other_weights(source: RunFile, weights: dict[str, str], *, of_shards
             )
 
 
-def _codes(run: RunFile) -> dict[str, list[str]]:
+def _codes(run: RunFile) -> dict[str, list[PluginCode]]:
     with run.reading() as db:
         return code_by_signature(db)
 
 
-def _refuse_other_code(source: RunFile, codes: dict[str, list[str]], *, of_shards: bool) -> None:
+def _refuse_other_code(source: RunFile, codes: dict[str, list[PluginCode]], *, of_shards: bool) -> None:
     """Raise `InputError` for a shard that another program scored under one signature; they join the codes."""
-    for signature, hashes in _codes(source).items():
-        before = codes.setdefault(signature, hashes)
-        others = [code for code in (*hashes, *before) if code != before[0]]
-        if of_shards and others:
+    for signature, theirs in _codes(source).items():
+        different = programs([*codes.setdefault(signature, theirs), *theirs])
+        if not of_shards:
+            continue
+        if len(different) > 1:
+            of_files = different[0].file != different[1].file
+            what = "plugin files" if of_files else "versions of what its plugin file imports"
             raise InputError(
-                f"cannot merge {source.path}: scores by {signature} are of several plugin files (with the "
-                f"hashes {before[0]} and {others[0]}): score all shards by one file, under a new version of "
-                "the metric. Nothing was merged."
+                f"cannot merge {source.path}: scores by {signature} are of several {what} (with the "
+                f"hashes {different[0]} and {different[1]}): score all shards by one of them, under a new "
+                "version of the metric. Nothing was merged."
             )
+        codes[signature] = different
 
 
 def shard_rows(run: RunFile) -> list[ShardRow]:
@@ -166,11 +170,11 @@ def own_shard_rows(run: RunFile) -> list[ShardRow]:
     holds other parts too.
     """
     with run.reading() as db:
-        own: dict[str, set[int]] = {}
+        numbers: dict[str, set[int]] = {}
         for work in shard_works(db, since_merge=True):
-            own.setdefault(work.key, set()).add(work.shard.number)
-        jobs = _jobs(db) if own else []
-        return [job.row(number) for job in jobs for number in own.get(job.key, ()) if job.is_of(number)]
+            numbers.setdefault(work.key, set()).add(work.shard.number)
+        jobs = _jobs(db) if numbers else []
+        return [job.row(number) for job in jobs for number in numbers.get(job.key, ()) if job.is_of(number)]
 
 
 def _jobs(db: sqlite3.Connection) -> list["_Job"]:

@@ -20,14 +20,19 @@ from vivavoce.core.errors import (
     VivaError,
 )
 from vivavoce.core.file_hashes import file_hash
+from vivavoce.core.local_modules import modules_of
 from vivavoce.core.registry import Kind
 
 
 class Sources(NamedTuple):
-    """What registers things in a process: the version of vivavoce, and plugin files with their hashes."""
+    """What registers things in a process: the version of vivavoce, and plugin files with their hashes.
+
+    `modules` are those that plugin files import from their folders, by the path of each file.
+    """
 
     version: str
     plugins: Mapping[str, str]
+    modules: Mapping[str, Mapping[str, str]] = {}
 
 
 class SentError(NamedTuple):
@@ -47,7 +52,8 @@ class Recipe(NamedTuple):
 
 def sources() -> Sources:
     """The sources of this process."""
-    return Sources(__version__, registry.plugins())
+    plugins = registry.plugins()
+    return Sources(__version__, plugins, {file: modules_of(file) for file in plugins})
 
 
 def recipe(kind: Kind, thing: Any) -> Recipe:
@@ -79,15 +85,21 @@ def load_sources(sent: Sources) -> None:
             "install the same version for both."
         )
     for plugin, digest in sent.plugins.items():
-        path = Path(plugin)
-        if not path.is_file():
-            raise SpecError(f"a worker finds no plugin file {plugin}: put it there, with the same content.")
-        if file_hash(path) != digest:
-            raise SpecError(
-                f"the plugin {plugin} has the hash {file_hash(path)} for a worker, and had {digest} when it "
-                "was loaded: start again with the same file for both."
-            )
-        registry.load_plugin(path)
+        _check_file(plugin, digest, "plugin")
+        for module, of_module in sent.modules.get(plugin, {}).items():
+            _check_file(module, of_module, "module")
+        registry.load_plugin(plugin)
+
+
+def _check_file(file: str, digest: str, what: str) -> None:
+    """Raise `SpecError` where a file is not here, or not the one of the other process."""
+    if not Path(file).is_file():
+        raise SpecError(f"a worker finds no {what} file {file}: put it there, with the same content.")
+    if file_hash(Path(file)) != digest:
+        raise SpecError(
+            f"the {what} {file} has the hash {file_hash(Path(file))} for a worker, and had {digest} when it "
+            "was loaded: start again with the same file for both."
+        )
 
 
 def rebuild(sent: Recipe) -> Any:
