@@ -6,7 +6,7 @@ import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.pipeline.run import Run
-from vivavoce.studies.leaderboard.status_lines import status_lines
+from vivavoce.studies.leaderboard.status_lines import shard_lines, status_lines
 
 
 def lines(run: Run, *, compared: bool = False) -> dict[str, str]:
@@ -62,3 +62,25 @@ def test_a_path_in_a_command_is_quoted() -> None:
         line for line in status_lines([], "my run; ls.viva", compared=False) if line.startswith("Next")
     )
     assert "`viva import 'my run; ls.viva' FILE`" in line
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"done": 34, "state": "complete"}, "34 of 34 answers"),
+        ({"done": 40, "state": "complete"}, "40 of 40 answers"),  # asked again in more repeats
+        ({"done": 20}, "20 of 34 answers"),
+        ({"done": 32, "failed": 2}, "32 of 34 answers, 2 failed"),
+        ({"done": 34}, "34 answers so far"),  # variants came since
+        ({"verb": "score", "done": 5, "expected": None}, "5 scores so far"),
+        ({"done": 0, "expected": 0, "state": "complete"}, "0 of 0 answers"),
+    ],
+)
+def test_a_shard_counts_what_it_has_of_its_part(row: dict[str, object], words: str) -> None:
+    rest = {"verb": "collect", "of_what": "exam\nby A", "state": "unfinished", "expected": 34, "failed": 0}
+    (line,) = shard_lines([{"about": "shard", "shard": "3/16", **rest, **row}])
+    assert f"Shard: 3/16; {row.get('verb', 'collect')} exam by A: {words}." == line
+
+
+def test_a_run_that_is_no_shard_has_no_line_on_it() -> None:
+    assert [] == shard_lines([])

@@ -100,6 +100,17 @@ def test_of_several_exams_and_jobs_each_counts_its_own(exam: Exam, tmp_path: Pat
     assert "; and 1 more." in viva("status", run.file.path).stdout
 
 
+def test_what_was_made_since_is_still_to_be_asked(exam: Exam, tmp_path: Path, viva: Viva) -> None:
+    run = viva_.open(tmp_path / "part.viva")
+    run.collect("sample", models=ECHO, shard="1/3")
+    n = run.responses.height
+    run.vary("bias(type=authority)")
+    assert f"collect sample by baseline/echo: {n} answers so far." in viva("status", run.file.path).stdout
+    run.collect("sample", models=ECHO, shard="1/3")
+    assert n < (more := run.responses.height)
+    assert f"baseline/echo: {more} of {more} answers." in viva("status", run.file.path).stdout
+
+
 def test_a_shard_without_an_item_is_done(exam: Exam, tmp_path: Path, viva: Viva) -> None:
     runs = parts(tmp_path, exam(1), 3)
     empty = next(run for run in runs if not run.responses.height)

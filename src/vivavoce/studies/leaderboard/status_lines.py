@@ -75,11 +75,14 @@ def _jobs(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _job(row: Mapping[str, Any]) -> str:
-    """What a shard has of one job."""
-    of = "" if row["expected"] is None else f" of {max(row['expected'], row['done'] + row['failed']):,}"
+    """What a shard has of one job. More may have come to do since it was counted what that takes."""
+    expected, is_complete = row["expected"], row["state"] == "complete"
+    is_counted = expected is not None and (is_complete or row["done"] < expected)
+    of = f" of {max(expected, row['done'] + row['failed']):,}" if is_counted else ""
     what = "answers" if row["verb"] == "collect" else "scores"
+    more = "" if is_complete or of else " so far"
     failed = f", {row['failed']:,} failed" if row["failed"] else ""
-    return f"{row['verb']} {one_line(row['of_what'], 60)}: {row['done']:,}{of} {what}{failed}"
+    return f"{row['verb']} {one_line(row['of_what'], 60)}: {row['done']:,}{of} {what}{more}{failed}"
 
 
 def _built(rows: Sequence[Mapping[str, Any]]) -> list[str]:
