@@ -193,3 +193,17 @@ def test_a_model_away_from_this_machine_is_asked_where_it_was_named_alone(
         run.collect("notes", models=["openai/gpt-4o"])
     with pytest.raises(EgressError, match="credentialed"):
         run.collect("notes", models=["openai/gpt-4o"], allow=["example.org"])
+
+
+def test_a_dry_run_refuses_a_host_that_was_not_named(run: viva.Run, tmp_path: Path) -> None:
+    providers = tmp_path / "providers.yaml"
+    providers.write_text("far:\n  base_url: https://far.example/v1\n")
+    for ask in (
+        lambda options: run.collect("notes", models=["far/m"], **options),
+        lambda options: run.score("judge(rubric=correctness, model=far/m)", **options),
+        lambda options: run.vary("rephrase(model=far/m, of=references)", **options),
+    ):
+        for dry_run in (True, False):
+            with pytest.raises(EgressError, match=r"notes is credentialed: .* say --allow far\.example"):
+                ask({"providers": providers, "dry_run": dry_run})
+        assert ask({"providers": providers, "dry_run": True, "allow": ["far.example"]})

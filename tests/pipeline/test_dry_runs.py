@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.studies.making import made, write_lines
 
-from vivavoce.core.errors import InputError, SpecError, StoreError, VivaError
+from vivavoce.core.errors import EgressError, InputError, SpecError, StoreError, VivaError
 from vivavoce.pipeline.run import Run, open_run
 
 Verb = Callable[..., object]
@@ -18,9 +18,12 @@ NO_PRICE = "the price of near/m is not known"
 
 @pytest.fixture
 def providers(tmp_path: Path) -> Path:
-    """A file with an endpoint that has no price, and that nobody listens at."""
+    """A file with endpoints that have no price, and that nobody listens at, here and elsewhere."""
     file = tmp_path / "providers.yaml"
-    file.write_text("near:\n  base_url: http://127.0.0.1:9/v1\n  attempts: 1\n")
+    file.write_text(
+        "near:\n  base_url: http://127.0.0.1:9/v1\n  attempts: 1\n"
+        "far:\n  base_url: https://far.example/v1\n  attempts: 1\n"
+    )
     return file
 
 
@@ -153,4 +156,57 @@ def test_another_sample_than_that_of_the_run_is_refused(tmp_path: Path) -> None:
         lambda dry_run: run.collect("sample", models=["baseline/echo"], sample=30, dry_run=dry_run),
         InputError,
         "holds another sample",
+    )
+
+
+ASKING: dict[str, Callable[[Run, str, Any], object]] = {
+    "collect": lambda run, spec, options: run.collect(spec, models=["far/m"], **options),
+    "a judge": lambda run, spec, options: run.score(JUDGE.replace("near", "far"), **options),
+    "a rewording": lambda run, spec, options: run.vary(REWORDED.replace("near", "far"), **options),
+    "a check": lambda run, spec, options: run.vary(
+        "demographic(kind=sex)", "control(kind=all, seed=0)", check="far/m", **options
+    ),
+}
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> tuple[Run, str]:
+    """A run about a patient who is named by a number, and the spec of its exam."""
+    text = "A 58-year-old man, MRN: 12345678, phone 555-123-4567, has a fever. What is it?"
+    lines = [{"id": "q1", "question": text, "references": ["a flu"], "format": "short"}]
+    write_lines(tmp_path / "ward.jsonl", lines)
+    run, spec = open_run(tmp_path / "r.viva"), f"jsonl(path={tmp_path / 'ward.jsonl'})"
+    run.collect(spec, models=["baseline/reference"])
+    return run, spec
+
+
+@pytest.mark.parametrize("verb", ASKING)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"offline": True}, "offline: 'far.example' is not this machine"),
+        ({}, "looks as if .*say --allow-phi"),
+    ],
+    ids=["offline", "patients"],
+)
+def test_a_host_that_must_not_see_the_items_is_refused(
+    patient: tuple[Run, str], providers: Path, verb: str, options: dict[str, bool], words: str
+) -> None:
+    run, spec = patient
+    ask = ASKING[verb]
+    refused(
+        lambda dry_run: ask(run, spec, {"providers": providers, "dry_run": dry_run, **options}),
+        EgressError,
+        words,
+    )
+    assert ask(run, spec, {"providers": providers, "dry_run": True, "allow_phi": True})
+
+
+def test_workers_beside_gpus_are_refused(run: Run) -> None:
+    refused(
+        lambda dry_run: run.score(
+            "judge(rubric=correctness, model=hf/m)", gpus="0", workers=2, dry_run=dry_run
+        ),
+        InputError,
+        "--gpus 0 and --workers 2 do not go together",
     )

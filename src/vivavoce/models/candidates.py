@@ -125,12 +125,20 @@ class CandidateConfig(NamedTuple):
         if self.gpus:
             self.provider.check_gpus(self.gpus)
 
+    @property
+    def unconnected(self) -> Provider:
+        """Its provider, which says where the text would go; no key is needed."""
+        options = {**self.options, "gpus": self.gpus} if self.gpus else self.options
+        return self.provider(name=str(self.spec), model=self.model, options=options, config=self.endpoint)
+
+    @property
+    def states_host(self) -> bool:
+        """Whether it is known before `connect` where the text goes."""
+        return self.provider.host is not None or bool(self.endpoint and self.endpoint.base_url)
+
     def connect(self) -> Model:
         """The model, ready to be asked; inside an event loop."""
-        options = {**self.options, "gpus": self.gpus} if self.gpus else self.options
-        return self.provider(
-            name=str(self.spec), model=self.model, options=options, config=self.endpoint
-        ).connect()
+        return self.unconnected.connect()
 
 
 class _Address(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self, TypedDict, runtime_checkable
 
@@ -10,13 +11,16 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.net import is_local
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.calls import UsageCounter, Waiting
 from vivavoce.models.engine.client import ModelClient
+from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.engine.egress import Privacy, guard, worker_guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.models.ranges import check_option
+from vivavoce.models.requests import Model
 from vivavoce.pipeline.shards.limits import shard_cost
 from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
@@ -77,7 +81,7 @@ def open_client(
     kind: Callable[..., ModelClient] = ModelClient,
 ) -> Iterator[ModelClient]:
     """A client for a verb that works on these items of the run; null for all."""
-    sent = _what_is_sent(run, items)
+    check = run_guard(run, items, options)
 
     def report(tally: UsageCounter, total: int, purpose: str) -> None:
         if options.progress:
@@ -94,13 +98,29 @@ def open_client(
             gpus=parse_gpus(options.gpus),
             timeout_total=options.timeout_total,
             progress=report,
-            check=guard(options.privacy, **sent),
+            check=check,
         )
         try:
             yield client
         finally:
             client.release()
             _keep_estimate(run, client.usage.guessed)
+
+
+def run_guard(
+    run: RunFile, items: set[ItemKey] | None, options: AskOptions
+) -> Callable[[CandidateConfig, Model], None]:
+    """What raises where a model must not see these items of the run, null for all, or their answers."""
+    return guard(options.privacy, **_what_is_sent(run, items))
+
+
+def counting_clients(
+    run: RunFile, items: set[ItemKey] | None, options: AskOptions
+) -> Callable[[], CountingClient]:
+    """Makes clients of a dry run, which ask nobody and refuse what `open_client`'s would."""
+    endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
+    check = run_guard(run, items, options)
+    return partial(CountingClient, run, endpoints, options.own_max_cost, check)
 
 
 def _keep_estimate(run: RunFile, guessed: float) -> None:

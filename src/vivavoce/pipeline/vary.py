@@ -196,7 +196,7 @@ def _check_models(
     asking = {attempt.variation for attempt in attempts if attempt.outcome.requests}
     for variation in variations:
         for model in variation.models_to_ask if str(variation) in asking else ():
-            counting.check_price(counting.candidate(model))
+            counting.check_asking(counting.candidate(model))
 
 
 def _outcomes(
@@ -376,7 +376,7 @@ def _count_checks(
     if counting:
         candidate = counting.candidate(model)
         if numbers:
-            counting.check_price(candidate)
+            counting.check_asking(candidate)
     for k in numbers:
         outcomes[k] = outcomes[k]._replace(requests=outcomes[k].requests + 1)
 

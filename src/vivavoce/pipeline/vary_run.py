@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
+from vivavoce.core import net
 from vivavoce.core.records import Finding
-from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.engine.counting_client import CountingClient
-from vivavoce.pipeline.client import AskOptions, open_client, open_workers
+from vivavoce.pipeline.client import AskOptions, counting_clients, open_client, open_workers
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.vary import store_benchmark, vary
 from vivavoce.pipeline.workers import Workers, read_workers
@@ -34,9 +32,9 @@ def vary_run(
     make = partial(vary, run, variations, items=items, check=check, mark=mark, seed=seed)
     if dry_run:
         run.check_folder()
-        endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
-        counting = CountingClient(run, endpoints, options.max_cost)
-        with open_workers(run, workers, options, dry_run=True) as executor:
+        selected = select_items(run, items, may_be_none=True) if run.exists else None
+        counting = counting_clients(run, selected, options)()
+        with open_workers(run, workers, options, dry_run=True) as executor, net.offline(options.offline):
             return make(counting=counting, executor=executor)
     if items is not None:
         store_benchmark(run, items)

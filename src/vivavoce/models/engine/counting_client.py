@@ -1,7 +1,7 @@
 """A client that asks nobody: it counts what would be asked, and gives the replies that the run has."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from vivavoce.models.engine.client import (
     reply_from_json,
     without_schema,
 )
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Model, Request
 from vivavoce.store.calls import stored_reply
 from vivavoce.store.runfile import RunFile
 
@@ -61,7 +61,8 @@ class CallEstimate:
 class CountingClient(ModelClient):
     """Counts in `estimate` what metrics ask; equal requests are one call, as the real client makes it.
 
-    It refuses what the real client would without a request: under `max_cost` a model without a price.
+    It refuses what the real client would before a request: under `max_cost` a model without a price, and what
+    `check` refuses, where it is known without a key to which host a model's requests go.
     """
 
     def __init__(
@@ -69,8 +70,9 @@ class CountingClient(ModelClient):
         run: RunFile,
         endpoints: Mapping[str, EndpointConfig] | None = None,
         max_cost: float | None = None,
+        check: Callable[[CandidateConfig, Model], None] | None = None,
     ) -> None:
-        super().__init__(run, endpoints=endpoints, max_cost=max_cost)
+        super().__init__(run, endpoints=endpoints, max_cost=max_cost, check=check)
         self.estimate = CallEstimate()
         self._requests: set[tuple[str, str, str, int]] = set()
 
@@ -109,6 +111,14 @@ class CountingClient(ModelClient):
                 results.append(result)
         return results
 
+    def check_asking(self, candidate: CandidateConfig) -> None:
+        """Raise a `VivaError` where the real client would not ask the model."""
+        self.check_price(candidate)
+        name = str(candidate.spec)
+        if self._check and candidate.states_host and name not in self._checked:
+            self._check(candidate, candidate.unconnected)
+            self._checked.add(name)
+
     @staticmethod
     def _usable(db: sqlite3.Connection, batch: Batch, keys: Iterable[str]) -> str | None:
         place = (str(batch.candidate.spec), batch.repeat)
@@ -119,7 +129,7 @@ class CountingClient(ModelClient):
         if is_stored:
             self.estimate.stored += 1
         else:
-            self.check_price(candidate)
+            self.check_asking(candidate)
             self.estimate.add(request, candidate)
 
 

@@ -298,6 +298,13 @@ def check_limits(plan: CollectPlan, max_cost: float | None, timeout_total: float
         candidate.check_price()
 
 
+def check_hosts(plan: CollectPlan, privacy: Privacy) -> None:
+    """Raise `EgressError` as `collect` would, for models whose host is known before they are connected."""
+    stating = tuple(candidate for candidate in plan.candidates if candidate.states_host)
+    with offline(privacy.offline):
+        _check_egress(plan._replace(candidates=stating), [c.unconnected for c in stating], privacy)
+
+
 def check_stored(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if the plan does not go with what the run holds of these items and candidates."""
     _check_sample(run, plan)

@@ -14,7 +14,7 @@ from vivavoce.models.candidates import on_gpus
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.gpus import Gpus, parse_gpus
-from vivavoce.pipeline.collect import HearsRemarks, check_limits, check_stored, collect
+from vivavoce.pipeline.collect import HearsRemarks, check_hosts, check_limits, check_stored, collect
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.collect.summary import CostEstimate, done, estimate_cost, planned
 from vivavoce.pipeline.shards.limits import (
@@ -104,6 +104,7 @@ def _collected(
     progress: Callable[[UsageCounter, int], None] | None,
 ) -> Finding:
     if dry_run:
+        check_hosts(plan, privacy)
         check_stored(run, plan)
         return planned(plan, estimate_cost(run, plan))
     collected = collect(

@@ -1,14 +1,13 @@
 """`viva score --dry-run`: what a call would score, ask and encode. Nothing is asked but by a pilot."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Finding, Item, ItemKey, Row
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
-from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.engine.counting_client import CallEstimate, CountingClient
 from vivavoce.pipeline.score import check_all, measures_of, selected_items
 from vivavoce.pipeline.score.ballot_scores import pending_ballots
@@ -65,15 +64,14 @@ def plan_scores(
     *,
     items: set[ItemKey] | None,
     passes: int,
-    endpoints: Mapping[str, EndpointConfig] | None,
-    max_cost: float | None = None,
+    counting: Callable[[], CountingClient],
     pilots: Sequence[Mapping[str, Any]] = (),
 ) -> Finding:
     """A row for each metric: what is left to score by it, and the calls and encoder passes that takes.
 
     Each distinct text counts once for an encoder, in the rows for each metric by itself, in `passes` of the
     finding and its sentence for all metrics together. `pilots` are rows of their pilots, which join. Raises
-    `MetricError` and `InputError` as scoring itself would, also for a model without a price under `max_cost`.
+    a `VivaError` as scoring itself would, also for a model that `counting`, a new client each time, refuses.
     """
     with run.reading() as db:
         stored = items_by_id(db)
@@ -82,7 +80,7 @@ def plan_scores(
     check_all(run, metrics, selected, passes)
     plans = []
     for metric in metrics:
-        client = CountingClient(run, endpoints, max_cost)
+        client = counting()
         plan = _Plan(metric, calls=client.estimate)
         context = ScoringContext(client, stored.values())
         # A measure without a score has no key yet: one that no measure has stands for it.

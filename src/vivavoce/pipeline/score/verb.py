@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from vivavoce.core import net, registry, specs
@@ -15,10 +14,9 @@ from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
-from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.pipeline import catalogue
-from vivavoce.pipeline.client import AskOptions, open_client, open_workers
+from vivavoce.pipeline.client import AskOptions, counting_clients, open_client, open_workers
 from vivavoce.pipeline.findings import estimate_scores
 from vivavoce.pipeline.load import load_scores, with_generated
 from vivavoce.pipeline.named_scores import overall_table, scores_by
@@ -71,7 +69,7 @@ def score_run(
     rest = [name for name in metrics if str(name) not in overalls]
     if dry_run:
         return (
-            _planned(run, rest, options, items=items, passes=passes, pilot=pilot, shard=part)
+            _planned(run, rest, options, items=items, passes=passes, pilot=pilot, workers=workers, shard=part)
             if rest or not overalls
             else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
         )
@@ -206,6 +204,7 @@ def _planned(
     items: str | None,
     passes: int,
     pilot: int | None,
+    workers: Workers,
     shard: Shard | None,
 ) -> Finding:
     """What scoring by these metrics would do, and by a pilot of so many responses what it would take."""
@@ -214,18 +213,16 @@ def _planned(
     if empty := empty_shard(shard, selected):
         return empty
     bound, unnamed = _bound_metrics(run, metrics, options, items, passes, loaded=pilot is not None)
-    check_gpus(options, bound, 1, dry_run=pilot is None)
-    endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
+    check_gpus(options, bound, workers, dry_run=pilot is None)
     to_score = with_generated(run, selected)
     scorers, pilots = _scorers(bound), list[Mapping[str, Any]]()
     if pilot is not None:
         with open_client(run, to_score, options, MeteringClient) as client:
             assert isinstance(client, MeteringClient)
             pilots += pilot_rows(run, scorers, client, items=to_score, passes=passes, size=pilot)
-    finding = plan_scores(
-        run, scorers, items=to_score, passes=passes, endpoints=endpoints, max_cost=options.own_max_cost,
-        pilots=pilots,
-    )  # fmt: skip
+    counting = counting_clients(run, to_score, options)
+    with net.offline(options.offline):
+        finding = plan_scores(run, scorers, items=to_score, passes=passes, counting=counting, pilots=pilots)
     return replace(finding, notes=unnamed)
 
 
