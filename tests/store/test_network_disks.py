@@ -172,7 +172,7 @@ def test_two_processes_write_one_after_the_other(allowed: Path, exam: Any) -> No
     )
     command = [sys.executable, "-c", code, str(run.file.path), str(disks.MOUNT_TABLE)]
     writers = [subprocess.Popen(command, env={**os.environ}) for _ in range(4)]
-    assert [0] * 4 == [writer.wait(60) for writer in writers]
+    assert [0] * 4 == [writer.wait(300) for writer in writers]
     with run.file.reading() as db:
         numbers = [n for (n,) in db.execute("SELECT json_extract(body, '$.n') FROM events WHERE kind = 'n'")]
     assert list(range(20)) == sorted(numbers)
