@@ -1,6 +1,8 @@
 """Leases: what another collect holds is waited for, and a clock that jumped holds nobody up."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.processes import this_machine
 from vivavoce.models.engine import leases
 from vivavoce.models.engine.leases import LEASE_S, leased
 from vivavoce.store import calls
@@ -122,9 +125,21 @@ def test_a_holder_that_no_process_of_ours_wrote_is_shown_and_never_stops_the_pro
 
 
 def test_a_process_number_that_no_system_gives_has_ended(run: RunFile, now: float) -> None:
-    held_until(run, now + 9, f"{leases._machine()}, process {10**17}, 1")
+    held_until(run, now + 9, f"{this_machine()}, process {10**17}, 1")
     with leased(run, ["work"], "collect") as own:
         own.check()
-    held_until(run, now + 9, f"{leases._machine()}, process {os.getppid()}, 1")
+    held_until(run, now + 9, f"{this_machine()}, process {os.getppid()}, 1")
     with pytest.raises(StoreError, match="another collect"), leased(run, ["work"], "collect"):
         pass
+
+
+def test_a_killed_process_that_nobody_has_asked_after_holds_nobody_up(run: RunFile, now: float) -> None:
+    """As in a container whose first process collects none."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as killed:
+        held_until(run, now + 9, f"{this_machine()}, process {killed.pid}, 1")
+        with pytest.raises(StoreError, match="another collect"), leased(run, ["work"], "collect"):
+            pass
+        killed.kill()
+        os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)
+        with leased(run, ["work"], "collect") as own:
+            own.check()
