@@ -238,9 +238,9 @@ def test_no_items_have_no_cases():
 
 def test_hostile_text_is_read_in_linear_time():
     for hostile in ("-" * 50_000, "1-" * 25_000, " - " * 20_000, "½" * 20_000, "\u0301" * 20_000, "\udce9?"):
-        begun = time.perf_counter()
+        begun = time.process_time()
         content_text(hostile)
-        assert time.perf_counter() - begun < 1
+        assert time.process_time() - begun < 1
 
 
 def test_counting_items_gives_what_joining_all_of_them_gives():

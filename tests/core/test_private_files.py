@@ -23,7 +23,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_new_file_is_its_owners_alone_under_any_umask(tmp_path, umask):
-    create_private(tmp_path / "exam.viva")
+    assert create_private(tmp_path / "exam.viva")
     write_private(tmp_path / "report.html", "<p>")
     assert (0o600, 0o600) == (mode(tmp_path / "exam.viva"), mode(tmp_path / "report.html"))
     assert b"" == (tmp_path / "exam.viva").read_bytes()
@@ -41,7 +41,7 @@ def test_what_is_there_keeps_its_mode_and_a_file_its_content(tmp_path):
     kept.write_bytes(b"SQLite")
     kept.chmod(0o640)
     private_folder(tmp_path / "shared")
-    create_private(kept)
+    assert not create_private(kept)
     assert (0o755, 0o640, b"SQLite") == (mode(tmp_path / "shared"), mode(kept), kept.read_bytes())
     write_private(kept, "new")
     assert (0o640, b"new") == (mode(kept), kept.read_bytes())

@@ -75,6 +75,7 @@ class FakeJudge:
     takes_schema: bool = True
     sent: list[Sent] = field(default_factory=list)
     port: int = 0
+    released: bool = False
     arrivals: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -157,6 +158,12 @@ async def _stalled(judge: FakeJudge, sent: Sent) -> web.Response:
     return web.Response()
 
 
+async def _held(judge: FakeJudge, sent: Sent) -> web.Response:
+    while not judge.released:
+        await asyncio.sleep(0.02)
+    return await _structured(judge, sent)
+
+
 async def _slow(judge: FakeJudge, sent: Sent) -> web.Response:
     await asyncio.sleep(1.5)
     return await _structured(judge, sent)
@@ -210,6 +217,7 @@ MANNERS: dict[str, Manner] = {
     "filtered": _filtered,
     "someone else": _someone_else,
     "stalled": _stalled,
+    "held": _held,
     "slow": _slow,
     "loud": _loud,
     "indiscreet": _indiscreet,
@@ -241,10 +249,10 @@ def serve(judge: FakeJudge) -> Callable[[], None]:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
 
     def end() -> None:
         loop.call_soon_threadsafe(done.set)
-        thread.join(10)
+        thread.join(60)
 
     return end

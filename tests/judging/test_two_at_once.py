@@ -43,7 +43,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 def test_a_second_score_with_the_same_judge_stops_and_each_call_is_paid_once(
     run: Run, judge: FakeJudge, known: Callable[..., Path]
 ) -> None:
-    judge.manners = {"worth": ["slow"]}
+    judge.manners = {"worth": ["held"]}
     providers = known(concurrency=2)
     first = scoring(run, providers)
     wait_until(lambda: judge.sent)
@@ -52,6 +52,7 @@ def test_a_second_score_with_the_same_judge_stops_and_each_call_is_paid_once(
         match=r"another command \(.*\) is asking fake/j for the same answers \(judge\) into .*wait",
     ):
         run.score(JUDGE, providers=providers)
+    judge.released = True
     assert 0 == first.wait(60)
     first.communicate()
     assert N == len(judge.sent)
@@ -94,7 +95,8 @@ def test_a_judge_whose_lease_went_to_another_stops_asking(
 
     def steal(what: str, done: int, total: int) -> None:
         with run.file.writing() as db:
-            db.execute("UPDATE leases SET holder = 'elsewhere, process 7, 1', until = until + 0.5")
+            until = time.time() + 0.9  # above two lease times from now none counts
+            db.execute("UPDATE leases SET holder = 'elsewhere, process 7, 1', until = ?", (until,))
 
     with pytest.raises(StoreError, match=r"another command \(elsewhere, process 7\) has taken over"):
         run.score(JUDGE, providers=known(concurrency=1), progress=steal)

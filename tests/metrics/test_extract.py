@@ -113,6 +113,6 @@ def test_the_order_of_pieces_changes_nothing(pieces):
 
 def test_a_megabyte_of_like_lines_takes_seconds():
     context = "\n".join(f"the same words of line {n} and {n % 7}" for n in range(30_000))
-    start = time.perf_counter()
+    start = time.process_time()
     assert (1, 1, 1, 1) == figures(context, context=context, references=(context,))
-    assert 30 > time.perf_counter() - start
+    assert 30 > time.process_time() - start

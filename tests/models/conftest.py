@@ -106,11 +106,11 @@ def fake():
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
-        assert ready.wait(10)
+        assert ready.wait(60)
         ends.append((loop, done, thread))
         return one
 
     yield start
     for loop, done, thread in ends:
         loop.call_soon_threadsafe(done.set)
-        thread.join(10)
+        thread.join(60)

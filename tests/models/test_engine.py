@@ -125,13 +125,17 @@ def test_one_at_a_time_is_the_least():
 
 
 def test_an_endpoint_that_bears_four_is_soon_asked_about_four(fake):
-    flying, seen = 0, []
+    flying, seen, crowd = 0, [], asyncio.Event()
 
     async def at_most_four(request):
         nonlocal flying
         flying += 1
         mine = flying
         seen.append(mine)
+        if mine > 8:
+            crowd.set()
+        if len(seen) <= 8:  # however slow they come, the first wait until they are many
+            await crowd.wait()
         await asyncio.sleep(0.02)
         flying -= 1
         return web.json_response(GOOD) if mine <= 4 else web.Response(status=429)
@@ -199,9 +203,9 @@ def test_the_slower_rate_counts():
 
 
 def test_the_engine_keeps_to_the_rate(fake):
-    server = fake(GOOD)
+    server, begun = fake(GOOD), time.monotonic()
     asked(Queue(chat(server), jobs(16), Limits(requests_per_minute=600)))
-    assert server.times[-1] - server.times[0] > 0.3  # eleven at once, then a tenth of a second each
+    assert server.times[-1] - begun > 0.45  # eleven at once, then a tenth of a second each
 
 
 def refusing_max_tokens(received):
@@ -219,7 +223,7 @@ def refusing_max_tokens(received):
 
 def test_a_request_that_is_put_otherwise_takes_its_place_in_the_rate_and_is_no_attempt(fake):
     received = []
-    server = fake(refusing_max_tokens(received))
+    server, begun = fake(refusing_max_tokens(received)), time.monotonic()
     tally, got = asked(
         Queue(chat(server), jobs(12, max_tokens=9), Limits(12, requests_per_minute=600, attempts=1))
     )
@@ -227,7 +231,7 @@ def test_a_request_that_is_put_otherwise_takes_its_place_in_the_rate_and_is_no_a
     assert 12 == received.count({"max_completion_tokens"})
     assert len(received) == sum(tally.traffic.requests.values())
     # eleven at once, then a tenth of a second each
-    assert server.times[-1] - server.times[0] > (len(received) - 11) / 10 - 0.05
+    assert server.times[-1] - begun > (len(received) - 11) / 10 - 0.05
 
 
 def test_a_model_that_always_wants_to_be_asked_otherwise_fails_after_its_attempts():
@@ -562,7 +566,7 @@ def test_a_second_ctrl_c_drops_what_is_on_the_wire(fake):
     with running(server.base_url, concurrency=6) as process:
         until(lambda: len(server.times) == 3)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        time.sleep(1.0)  # of two signals before the first is heard the system keeps one
         process.send_signal(signal.SIGINT)
         said, complaints = process.communicate(timeout=60)
     assert [0, 0, 50, True] == json.loads(said)

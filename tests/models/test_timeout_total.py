@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
@@ -9,6 +10,7 @@ from tests.models.test_engine import GOOD, Stub, asked, chat, jobs
 
 from vivavoce.models.engine import scheduler
 from vivavoce.models.engine.calls import Queue, Waiting
+from vivavoce.models.engine.stop import Stop
 from vivavoce.models.rate_limit import Limits
 
 
@@ -37,12 +39,14 @@ def busy(after):
     return answer
 
 
+END = "; another attempt would pass the {} s of a request (--timeout-total), after "
+
+
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
         (dripping, "no reply came in time"),
         (silent, "no reply came in time"),
-        (busy("0.3"), "HTTP 429: wait"),
         (busy("60"), "HTTP 429: wait"),
     ],
 )
@@ -50,10 +54,21 @@ def test_a_request_that_passes_its_time_has_failed_with_the_cause(fake, answer, 
     server, begun = fake(answer), time.monotonic()
     tally, got = asked(Queue(chat(server), jobs(1), Limits(attempts=50)), timeout_total=1.0)
     assert time.monotonic() - begun < 8
-    ((_, _, outcome),) = got
     assert (0, 1) == (tally.answered, tally.failed)
-    end = "; another attempt would pass the 1 s of a request (--timeout-total), after "
-    assert f"{cause}{end}" in outcome.error
+    assert f"{cause}{END.format(1)}" in got[0][2].error
+
+
+def test_the_time_is_of_all_attempts_and_waits_together(fake, monkeypatch):
+    async def at_once(stop, seconds, model):
+        waits.append(seconds)
+
+    waits = []
+    monkeypatch.setattr(Stop, "pause", at_once)
+    server = fake(busy("20"))
+    tally, got = asked(Queue(chat(server), jobs(1), Limits(attempts=50)), timeout_total=50.0)
+    assert (0, 1, 3) == (tally.answered, tally.failed, len(server.received))
+    assert [20, 20] == [round(seconds) for seconds in waits if seconds > 0]
+    assert f"HTTP 429: wait{END.format(50)}3 attempts" in got[0][2].error
 
 
 def test_a_wait_that_would_pass_the_time_is_not_waited_for(fake):
@@ -64,20 +79,25 @@ def test_a_wait_that_would_pass_the_time_is_not_waited_for(fake):
 
 def test_the_time_is_of_all_attempts_together(fake):
     async def slow(request):
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.9)
         return web.json_response({}, status=500)
 
     server = fake(slow)
-    asked(Queue(chat(server), jobs(1), Limits(attempts=50)), timeout_total=1.0)
+    asked(Queue(chat(server), jobs(1), Limits(attempts=50)), timeout_total=3.0)
     assert 2 <= len(server.received) <= 4
 
 
-def test_waits_for_our_own_limits_do_not_count(fake):
-    server = fake(GOOD)
+def test_waits_for_our_own_limits_do_not_count():
+    class FakeRemote(Stub):
+        """Replies at once, so that it takes no time itself; requests to it have one."""
+
+        place = "localhost"
+
+    begun = time.monotonic()
     limits = Limits(concurrency=8, requests_per_minute=240)
-    tally, _ = asked(Queue(chat(server), jobs(10), limits), timeout_total=0.7)
+    tally, _ = asked(Queue(FakeRemote(), jobs(10), limits), timeout_total=0.7)
     assert (10, 0) == (tally.answered, tally.failed)
-    assert server.times[-1] - server.times[0] > 0.8
+    assert time.monotonic() - begun > 0.8
 
 
 def test_a_model_in_this_process_has_all_the_time_it_takes():
@@ -106,15 +126,17 @@ def test_progress_names_the_endpoint_that_is_waited_for(fake, monkeypatch):
 
 
 def test_an_endpoint_that_answers_is_not_waited_for(fake, monkeypatch):
-    monkeypatch.setattr(scheduler, "SILENCE_S", 0.5)
+    """By its requests' clock: each takes nearly as long as an endpoint may be silent."""
 
     async def steady(request):
         await asyncio.sleep(0.1)
         return web.json_response(GOOD)
 
-    heard = []
-    queue = Queue(chat(fake(steady)), jobs(20), Limits(1))
-    asked(queue, progress=lambda tally: heard.append(tally.waiting))
+    server, heard = fake(steady), []
+    clock = SimpleNamespace(monotonic=lambda: 0.9 * scheduler.SILENCE_S * len(server.received))
+    monkeypatch.setattr(scheduler, "time", clock)
+    asked(Queue(chat(server), jobs(20), Limits(1)), progress=lambda tally: heard.append(tally.waiting))
+    assert 20 == len(server.received)
     assert not any(heard)
 
 

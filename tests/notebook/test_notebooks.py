@@ -11,19 +11,24 @@ import pytest
 NOTEBOOKS = ("your_model_your_judge", "scores_to_verdict")
 EXECUTE = """
 import sys
+from tempfile import TemporaryDirectory
 
 import nbformat
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
 path, folder, target = sys.argv[1:]
-manager = KernelManager(kernel_name="python3")
-manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 book = nbformat.read(path, as_version=4)
-NotebookClient(book, km=manager, timeout=120, resources={"metadata": {"path": folder}}).execute()
+with TemporaryDirectory() as sockets:
+    manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    NotebookClient(book, km=manager, timeout=120, resources={"metadata": {"path": folder}}).execute()
 nbformat.write(book, target)
 """
-"""Runs a notebook by a kernel of this interpreter, in a process of its own: a client leaves sockets open."""
+"""Runs a notebook by a kernel of this interpreter, in a process of its own: a client leaves sockets open.
+
+They are files: of the ports that Jupyter chooses before the kernel starts another process may take one.
+"""
 
 
 def run_notebook(path: Path, folder: Path) -> str:

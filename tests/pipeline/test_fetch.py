@@ -266,6 +266,34 @@ def test_two_benchmarks_share_a_folder(hub: Hub, tmp_path: Path) -> None:
     assert ["fetched", "fetched(language=es)", "pinned"] == list(lock(tmp_path))
 
 
+def test_a_fetch_into_a_folder_in_which_another_is_at_work_is_refused(hub: Hub, tmp_path: Path) -> None:
+    """It would write its partial files into the other's, and the lock of the folder without the other's."""
+    hub.files[OLD] = {"data/test.jsonl": ROWS}
+    refusals = []
+
+    def meanwhile(*moved: object) -> None:
+        with pytest.raises(
+            InputError, match=r"another fetch is bringing files into .*: wait for it"
+        ) as error:
+            vivavoce.fetch("pinned", tmp_path / "new")
+        refusals.append(error)
+        vivavoce.fetch("pinned", tmp_path / "new", dry_run=True)
+
+    vivavoce.fetch("fetched", tmp_path / "new", revision="main", progress=meanwhile)
+    assert refusals
+    assert {"data/test.jsonl": "kept"} == states(vivavoce.fetch("pinned", tmp_path / "new"))
+    assert ["fetched", "pinned"] == list(lock(tmp_path / "new"))
+
+
+def test_a_fetch_that_brings_nothing_leaves_no_folder(hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        vivavoce.fetch("fetched", tmp_path / "new" / "er", revision="nowhere")
+    assert [] == list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot write to .*file: File exists\."):
+        vivavoce.fetch("fetched", tmp_path / "file", revision="main")
+
+
 def test_a_dry_run_writes_nothing(hub: Hub, tmp_path: Path) -> None:
     found = vivavoce.fetch("fetched", tmp_path / "new", revision="main", dry_run=True)
     assert {"to fetch"} == set(states(found).values())

@@ -38,7 +38,7 @@ STEEPEST = 1.2
 """The exponent of n that time may grow with."""
 FLOOR_S = length(0.008, 0.004)
 """What is faster at the large size is not judged: overhead and noise would decide."""
-ROUNDS = 4
+ROUNDS = 8
 """How often a pair that looks steep is measured again before it counts."""
 ROOMS = (
     "core.text",

@@ -346,10 +346,9 @@ def test_a_link_into_a_fold_opens_it(browser: Browser, report: Path, scripts: bo
     with looking.opened(browser, report, java_script_enabled=scripts, viewport=DESK) as page:
         assert page.locator("#comparisons").is_hidden()
         page.get_by_role("navigation").get_by_role("link", name="Comparisons").click()
-        assert page.locator("#comparisons .verdicts").is_visible()
-        heading = page.locator("#comparisons-title")
-        page.wait_for_timeout(900)  # the page may scroll smoothly
-        assert 0 <= heading.evaluate("e => e.getBoundingClientRect().top") < DESK["height"]
+        page.locator("#comparisons .verdicts").wait_for()
+        top = "document.getElementById('comparisons-title').getBoundingClientRect().top"
+        looking.until(page, f"0 <= {top} && {top} < {DESK['height']}")  # the page may scroll smoothly
         assert page.locator("#methods").is_hidden()
 
 

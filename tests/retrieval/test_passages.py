@@ -73,6 +73,6 @@ def test_every_word_is_in_a_passage_and_passages_go_forwards(text):
     "piece", ["a", ". ", "A. ", "\n", "\n \n", "a\n", ".\n", "。", "- ", "\n- a", "( ", "a " * 5]
 )
 def test_a_megabyte_of_anything_takes_seconds(piece):
-    begin = time.monotonic()
+    begin = time.process_time()
     passage_spans(piece * (1_000_000 // len(piece)))
-    assert time.monotonic() - begin < 20
+    assert time.process_time() - begin < 20

@@ -285,12 +285,12 @@ class BadEndpoint:
 
     def __enter__(self) -> "BadEndpoint":
         self.thread.start()
-        assert self.ready.wait(10)
+        assert self.ready.wait(60)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.loop.call_soon_threadsafe(self.end.set)
-        self.thread.join(10)
+        self.thread.join(60)
 
     def _work(self) -> None:
         self.loop.run_until_complete(self._serve())

@@ -9,11 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
-
-# The machine is shared: a slow moment is not a fault.
-settings.register_profile("shared-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared-machine")
 
 
 class Items(NamedTuple):

@@ -13,6 +13,12 @@ TIED = np.concatenate([np.zeros(70), RNG.choice([-2.0, -1.0, 1.0, 2.0], 30)])
 """A judge who sees a difference in 30 of 100 cases."""
 
 
+@pytest.fixture
+def rng():
+    """Numbers of this test alone, whichever test ran before it."""
+    return np.random.default_rng(17)
+
+
 def neyman(sizes, n, earlier=None):
     sizes = np.array(sizes, dtype=float)
     before = np.zeros(len(sizes)) if earlier is None else np.array(earlier)
@@ -86,16 +92,16 @@ def test_equal_probabilities_are_a_simple_random_sample():
     assert {pair: 8 for pair in itertools.combinations(range(4), 2)} == counts
 
 
-def test_the_order_of_cases_does_not_matter():
-    p, numbers = RNG.uniform(0.1, 0.9, 50), RNG.random(50)
+def test_the_order_of_cases_does_not_matter(rng):
+    p, numbers = rng.uniform(0.1, 0.9, 50), rng.random(50)
     p *= 20 / p.sum()
-    draw, turn = draw_cases(p, numbers=numbers, start=0.3), RNG.permutation(50)
+    draw, turn = draw_cases(p, numbers=numbers, start=0.3), rng.permutation(50)
     assert list(draw[turn]) == list(draw_cases(p[turn], numbers=numbers[turn], start=0.3))
 
 
-def test_sums_of_decimals_lose_no_case():
+def test_sums_of_decimals_lose_no_case(rng):
     for n in range(1, 30):
-        assert n == draw_cases(np.full(30, n / 30), numbers=RNG.random(30), start=0.999999).sum()
+        assert n == draw_cases(np.full(30, n / 30), numbers=rng.random(30), start=0.999999).sum()
 
 
 @pytest.mark.parametrize(
@@ -150,8 +156,8 @@ def test_a_draw_of_all_cases_is_certain():
     np.testing.assert_array_equal(1, case_probabilities(200, judged=TIED).total)
 
 
-def test_probabilities_follow_their_cases():
-    turn = RNG.permutation(100)
+def test_probabilities_follow_their_cases(rng):
+    turn = rng.permutation(100)
     one, other = (case_probabilities(20, judged=d) for d in (TIED, TIED[turn]))
     np.testing.assert_allclose(one.total[turn], other.total)
 
@@ -163,18 +169,18 @@ def test_one_case_can_be_drawn():
 # Probabilities with labels
 
 
-def test_labels_that_find_the_ties_right_move_the_draw_to_differences():
+def test_labels_that_find_the_ties_right_move_the_draw_to_differences(rng):
     """People see no difference where the judge sees none, and their own elsewhere."""
-    people = np.where(TIED == 0, 0, RNG.choice([-2.0, 2.0], 100))
+    people = np.where(TIED == 0, 0, rng.choice([-2.0, 2.0], 100))
     before = case_probabilities(20, judged=TIED).total
     _, after = second_draw(people=people)
     assert after.total[70:].mean() / after.total[:70].mean() > 1.4 * before[70:].mean() / before[:70].mean()
 
 
-def test_labels_that_owe_the_judge_nothing_bring_the_draw_back_to_uniform():
+def test_labels_that_owe_the_judge_nothing_bring_the_draw_back_to_uniform(rng):
     """50 labels of a random judge: the price falls towards 1."""
-    people = RNG.choice([-1.0, 0.0, 1.0], 300)
-    judged = np.where(RNG.random(300) < 0.7, 0, RNG.choice([-1.0, 1.0], 300))
+    people = rng.choice([-1.0, 0.0, 1.0], 300)
+    judged = np.where(rng.random(300) < 0.7, 0, rng.choice([-1.0, 1.0], 300))
     prices = [second_draw(judged, people, 50, 50, seed)[1].price for seed in range(10)]
     assert np.mean(prices) < 1.02
 
@@ -191,9 +197,9 @@ def test_the_second_draw_takes_as_many_as_asked_from_those_that_are_left():
     assert 20 == pytest.approx(draw.now[left].sum())
 
 
-def test_a_label_does_not_enter_the_prediction_of_its_own_case():
+def test_a_label_does_not_enter_the_prediction_of_its_own_case(rng):
     """The totals of one fold keep their ratios whatever its labels are."""
-    people = TIED + RNG.normal(size=100)
+    people = TIED + rng.normal(size=100)
     at, draw = second_draw(people=people)
     fold = np.flatnonzero(np.arange(100) % 5 == at[0] % 5)
     changed = people.copy()

@@ -16,6 +16,7 @@ from tests.store.readonly import frozen
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
+from vivavoce.core.private_files import create_private
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read, runfile
 from vivavoce.store.hashes import rehash_responses
@@ -386,6 +387,24 @@ def test_a_copy_never_overwrites(make: Make, tmp_path: Path) -> None:
     assert 6 == len(run.responses)
 
 
+@pytest.mark.parametrize("done", [False, True])
+def test_of_two_copies_to_one_path_at_once_the_later_leaves_that_of_the_other(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    run, path = make(), tmp_path / "copy.viva"
+
+    def late(to: Path) -> bool:
+        """Another process made its copy since we looked, or is about to."""
+        if to == path:
+            path.write_bytes(b"another's" * done)
+        return create_private(to)
+
+    monkeypatch.setattr(runfile, "create_private", late)
+    with pytest.raises(StoreError, match="is there already: a copy never overwrites"):
+        run.copy(path)
+    assert b"another's" * done == path.read_bytes()
+
+
 def test_a_copy_is_made_while_another_writes(make: Make, tmp_path: Path) -> None:
     run = make()
     with run.file.writing() as db:
@@ -647,7 +666,7 @@ def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: P
         assert all(w.poll() is None for w in writers)
     (tmp_path / "go").touch()
     for writer in writers:
-        _, told = writer.communicate(timeout=60)
+        _, told = writer.communicate(timeout=300)
         assert (0, "") == (writer.returncode, told)
     run = viva.open(tmp_path / "shared.viva")
     assert {"A": 600, "B": 600, "C": 600} == dict(run.responses.group_by("candidate").len().iter_rows())

@@ -1,7 +1,7 @@
 """Comparisons under a plan: tested again while data grow, with alpha spent once."""
 
 import json
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -283,11 +283,12 @@ def test_run_files_of_earlier_versions_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def bench(root: Path) -> Any:
-    sys.path.insert(0, str(root / "bench"))
-    import sequential
+def bench(root: Path) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:  # no other test finds a bench where it means a package
+        patch.syspath_prepend(str(root / "bench"))
+        import sequential
 
-    return sequential
+        yield sequential
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def serving(app: Any) -> Iterator[str]:
     """The address of an app that answers on this machine."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # who comes before the server has started waits for it
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -101,7 +102,7 @@ def test_the_check_of_a_page_sees_what_is_wrong(browser):
 
 
 KEYS = {
-    "rank": ["1", "g", "Shift+B", "2", "b"],
+    "rank": ["1", "g", "Shift+B", "2", "b", "Shift+C", "3", "o"],
     "rate": ["1"],
     "review": ["y", "4"],
     "pairwise": ["a"],
@@ -119,8 +120,6 @@ def test_a_rater_signs_in_and_judges_by_keys_alone(browser, tmp_path, task, widt
     else:
         run = made(tmp_path, {"Able": {"q": LONG}} if task in ("rate", "verify", "assisted") else texts)
     rater = Rater(run, task, candidates=("Able", "Poor") if task == "rank" else ())
-    if task == "rank":
-        KEYS[task] = ["1", "g", "Shift+B", "2", "b", "Shift+C", "3", "o"]
     with serving(rater.app) as address, visit(browser, width, scheme) as page:
         sign_in(page, address, rater.links["anna"])
         check(page)
@@ -210,18 +209,18 @@ def test_the_viewer_shows_the_answers_of_a_collection_while_it_runs(browser, tmp
         with (
             serving(view_app(run.file.path, KEY)) as address,
             visit(browser, 1280, "light") as page,
-            subprocess.Popen(
+        ):
+            page.goto(f"{address}/?key={KEY}")
+            counts = [n_answers(page)]
+            with subprocess.Popen(
                 [sys.executable, "-m", "vivavoce", "collect", str(run.file.path),
                  f"jsonl:path={tmp_path / 'ward.jsonl'}", "--model", "ward/fake",
                  "--providers", str(tmp_path / "providers.yaml"), "--quiet"],
-            ) as collection,
-        ):  # fmt: skip
-            page.goto(f"{address}/?key={KEY}")
-            counts = [n_answers(page)]
-            while collection.poll() is None:
-                if (n := n_answers(page)) != counts[-1]:
-                    counts.append(n)
-                page.wait_for_timeout(50)
+            ) as collection:  # fmt: skip
+                while collection.poll() is None:
+                    if (n := n_answers(page)) != counts[-1]:
+                        counts.append(n)
+                    page.wait_for_timeout(50)
             assert 0 == collection.returncode
             until(page, f"document.body.innerText.includes('{len(items) + 1} answers')")
             check(page)

@@ -39,17 +39,19 @@ def private_folder(path: Path) -> None:
             raise
 
 
-def create_private(path: Path) -> None:
+def create_private(path: Path) -> bool:
     """Make an empty file that only its owner can read and write; a file that is there stays as it is.
 
-    Raises `OSError` for a link that leads to no file: what opens the path next would make that file with any
-    mode.
+    True if it was made: of processes that make it at once, for one of them. Raises `OSError` for a link that
+    leads to no file: what opens the path next would make that file with any mode.
     """
     try:
         os.close(os.open(path, _NEW, _FILE))
     except FileExistsError:
         if path.is_symlink() and not path.exists():
             raise FileNotFoundError(errno.ENOENT, "it is a link that leads to no file", str(path)) from None
+        return False
+    return True
 
 
 def write_private(path: Path, content: str | bytes) -> None:

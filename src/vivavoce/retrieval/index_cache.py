@@ -66,9 +66,12 @@ def store(folder: Path, write: Callable[[Path], None]) -> bool:
         (draft / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         for file in draft.iterdir():
             file.chmod(0o600)
-        if not is_sound(folder):
-            discard(folder)
+        try:
             draft.rename(folder)
+        except OSError:  # one lies there: looked at before, it could have come between the look and this
+            if not is_sound(folder):
+                discard(folder)
+                draft.rename(folder)
     except OSError:
         return is_sound(folder)  # another process may have been first
     finally:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from types import TracebackType
 from typing import IO, Any, cast
 
@@ -63,7 +63,13 @@ class FileReader:
         process = self._process = self._process or _started()
         requests, replies = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
         seconds = self.seconds + SECONDS_PER_BYTE * path.stat().st_size
-        timer = Timer(seconds, process.kill)
+        late = Event()
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
+        timer = Timer(seconds, give_up)
         timer.start()
         try:
             requests.write(json.dumps([kind, str(path), name]) + "\n")
@@ -72,12 +78,13 @@ class FileReader:
         except OSError:
             line = ""
         finally:
-            timed_out = not timer.is_alive()
             timer.cancel()
-        if not line.endswith("\n"):
+            timer.join()  # what it has begun is done: it ends no process that reads the next file
+        if late.is_set() or not line.endswith("\n"):
             self._end()
+        if not line.endswith("\n"):
             slow = f"reading it takes longer than {seconds:.0f} seconds"
-            raise Unusable(slow if timed_out else "reading it ended the program that read it")
+            raise Unusable(slow if late.is_set() else "reading it ended the program that read it")
         reply: dict[str, Any] = json.loads(line)
         if "document" not in reply:
             raise Unusable(reply["reason"])

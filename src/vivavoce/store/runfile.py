@@ -128,22 +128,25 @@ class RunFile:
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
+        there = StoreError(f"{to} is there already: a copy never overwrites.")
         if to.exists() or to.is_symlink():
-            raise StoreError(f"{to} is there already: a copy never overwrites.")
+            raise there
         if not to.parent.is_dir():
             raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
             raise RunNotFound(f"no run at {self.path} to copy.")
         with self.explained(to), closing(self._connect()) as db:
+            ours = True
             with suppress(OSError):  # SQLite says what is wrong with the path
-                create_private(to)
+                ours = create_private(to)
+            if not ours:  # another process made it since we looked
+                raise there
             try:
                 db.execute("VACUUM INTO ?", (str(to),))
                 _forget_links(to)
-            except sqlite3.DatabaseError as error:
-                if "already exists" not in str(error):  # else it is another's, made since we looked
-                    with suppress(OSError):  # half a copy would stand in the way of the next
-                        to.unlink(missing_ok=True)
+            except sqlite3.DatabaseError:
+                with suppress(OSError):  # half a copy would stand in the way of the next
+                    to.unlink(missing_ok=True)
                 raise
 
     def _current(self) -> sqlite3.Connection:

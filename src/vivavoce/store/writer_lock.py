@@ -6,7 +6,6 @@ The locks of network disks do not hold between machines; a file that is made onl
 
 import os
 import re
-import socket
 import tempfile
 import threading
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import create_private
+from vivavoce.core.processes import has_ended, this_machine
 from vivavoce.core.text import one_line, printable
 from vivavoce.store.sqlite_errors import Unwritable
 
@@ -58,7 +58,7 @@ def is_writing(path: Path) -> bool:
 
 def _acquire(lock: Path, path: Path, wait_s: float) -> None:
     end = time.monotonic() + wait_s
-    holder = f"{_machine()}, process {os.getpid()}"
+    holder = f"{this_machine()}, process {os.getpid()}"
     while not _make(lock, holder, path):
         _remove_of_ended(lock)
         if time.monotonic() > end:
@@ -116,20 +116,6 @@ def _remove_of_ended(lock: Path) -> None:
 
 def _has_ended(holder: str) -> bool:
     match = _HOLDER.fullmatch(holder)
-    if not match or match["machine"] != _machine() or int(match["number"]) == os.getpid():
+    if not match or match["machine"] != this_machine() or int(match["number"]) == os.getpid():
         return False
-    try:
-        os.kill(int(match["number"]), 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def _machine() -> str:
-    """The name of this machine; containers may share it, and then have process numbers of their own."""
-    try:
-        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return socket.gethostname()
+    return has_ended(int(match["number"]))

@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import os
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,8 @@ def made_once(folder: Path, lines: list[str], recipe: Any) -> Path:
         try:
             tool().make(folder, lines, recipe)
         finally:
-            lock.rmdir()
+            with suppress(FileNotFoundError):  # another took us to be gone
+                lock.rmdir()
     return folder
 
 

@@ -64,7 +64,7 @@ def all_shards(folder: Path, spec: str, of: int, **options: Any) -> list[Finding
 def test_sixteen_shards_keep_the_concurrency_of_the_endpoint(
     exam: Exam, mock: Mock, limits: Limits, tmp_path: Path
 ) -> None:
-    mock.latency = 0.05
+    mock.latency = 0.2
     findings = all_shards(tmp_path, exam(160), 16, providers=limits(concurrency=32))
     assert 160 == sum(finding.rows[0]["answered"] for finding in findings)
     assert 160 == len(mock.arrivals)
@@ -104,7 +104,7 @@ def test_a_judge_of_a_shard_is_asked_within_its_part(
 ) -> None:
     run = viva.open(tmp_path / "part.viva")
     run.collect(exam(12), models=["baseline/echo"], shard="1/2")
-    mock.latency = 0.05
+    mock.latency = 0.2
     judge = "judge(rubric=correctness, model=vllm/m)"
     finding = run.score(judge, shard="1/2", providers=limits(concurrency=4))
     assert 2 == mock.most

@@ -309,7 +309,8 @@ def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: 
         end = time.monotonic() + 60
         while len(server.seen) < 4 and time.monotonic() < end:
             time.sleep(0.1)
-        row = snapshot(tmp_path / "part.viva")[0]
+        while not (row := snapshot(tmp_path / "part.viva")[0]).done and time.monotonic() < end:
+            time.sleep(0.1)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)

@@ -37,6 +37,9 @@ class RemoteDoubling(NamedTuple):
             stream.write(f"{number}\n")
         if number in work.get("deadly", ()):
             os.kill(os.getpid(), signal.SIGKILL)
+        if number in work.get("once", ()) and not (self.log.parent / "once").exists():
+            (self.log.parent / "once").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         if number in work.get("half", ()) and not (self.log.parent / "half").exists():
             (self.log.parent / "half").touch()
             Connection._send_bytes = _half  # type: ignore[attr-defined]

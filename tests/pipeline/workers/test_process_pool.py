@@ -1,10 +1,8 @@
 """The pool of processes: order, few shards on their way, kills, refusals, and nothing left behind."""
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -105,18 +103,9 @@ def test_few_shards_are_drawn_before_they_are_needed(tmp_path: Path) -> None:
 
 def test_a_killed_worker_is_replaced_and_its_unfinished_shards_alone_are_sent_again(tmp_path: Path) -> None:
     log = tmp_path / "log"
-
-    def killing() -> None:
-        while not (log.exists() and len(pids(log)) == 2):
-            time.sleep(0.01)
-        time.sleep(0.1)
-        os.kill(pids(log)[0], signal.SIGKILL)
-
-    killer = threading.Thread(target=killing)
     with ProcessPool(2) as executor:
-        killer.start()
-        assert [2 * k for k in range(12)] == doubles(executor.results(works(12, seconds=0.15), Doubling(log)))
-    killer.join()
+        shards = works(12, once=[5], seconds=0.05)
+        assert [2 * k for k in range(12)] == doubles(executor.results(shards, Doubling(log)))
     everything = list(chain(*sent(log)))
     assert 3 == len(pids(log))
     assert set(range(12)) == set(everything)

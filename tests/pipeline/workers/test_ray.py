@@ -282,7 +282,7 @@ def assert_ended_by_the_kill(
 
 def assert_nothing_is_left(started: dict[int, str]) -> None:
     """No process of a command that has ended runs any more, and the folder of its Ray is removed."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 20
     while (
         alive := {pid: line for pid, line in started.items() if is_running(pid)}
     ) and time.monotonic() < end:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,12 +60,12 @@ def scoring(run: Run, seconds: float = 0.004) -> "subprocess.Popen[str]":
 
 def workers_of(process: "subprocess.Popen[str]") -> list[int]:
     """The worker processes of a command that runs."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    try:
-        pids = [int(pid) for pid in children.read_text().split()]
-        return [pid for pid in pids if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    except OSError:
-        return []
+    pids = []
+    with suppress(OSError):
+        for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            with suppress(OSError):  # it has ended since
+                pids += [int(pid)] * (b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return pids
 
 
 def wait_for_workers(process: "subprocess.Popen[str]") -> list[int]:

@@ -92,9 +92,9 @@ def listening(fake: FakeFacts) -> Iterator[FakeFacts]:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     try:
         yield fake
     finally:
         loop.call_soon_threadsafe(done.set)
-        thread.join(10)
+        thread.join(60)

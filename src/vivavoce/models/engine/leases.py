@@ -8,13 +8,13 @@ nobody up: a lease that ends more than two lease times ahead is void.
 import itertools
 import os
 import re
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.processes import has_ended, this_machine
 from vivavoce.core.text import one_line, printable
 from vivavoce.store.calls import lease, release
 from vivavoce.store.runfile import RunFile
@@ -39,7 +39,7 @@ class Lease:
         self.lost: str | None = None
         self._run, self._verb = run, verb
         self._works: list[str] = []
-        self._holder = f"{_machine()}, process {os.getpid()}, {next(_numbers)}"
+        self._holder = f"{this_machine()}, process {os.getpid()}, {next(_numbers)}"
         self._done = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -109,14 +109,6 @@ def leased(run: RunFile, works: Sequence[str], verb: str) -> Iterator[Lease]:
         own_lease.release()
 
 
-def _machine() -> str:
-    """The name of this machine; containers may share it, and then have process numbers of their own."""
-    try:
-        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return socket.gethostname()
-
-
 class _Process(NamedTuple):
     machine: str
     number: int
@@ -140,16 +132,8 @@ def _display(holder: str) -> str:
 def _has_ended(holder: str) -> bool:
     """True if the holder was a process of this machine that has ended, or is this one, which is done."""
     process = _process(holder)
-    if process is None or process.machine != _machine():
+    if process is None or process.machine != this_machine():
         return False
     if process.number == os.getpid():
         return holder not in _ours
-    if os.name != "posix":  # elsewhere the question itself would end the process
-        return False
-    try:
-        os.kill(process.number, 0)
-    except (ProcessLookupError, OverflowError):  # no system numbers a process so
-        return True
-    except OSError:
-        return False
-    return False
+    return has_ended(process.number)

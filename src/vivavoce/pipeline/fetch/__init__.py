@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -25,6 +25,7 @@ from vivavoce.core.private_files import private_folder
 from vivavoce.core.records import Download, Finding
 from vivavoce.core.text import printable
 from vivavoce.pipeline.client import Progress
+from vivavoce.pipeline.fetch.folder_lock import only_fetch
 from vivavoce.pipeline.fetch.listing import Listing, Remote, listed
 from vivavoce.pipeline.fetch.lock_file import (
     Entry,
@@ -68,17 +69,18 @@ def fetch(
     null where nobody has told them yet.
 
     Raises `InputError` for a benchmark without files to fetch or a credentialed one, for a file that is not
-    what its lock or its publisher says, and for one that is not ours to replace; `EgressError` offline;
-    `ExtraError` without the extra `hub`, where the files lie on the hub.
+    what its lock or its publisher says, for one that is not ours to replace, and while another fetch is at
+    work in the folder; `EgressError` offline; `ExtraError` without the extra `hub`, where the files lie on
+    the hub.
     """
     folder = Path(to)
     name, built = _built(benchmark, folder)
     download, card = _fetchable(name, built), built.card
-    lock = read_lock(folder)
     if download.hub:  # it reads when it is imported whether it is offline, and then would not ask localhost
         with suppress(ImportError):
             import_module("huggingface_hub.constants")
-    with offline_mode(offline):
+    with offline_mode(offline), nullcontext() if dry_run else only_fetch(folder):
+        lock = read_lock(folder)
         listing = _listing(name, download, revision, lock, update)
         steps = [_step(remote, folder, lock.entries.get(name), update) for remote in listing.files]
         if not dry_run:
