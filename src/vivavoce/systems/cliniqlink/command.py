@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, Literal
 
 import typer
@@ -14,15 +15,17 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
 
-What = Literal["questions", "blank", "results", "bundle", "board"]
+What = Literal["questions", "blank", "results", "bundle", "import", "board"]
 OPTIONS: Mapping[str, tuple[What, ...]] = {
-    "candidate": ("results",),
+    "candidate": ("results", "import"),
     "repeat": ("results",),
     "gold": ("results",),
     "image": ("bundle",),
     "start": ("bundle",),
     "end": ("bundle",),
+    "queue": ("bundle",),
     "metric": ("bundle", "board"),
+    "benchmark": ("import", "board"),
 }
 """What each option goes with."""
 
@@ -35,6 +38,10 @@ Start = Annotated[str | None, typer.Option(help="Bundle: the first day or moment
 End = Annotated[
     str | None, typer.Option(help="Bundle: the end, in UTC; without it there is none.", metavar="DATE")
 ]
+Queue = Annotated[
+    str | None,
+    typer.Option(help="Bundle: the virtual host of your own queue of compute workers.", metavar="VHOST"),
+]
 
 
 @registry.command("challenge")
@@ -42,16 +49,16 @@ def challenge(
     what: Annotated[
         What,
         typer.Argument(
-            metavar="questions|blank|results|bundle|board",
+            metavar="questions|blank|results|bundle|import|board",
             help="Questions without the key, empty result files, the results of a run, a CodaBench "
-            "competition, or the leaderboard of many submissions.",
+            "competition, a submission to it as a run, or the leaderboard of many submissions.",
         ),
     ],
     source: Annotated[
         str,
         typer.Argument(
-            help="The benchmark, cliniqlink:data=DIR; results: the run that holds them; board: the folder of "
-            "submissions.",
+            help="The benchmark, cliniqlink:data=DIR; results: the run that holds them; import: the folder "
+            "of result files; board: the folder of submissions.",
             metavar="SOURCE",
         ),
     ],
@@ -60,13 +67,16 @@ def challenge(
         typer.Option(
             parser=output_path,
             metavar="DIR",
-            help="Folder for the files; board: the page (leaderboard.html in the folder of submissions).",
+            help="Folder for the files; import: the run; board: the page (leaderboard.html in the folder of "
+            "submissions).",
         ),
     ] = None,
     candidate: Annotated[
         str | None,
         typer.Option(
-            help="Results: the candidate; not needed in a run of one candidate.", metavar="CANDIDATE"
+            help="Results: the candidate; not needed in a run of one candidate. Import: its name (that of "
+            "the folder).",
+            metavar="CANDIDATE",
         ),
     ] = None,
     repeat: Annotated[
@@ -78,6 +88,14 @@ def challenge(
     image: Image = None,
     start: Start = None,
     end: End = None,
+    queue: Queue = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            help="Import, board: the exam, cliniqlink:data=DIR (board: that of most submissions).",
+            metavar="BENCHMARK",
+        ),
+    ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -93,8 +111,10 @@ def challenge(
     `questions` leaves out the gold and gives every item an id and a hash: cliniqlink_questions:data=DIR
     collects on them. `results` are a candidate's answers as a submission; `viva import RUN DIR --benchmark
     "cliniqlink(data=DIR)"` brings them in. `bundle` is the competition for CodaBench, as a folder and as the
-    zip to upload: the key is in its reference data alone. `board` ranks the runs in a folder, with ties, and
-    writes a page and a CSV in place of earlier ones. Any other file with other content is never replaced.
+    zip to upload: the key is in its reference data alone. `import` makes a run of a submission to it, read as
+    the competition reads it: a question without an answer counts as an empty one. `board` ranks the runs in a
+    folder, with ties, and writes a page and a CSV in place of earlier ones. Any other file with other content
+    is never replaced.
 
     Example: `viva challenge questions cliniqlink:data=DIR --to questions`
 
@@ -102,23 +122,22 @@ def challenge(
 
     Example: `viva challenge bundle cliniqlink:data=DIR --image lab/viva:1 --start 2026-12-01 --to bundle`
 
+    Example: `viva challenge import unpacked --benchmark cliniqlink:data=DIR --to submissions/a/run.viva`
+
     Example: `viva challenge board submissions --to leaderboard.html`
     """
     _refuse(what, {"candidate": candidate, "repeat": repeat, "gold": gold, "image": image, "start": start,
-                   "end": end, "metric": metric})  # fmt: skip
+                   "end": end, "queue": queue, "metric": metric, "benchmark": benchmark})  # fmt: skip
     if what == "board":
-        return _board(Path(source), to, metric, quiet=quiet, json=json)
+        return _board(Path(source), to, metric, benchmark_spec(benchmark), quiet=quiet, json=json)
+    if what == "import":
+        return _import(Path(source), to, benchmark_spec(benchmark), candidate, quiet=quiet, json=json)
     if to is None:
         raise InputError(f"--to is needed: the folder that {what} is written to.")
-    files: tuple[Any, ...]
     if what == "bundle":
-        files = _bundle(source, to, image=image, start=start, end=end, metric=metric)
-    elif what == "results":
-        files = open_run(Path(source)).export(
-            to, format="cliniqlink", candidate=candidate, repeat=repeat or 1, gold=gold
-        )
+        files = _bundle(source, to, image=image, start=start, end=end, queue=queue, metric=metric)
     else:
-        files = _of_an_exam(what, source, to)
+        files = _of_the_challenge(what, source, to, candidate=candidate, repeat=repeat, gold=gold)
     if json:
         run = Path(source) if what == "results" else None
         return print_json("challenge", run, [file._asdict() | {"path": str(file.path)} for file in files])
@@ -131,44 +150,84 @@ def _print_files(what: What, files: tuple[Any, ...]) -> None:
     print_table([*columns, "file"], rows)
 
 
-def _of_an_exam(what: str, source: str, to: Path) -> tuple[Any, ...]:
+def _of_the_challenge(
+    what: str, source: str, to: Path, *, candidate: str | None, repeat: int | None, gold: bool
+) -> tuple[Any, ...]:
+    """The files of the seven formats: questions, blank results, or the results of a run."""
     from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
 
+    if what == "results":
+        return open_run(Path(source)).export(
+            to, format="cliniqlink", candidate=candidate, repeat=repeat or 1, gold=gold
+        )
     spec = benchmark_spec(source) or ""
     return write_blank(spec, to) if what == "blank" else write_questions(spec, to)
 
 
 def _bundle(
-    source: str, to: Path, *, image: str | None, start: str | None, end: str | None, metric: str | None
+    source: str,
+    to: Path,
+    *,
+    image: str | None,
+    start: str | None,
+    end: str | None,
+    queue: str | None,
+    metric: str | None,
 ) -> tuple[Any, ...]:
     from vivavoce.systems.cliniqlink.submissions.bundle import write_bundle
     from vivavoce.systems.cliniqlink.submissions.competition import read_competition
     from vivavoce.systems.cliniqlink.submissions.terms import METRIC
 
-    terms = read_competition(image, start, end)
+    terms = read_competition(image, start, end, queue)
     return write_bundle(benchmark_spec(source) or "", to, terms, metric=metric or METRIC)
 
 
-def _board(folder: Path, to: Path | None, metric: str | None, *, quiet: bool, json: bool) -> None:
+def _import(
+    folder: Path, to: Path | None, benchmark: str | None, candidate: str | None, *, quiet: bool, json: bool
+) -> None:
+    from vivavoce.systems.cliniqlink.submissions.imports import import_submission
+
+    if to is None or benchmark is None:
+        raise InputError(
+            "import needs the exam and a run: --benchmark cliniqlink:data=DIR --to submissions/team/run.viva."
+        )
+    stored = import_submission(folder, benchmark, to, candidate=candidate)
+    if json:
+        return print_json("challenge", to, [stored._asdict()])
+    if not quiet:
+        echo(f"{to}: {stored}")
+        echo(f"Next: `viva score {quote(str(to))} cliniqlink`.")
+    return None
+
+
+def _board(
+    folder: Path, to: Path | None, metric: str | None, benchmark: str | None, *, quiet: bool, json: bool
+) -> None:
     from vivavoce.systems.cliniqlink.submissions.board import read_board
     from vivavoce.systems.cliniqlink.submissions.board_files import write_board
     from vivavoce.systems.cliniqlink.submissions.terms import METRIC
 
-    board = read_board(folder, metric=metric or METRIC, now=datetime.now(UTC))
+    board = read_board(folder, metric=metric or METRIC, benchmark=benchmark, now=datetime.now(UTC))
     files = write_board(board, to or folder / "leaderboard.html")
     refused = [entry._asdict() for entry in board.refused]
     if json:
         paths = {name: str(path) for name, path in files._asdict().items()}
         return print_json("challenge", None, [row.flat for row in board.rows], refused=refused,
-                          text=board.lead, **paths)  # fmt: skip
+                          notes=board.notes, text=board.lead, **paths)  # fmt: skip
     if not quiet:
-        echo(board.lead)
-        columns = ["rank", "team", "system", "overall", "95% interval", "missing", "date", "size", "sha256"]
-        print_table(columns, [_board_cells(row) for row in board.rows])
-        for entry in board.refused:
-            echo(f"Not on the board: {entry.place}: {entry.reason}")
+        _print_board(board)
         echo(f"{files.page}\n{files.table}")
     return None
+
+
+def _print_board(board: Any) -> None:
+    echo(board.lead)
+    columns = ["rank", "team", "system", "overall", "95% interval", "missing", "date", "size", "sha256"]
+    print_table(columns, [_board_cells(row) for row in board.rows])
+    for note in board.notes:
+        echo(note)
+    for entry in board.refused:
+        echo(f"Not on the board: {entry.place}: {entry.reason}")
 
 
 def _board_cells(row: Any) -> list[Any]:

@@ -73,7 +73,8 @@ def _check_files(folder: Path, parts: Sequence[tuple[Part, list[Item]]], spec: s
         rest = f" For those that are there write {some}." if present else ""
         raise InputError(
             f"{folder} lacks {', '.join(f'{kind}.json' for kind in absent)}: results are a file for each of "
-            f"the {len(parts)} formats of {spec}.{rest}"
+            f"the {len(parts)} formats of {spec}.{rest} For a board, where what lacks counts as empty, "
+            "`viva challenge import` takes them."
         )
 
 

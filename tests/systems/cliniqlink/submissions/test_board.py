@@ -72,6 +72,24 @@ def test_too_few_paragraphs_give_means_and_no_ranks(put: Any, folder: Path, tmp_
     assert "too few to rank" in page_of(board, tmp_path)
 
 
+def test_the_overall_by_which_ranks_go_stands_beside_the_own_one_where_they_differ(
+    put: Any, folder: Path, tmp_path: Path
+) -> None:
+    put("failed", "failed")
+    put("best", "best")
+    board = read_board(folder)
+    shown = page_of(board, tmp_path)
+    for row in board.rows:
+        assert f"{row.overall_common:.3f} on 83 shared" in shown
+    assert "Ranks rest on the questions that all have scores on" in shown
+
+
+def test_the_page_holds_no_hash_on_which_keys_could_be_tried(full: Path, tmp_path: Path) -> None:
+    board = read_board(full)
+    assert "corpus=" not in page_of(board, tmp_path)
+    assert board.metric.startswith("cliniqlink(")
+
+
 def test_a_run_without_a_card_is_a_team_by_the_name_of_its_file(put: Any, made: Made, folder: Path) -> None:
     put("a", "best")
     shutil.copy(made.runs["low"], folder / "Some model.viva")
@@ -187,7 +205,7 @@ def test_hostile_names_are_text_in_page_and_table(put: Any, folder: Path, tmp_pa
     assert "default-src 'none'" in html.unescape(page)
     with (tmp_path / "board.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert ["'=cmd|' /C calc'!A0", "\x1b[31m"] == [row["system"] for row in rows]
+    assert ["'=cmd|' /C calc'!A0", "\ufffd[31m"] == [row["system"] for row in rows]
     assert rows[1]["team"].startswith("'+x")
     assert [row.overall for row in board.rows] == [float(row["overall"]) for row in rows]
 

@@ -65,6 +65,28 @@ def test_whatever_the_competition_names_is_in_the_bundle(bundle: Path) -> None:
     )
 
 
+def test_a_queue_of_ones_own_is_named_in_the_competition(tmp_path: Path) -> None:
+    spec = write_exam(tmp_path / "data", 2)
+    write_bundle(spec, tmp_path / "bundle", read_competition("lab/x:1", "2026-12-01", None, "5d1c-6c1f"))
+    assert "5d1c-6c1f" == competition(tmp_path / "bundle")["queue"]
+    with pytest.raises(InputError, match="is no virtual host of a queue"):
+        read_competition("lab/x:1", "2026-12-01", None, "a b\nqueue: c")
+
+
+def test_without_a_queue_none_is_named(bundle: Path) -> None:
+    assert "queue" not in competition(bundle)
+
+
+def test_a_table_of_rarity_that_does_not_go_along_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "idf.json").write_text("{}")
+    with pytest.raises(InputError, match="does not go with the bundle"):
+        write_bundle(
+            write_exam(tmp_path / "data", 2), tmp_path / "bundle", TERMS,
+            metric=f"cliniqlink(idf={tmp_path / 'idf.json'})",
+        )  # fmt: skip
+    assert not (tmp_path / "bundle").exists()
+
+
 def test_a_team_has_three_submissions_and_states_its_size(bundle: Path) -> None:
     body = competition(bundle)
     assert 3 == body["phases"][0]["max_submissions"]

@@ -117,6 +117,50 @@ def test_the_scores_are_those_of_viva_score(place: Place, tmp_path: Path) -> Non
     assert [f"{name}: {value}" for name, value in place.scores.items()] == lines
 
 
+def test_scores_of_an_earlier_submission_do_not_stand_for_one_that_is_refused(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scoring.DONE == place.score()
+    place.change("true_false", responses=["True"])
+    assert scoring.REFUSED == place.score()
+    assert [] == list(place.to.iterdir())
+    assert "3 inputs and 1 responses" in capsys.readouterr().err
+
+
+def test_an_output_that_is_no_folder_gets_a_sentence(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.to.write_text("a file")
+    assert scoring.REFUSED == place.score()
+    assert f"cannot write to {place.to}: Not a directory." in capsys.readouterr().err
+
+
+def test_an_answer_that_would_take_hours_is_refused_with_its_place(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    longest = submission_files.LONGEST_ANSWER
+    texts = place.body("short")["responses"]
+    place.change("short", responses=[texts[0], "a" * longest, texts[2]])
+    assert scoring.DONE == place.score()
+    place.change("short", responses=[texts[0], texts[1], "a" * (longest + 1)])
+    assert scoring.REFUSED == place.score()
+    assert "short.json, responses[2] has 100,001 characters, and an answer at most 100,000" in (
+        capsys.readouterr().err
+    )
+
+
+def test_the_details_hold_no_hash_on_which_keys_could_be_tried(place: Place) -> None:
+    place.score()
+    assert "corpus=" not in place.details
+    assert "Scored by <code>cliniqlink</code>" in place.details
+
+
+def test_what_codabench_lays_beside_the_files_is_not_the_teams(place: Place) -> None:
+    (place.submission / "metadata").write_text("elapsedTime: 1")
+    place.score()
+    assert "Not read" not in place.details
+
+
 def test_the_keys_of_the_scores_are_the_columns_of_the_competition(place: Place, tmp_path: Path) -> None:
     import yaml
 

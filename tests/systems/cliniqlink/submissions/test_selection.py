@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from tests.systems.cliniqlink.submissions.conftest import Made
-from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored
+from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored, write_exam
 
 from vivavoce.core.errors import InputError
 from vivavoce.systems.cliniqlink.submissions.board import read_board
 from vivavoce.systems.cliniqlink.submissions.board_files import write_board
+from vivavoce.systems.cliniqlink.submissions.likeness import name_shape
 
 # Who counts
 
@@ -266,7 +267,7 @@ def test_a_folder_without_a_submission_that_can_be_ranked_is_no_board(put: Any, 
     with pytest.raises(InputError, match="cannot read the folder"):
         read_board(folder)
     folder.mkdir()
-    (folder / "notes").mkdir()
+    (folder / "notes.txt").touch()
     with pytest.raises(InputError, match="holds no submissions: they are run files"):
         read_board(folder)
     put("a", "unscored")
@@ -278,6 +279,74 @@ def test_submissions_are_left_as_they_are(full: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
     write_board(read_board(full), tmp_path / "board.html")
     assert before == {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
+
+
+# What looks alike
+
+
+def test_names_that_look_alike_are_named_and_count_apart(put: Any, folder: Path, tmp_path: Path) -> None:
+    put("a", "best", team="Team A")
+    put("b", "good", team="\u0422e\u0430m \u0410.")  # Cyrillic letters
+    put("c", "fair", team="Other")
+    board = read_board(folder)
+    assert (
+        "The names Team A and \u0422e\u0430m \u0410. look alike, and count as different teams.",
+    ) == board.notes
+    assert "look alike" in write_board(board, tmp_path / "board.html").page.read_text(encoding="utf-8")
+
+
+def test_one_team_is_like_no_other(put: Any, folder: Path) -> None:
+    put("a", "best", team="Team A")
+    put("b", "good", team="TEAM  a")
+    put("c", "fair", team="Team B")
+    assert () == read_board(folder).notes
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Team-1", "teaml"), ("\u0391\u0399", "AI"), ("Caf\u00e9", "Cafe"), ("A_B", "ab")]
+)
+def test_names_of_one_shape(one: str, other: str) -> None:
+    assert name_shape(one) == name_shape(other)
+
+
+def test_names_of_other_shapes() -> None:
+    assert "" == name_shape("?!")
+    assert name_shape("Team A") != name_shape("Team B")
+
+
+def test_the_same_answers_under_another_name_are_named(put: Any, made: Made, folder: Path) -> None:
+    put("a", "best")
+    again = scored(folder / "b.viva", made.spec, {"renamed": answers(made.spec, 0.97, 0)})
+    assert ("a and b.viva give the same answer to every question.",) == read_board(folder).notes
+    assert again.file.exists
+
+
+# One exam, scored one way
+
+
+def test_the_exam_can_be_named(put: Any, made: Made, folder: Path) -> None:
+    turned = write_exam(folder.parent / "turned", 12, turned=True)
+    put("a", "other")
+    scored(folder / "b.viva", turned, {"m": answers(turned, 0.5, 1)})
+    put("c", "best")
+    assert ["c"] == places(read_board(folder, benchmark=made.spec))
+    assert {"a", "b.viva"} == set(places(read_board(folder)))
+    said = reasons(read_board(folder, benchmark=made.spec))
+    assert "not those of the benchmark" in said["a"]
+
+
+def test_as_many_scored_otherwise_are_for_the_organiser_to_choose_from(put: Any, folder: Path) -> None:
+    put("a", "published")
+    put("b", "best")
+    with pytest.raises(InputError, match=r"1 of each\): choose with --metric, or score all alike"):
+        read_board(folder)
+    assert ["a"] == places(read_board(folder, metric="cliniqlink(rules=published)"))
+
+
+def test_a_folder_without_a_run_is_named(full: Path) -> None:
+    (full / "results").mkdir()
+    (full / "results" / "TF.json").write_text("{}")
+    assert "results holds no run file (*.viva)." == reasons(read_board(full))["results"]
 
 
 # The sentences

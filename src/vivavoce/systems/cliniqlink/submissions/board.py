@@ -4,21 +4,25 @@ Ranks are those of the study of overalls: paired tests on the questions that all
 all pairs. Which submissions count is settled before anything is ranked.
 """
 
+import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
 from vivavoce.studies.leaderboard.overall import Overall
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import and_so, count
+from vivavoce.systems.cliniqlink.submissions.likeness import likeness_notes
 from vivavoce.systems.cliniqlink.submissions.scored_run import ScoredRun, read_scored_run
 from vivavoce.systems.cliniqlink.submissions.submission import (
     Refused,
@@ -31,10 +35,12 @@ from vivavoce.systems.cliniqlink.submissions.terms import (
     METRIC,
     MOST_SUBMISSIONS,
     OVERALL_COLUMN,
+    exam_digest,
     size_class,
 )
 
 MOST_IN_LEAD, LONGEST_TITLE = 4, 80
+_CORPUS = re.compile(r",? *corpus=\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +100,16 @@ class BoardRow:
 
 
 class Leaderboard(NamedTuple):
-    """The submissions that are ranked, the best first, and those that are not."""
+    """The submissions that are ranked, the best first, and those that are not.
+
+    `metric` scored them; the hash of the references is left out of it, since keys could be tried on it.
+    `notes` are sentences on submissions that look alike.
+    """
 
     rows: tuple[BoardRow, ...]
     refused: tuple[Refused, ...]
-    signature: str
+    metric: str
+    notes: tuple[str, ...]
 
     @property
     def lead(self) -> str:
@@ -114,12 +125,16 @@ class Leaderboard(NamedTuple):
         return f"{names} are statistically tied for first, of {n}."
 
 
-def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = None) -> Leaderboard:
+def read_board(
+    folder: Path, *, metric: str = METRIC, benchmark: str | None = None, now: datetime | None = None
+) -> Leaderboard:
     """Rank the submissions in a folder by the mean of the seven formats.
 
-    Of a team the first three by date count; a date after `now` is refused, null takes any. Raises
-    `InputError` where no submission can be ranked, and where submissions are of two exams, as many of each.
+    `benchmark` is the spec of the exam that is ranked, by default that of most submissions. Of a team the
+    first three by date count; a date after `now` is refused, null takes any. Raises `InputError` where no
+    submission can be ranked, and where they are of two exams or scored in two ways, as many of each.
     """
+    exam = exam_digest(load(benchmark).items) if benchmark else None
     submissions, refused = read_submissions(folder, now=now)
     runs: list[ScoredRun] = []
     with tempfile.TemporaryDirectory(prefix="viva-") as work:
@@ -131,7 +146,8 @@ def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = Non
                 refused.append(Refused(submission.place, submission.team, for_others(str(error), path)))
     runs.sort(key=lambda run: run.submission.order)
     # Copies go first, so that they have no vote on the exam.
-    for select in (_without_copies, _of_one_exam, _of_one_measure, _first_of_each_team):
+    of_one_exam = partial(_of_this_exam, exam=exam) if exam else _of_one_exam
+    for select in (_without_copies, of_one_exam, _of_one_measure, _first_of_each_team):
         runs, more = select(runs)
         refused += more
     if not runs:
@@ -141,11 +157,23 @@ def read_board(folder: Path, *, metric: str = METRIC, now: datetime | None = Non
             f"{first.place}: {first.reason}"
         )
     return Leaderboard(
-        tuple(_ranked(runs)), tuple(sorted(refused, key=lambda entry: entry.place)), runs[0].measure.signature
+        tuple(_ranked(runs)),
+        tuple(sorted(refused, key=lambda entry: entry.place)),
+        _CORPUS.sub("", runs[0].measure.signature),
+        tuple(likeness_notes(runs)),
     )
 
 
 Selected = tuple[list[ScoredRun], list[Refused]]
+
+
+def _of_this_exam(runs: Sequence[ScoredRun], exam: str) -> Selected:
+    """The submissions to the exam of this digest."""
+    return _divided(
+        runs,
+        lambda run: run.exam == exam,
+        "it is of another exam: its questions, keys or cases are not those of the benchmark.",
+    )
 
 
 def _of_one_exam(runs: Sequence[ScoredRun]) -> Selected:
@@ -155,7 +183,8 @@ def _of_one_exam(runs: Sequence[ScoredRun]) -> Selected:
         names = [next(run.submission.place for run in runs if run.exam == exam) for exam, _ in groups]
         raise InputError(
             f"the submissions are of two exams, {groups[0][1]} of each: {names[0]} holds other questions or "
-            f"keys than {names[1]}. Move those of one into a folder of their own."
+            f"keys than {names[1]}. Name the exam with --benchmark, or move those of one into a folder of "
+            "their own."
         )
     return _divided(
         runs,
@@ -165,8 +194,14 @@ def _of_one_exam(runs: Sequence[ScoredRun]) -> Selected:
 
 
 def _of_one_measure(runs: Sequence[ScoredRun]) -> Selected:
-    """The submissions scored as most are; of as many, as the first."""
-    signatures = Counter(run.measure.signature for run in runs).most_common(1)
+    """The submissions scored as most are. Raises `InputError` where as many are scored otherwise."""
+    signatures = Counter(run.measure.signature for run in runs).most_common(2)
+    if len(signatures) == 2 and signatures[0][1] == signatures[1][1]:
+        first, second = (signature for signature, _ in signatures)
+        raise InputError(
+            f"as many submissions are scored by {first} as by {second} ({signatures[0][1]} of each): choose "
+            "with --metric, or score all alike."
+        )
     return _divided(
         runs,
         lambda run: run.measure.signature == signatures[0][0],

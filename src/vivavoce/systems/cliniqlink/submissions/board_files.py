@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.spreadsheets import defused
+from vivavoce.core.text import printable
 from vivavoce.systems.cliniqlink.submissions.board import BoardRow, Leaderboard
 from vivavoce.systems.cliniqlink.submissions.page import html_page
 from vivavoce.systems.cliniqlink.submissions.terms import COLUMNS, MOST_SUBMISSIONS
@@ -56,10 +57,15 @@ def board_page(board: Leaderboard) -> str:
         most=MOST_SUBMISSIONS,
         any_missing=any(row.n_missing for row in board.rows),
         any_failed=any(row.n_failed for row in board.rows),
+        any_unshared=any(row.n_common and row.n_common < row.n_questions for row in board.rows),
     )
 
 
 def _csv(rows: Sequence[BoardRow]) -> str:
     order = ("place", "team", "system", "date", "size_class")
-    table = defused(pl.DataFrame([row.flat for row in rows], infer_schema_length=None))
+    named = [
+        {name: printable(value) if isinstance(value, str) else value for name, value in row.flat.items()}
+        for row in rows
+    ]
+    table = defused(pl.DataFrame(named, infer_schema_length=None))
     return table.select(*order, pl.exclude(*order)).write_csv()

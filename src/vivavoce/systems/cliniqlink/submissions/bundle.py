@@ -86,6 +86,11 @@ def _metric_spec(metric: str) -> str:
     built = registry.build("metric", metric)
     if not isinstance(built, ClinIQLink):
         raise InputError(f"--metric {metric}: a competition is scored by {METRIC}, which scores all formats.")
+    if built.idf != "corpus":
+        raise InputError(
+            f"--metric {metric}: idf names a file of this machine, which does not go with the bundle: leave "
+            "idf out, and rarity is counted in the references."
+        )
     # As it was typed: the image may find the encoder elsewhere than this machine does.
     return str(specs.parse(metric))
 

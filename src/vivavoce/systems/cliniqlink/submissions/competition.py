@@ -25,19 +25,31 @@ TITLE = "ClinIQLink: medical question answering in seven formats"
 PAGES = {"overview": "Overview", "evaluation": "Evaluation", "data": "Data"}
 """The pages by file, with their titles; terms.md stands apart."""
 TIME_LIMIT_S = 7200
-"""The encoder of open answers needs about ten minutes of one CPU for the whole challenge of 2025."""
+"""The encoder of open answers needs about ten minutes of one CPU for the whole challenge of 2025.
+
+Workers of CodaBench's own queue end it after ten minutes whatever stands here; those of a queue of one's own
+wait as long.
+"""
 _IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]{0,254}")
+_QUEUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class Competition(NamedTuple):
-    """What an organiser decides: the image that scores, and from when to when answers are taken, in UTC."""
+    """What an organiser decides: the image that scores, and from when to when answers are taken, in UTC.
+
+    `queue` is the virtual host of the organiser's own queue of compute workers; null takes CodaBench's, which
+    end what takes longer than ten minutes.
+    """
 
     image: str
     start: datetime
     end: datetime | None
+    queue: str | None = None
 
 
-def read_competition(image: str | None, start: str | None, end: str | None) -> Competition:
+def read_competition(
+    image: str | None, start: str | None, end: str | None, queue: str | None = None
+) -> Competition:
     """The decisions as they were typed. Raises `InputError` for one that is lacking or cannot be."""
     if not image:
         raise InputError(
@@ -51,7 +63,12 @@ def read_competition(image: str | None, start: str | None, end: str | None) -> C
     first, last = _moment(start, "--start"), _moment(end, "--end") if end else None
     if last and last <= first:
         raise InputError(f"--end {end} is not after --start {start}.")
-    return Competition(image, first, last)
+    if queue and not _QUEUE.fullmatch(queue):
+        raise InputError(
+            f"--queue {one_line(queue, 60)!r} is no virtual host of a queue: copy it from CodaBench's page "
+            "of queues, such as 5d1c6c1f-1b0e-4a4b-9d53-0d3f7a1f2c11."
+        )
+    return Competition(image, first, last, queue or None)
 
 
 def _moment(text: str, option: str) -> datetime:
@@ -78,6 +95,7 @@ def competition_yaml(terms: Competition) -> str:
         "terms": "terms.md",
         "registration_auto_approve": False,
         "docker_image": terms.image,
+        **({"queue": terms.queue} if terms.queue else {}),
         "make_programs_available": False,
         "make_input_data_available": True,
         "enable_detailed_results": True,

@@ -27,7 +27,8 @@ class ScoredRun(NamedTuple):
     """A submission with the SHA-256 of its run, the digest of its exam, and its scores by one measure.
 
     Of the exam's `n_items` questions `n_missing` have no answer: no entry, or a null that no failure of ours
-    explains. Their scores say unanswered, so that `scores` has every question of the exam.
+    explains. Their scores say unanswered, so that `scores` has every question of the exam. `answers` is a
+    hash of all answers: equal where each is.
     """
 
     submission: Submission
@@ -38,6 +39,7 @@ class ScoredRun(NamedTuple):
     n_missing: int
     measure: Measure
     scores: pl.DataFrame
+    answers: str
 
 
 def read_scored_run(submission: Submission, metric: str, copy: Path) -> ScoredRun:
@@ -99,6 +101,7 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
         n_missing=len(items) - answers.filter(~pl.col("missing")).n_unique(_QUESTION),
         measure=measure,
         scores=_with_absent(scores, questions),
+        answers=_answers_hash(run, candidate),
     )
 
 
@@ -163,6 +166,20 @@ def _answers(run: RunFile, candidate: str) -> pl.DataFrame:
         ).fetchall()
     answers = pl.DataFrame(rows, [*_ANSWER, "missing"], orient="row")
     return answers.cast({"item": pl.String, "variant": pl.String, "repeat": pl.Int64, "missing": pl.Boolean})
+
+
+def _answers_hash(run: RunFile, candidate: str) -> str:
+    """A SHA-256 in hex over the answers of a candidate, in the order of their questions."""
+    digest = hashlib.sha256()
+    with run.reading() as db:
+        rows = db.execute(
+            "SELECT item, variant, repeat, text FROM response_rows WHERE benchmark = ? AND candidate = ? "
+            "AND edit = '' AND probe = '' ORDER BY item, variant, repeat",
+            (EXAM, candidate),
+        )
+        for row in rows:
+            digest.update(f"{row!r}\n".encode())
+    return digest.hexdigest()
 
 
 def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:

@@ -1,13 +1,15 @@
 """What the scoring program does: the answers of one submission, scored as `viva score` scores them.
 
-A question without an answer counts as an empty one: the paper's accuracy divides by all N questions. Nothing
-that is printed or written says of a single question whether its answer was right.
+A question without an answer counts as an empty one: the paper's accuracy divides by all N questions. What is
+printed and written are means of formats: of a single question they say whether its answer was right only
+where the format has no other question, or the submission answers no other.
 """
 
 import json
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from vivavoce.systems.cliniqlink.submissions.terms import COLUMNS, OVERALL_COLUM
 SCHEMA = "viva.competition/1"
 SETTINGS = "competition.json"
 """The file of the reference data that says how to score."""
+OUTPUTS = ("detailed_results.html", "scores.json", "scores.txt")
 DONE, BROKEN, REFUSED = 0, 1, 2
 LONGEST_SENTENCE = 1_000
 """Characters of what is said of a submission; it may quote an id or an option of any length."""
@@ -66,6 +69,7 @@ def score_submission(source: Path, to: Path) -> dict[str, float]:
     Raises `InputError` for a submission or a bundle that cannot be read, `MetricError` where answers could
     not be scored, which leaves no file.
     """
+    _remove_earlier(to)
     settings = _settings(source / "ref")
     exam = load(Spec(EXAM, {"data": str(source / "ref")}))
     if exam_digest(exam.items) != settings["exam"]:
@@ -73,15 +77,28 @@ def score_submission(source: Path, to: Path) -> dict[str, float]:
     files = read_submission(source / "res", exam)
     rows = _rows(exam, settings["metric"], files)
     scores = _scores(rows, files)
-    private_folder(to)
-    write_all_private(
-        {
-            to / "detailed_results.html": html_page("details.html", **_details(exam, rows, files)),
-            to / "scores.json": json.dumps(scores, indent=1) + "\n",
-            to / "scores.txt": "".join(f"{name}: {value}\n" for name, value in scores.items()),
-        }
-    )
+    page = html_page("details.html", metric=settings["metric"], **_details(exam, rows, files))
+    listed = "".join(f"{name}: {value}\n" for name, value in scores.items())
+    texts = (page, json.dumps(scores, indent=1) + "\n", listed)
+    with _written_to(to):
+        private_folder(to)
+        write_all_private({to / name: text for name, text in zip(OUTPUTS, texts, strict=True)})
     return scores
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove what an earlier submission left: where this one is refused its scores would stand for it."""
+    with _written_to(folder):
+        for name in OUTPUTS:
+            (folder / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _written_to(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}.") from None
 
 
 def _settings(folder: Path) -> dict[str, str]:
@@ -99,10 +116,7 @@ def _settings(folder: Path) -> dict[str, str]:
 
 def _rows(exam: Loaded, metric: str, files: SubmissionFiles) -> Rows:
     """The overall and its formats. The run that is scored holds the key, and is gone before this returns."""
-    lines = [
-        {"item": item.item, "text": files.answers.get(item.item, ""), "candidate": "submission"}
-        for item in exam.items
-    ]
+    lines = files.rows(exam.items, "submission", missing="")
     with tempfile.TemporaryDirectory(prefix="viva-") as folder:
         run = open_run(Path(folder) / "submission.viva")
         run.import_answers(lines, benchmark=exam.spec)

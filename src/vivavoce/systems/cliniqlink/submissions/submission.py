@@ -82,8 +82,8 @@ class Refused(NamedTuple):
 def read_submissions(folder: Path, *, now: datetime | None = None) -> tuple[list[Submission], list[Refused]]:
     """The submissions in a folder in the order of their names: run files, and folders that hold one each.
 
-    A card whose date is after `now` is refused; null takes any date. Raises `InputError` where the folder
-    cannot be read or holds neither.
+    A card whose date is after `now` is refused; null takes any date. So is a folder without a run. Raises
+    `InputError` where the folder cannot be read or holds neither files of runs nor folders.
     """
     submissions: list[Submission] = []
     refused = []
@@ -115,8 +115,7 @@ def _places(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
         if path.name.startswith("."):
             continue
-        is_run = path.suffix == ".viva" and path.is_file()
-        if is_run or (path.is_dir() and (_cards(path) or any(path.glob("*.viva")))):
+        if path.is_dir() or (path.suffix == ".viva" and path.is_file()):
             yield path
 
 

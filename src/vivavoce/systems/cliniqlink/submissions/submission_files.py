@@ -7,10 +7,12 @@ that no message says whether it is right.
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item
+from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
 from vivavoce.systems.cliniqlink.benchmark import PARTS, visible_part
 from vivavoce.systems.cliniqlink.exporter import in_parts
@@ -18,8 +20,12 @@ from vivavoce.systems.cliniqlink.log_reader import part_answers
 
 MOST_BYTES = 64 * 1024 * 1024
 """The largest result file; the whole challenge of 2025, answered at length, is a tenth of it."""
+LONGEST_ANSWER = 100_000
+"""The longest answer in characters; each word of one is compared with each of the reference."""
 MOST_NAMED = 20
 _NAMES = tuple(f"{part.kind}.json" for part in PARTS)
+_OF_THE_HOST = frozenset({"metadata"})
+"""What CodaBench's worker lays beside the files of a submission."""
 
 
 class SubmissionFiles(NamedTuple):
@@ -34,13 +40,18 @@ class SubmissionFiles(NamedTuple):
     absent: tuple[str, ...]
     ignored: tuple[str, ...]
 
+    def rows(self, items: Iterable[Item], candidate: str, *, missing: str | None) -> list[dict[str, Any]]:
+        """An answer to each of these items, as `import_answers` takes it; `missing` where there is none."""
+        texts = ((item.item, self.answers.get(item.item, missing)) for item in items)
+        return [{"item": item, "text": text, "candidate": candidate} for item, text in texts]
+
 
 def read_submission(folder: Path, exam: Loaded) -> SubmissionFiles:
     """The answers in the result files of a folder, or of the one folder in it that holds any.
 
     A question without an entry, one whose response is null and all questions of an absent file are missing.
-    Raises `InputError` where there is no result file, for a link, a file of more than `MOST_BYTES`, and as
-    `read_results` for what is no answer to a question of this exam.
+    Raises `InputError` where there is no result file, for a link, a file of more than `MOST_BYTES`, an answer
+    of more than `LONGEST_ANSWER`, and as `read_results` for what is no answer to a question of this exam.
     """
     root = _root(folder)
     answers: dict[str, str] = {}
@@ -51,12 +62,23 @@ def read_submission(folder: Path, exam: Loaded) -> SubmissionFiles:
         path = root / f"{part.kind}.json"
         if _is_result_file(path):
             lines = part_answers(root, part, items, exam.card.name)
-            answers |= {line.row["item"]: line.row["text"] for line in lines if line.row["text"] is not None}
+            answers |= {line.row["item"]: _text(line) for line in lines if line.row["text"] is not None}
         else:
             absent.append(path.name)
         if lacking := tuple(item.item for item in items if item.item not in answers):
             missing[part.kind] = lacking
     return SubmissionFiles(answers, missing, tuple(absent), _ignored(root))
+
+
+def _text(line: Line) -> str:
+    """The answer of a line. Raises `InputError` for one that is too long."""
+    text: str = line.row["text"]
+    if len(text) > LONGEST_ANSWER:
+        raise InputError(
+            f"{line.where} has {len(text):,} characters, and an answer at most {LONGEST_ANSWER:,}: send the "
+            "answer alone."
+        )
+    return text
 
 
 def _root(folder: Path) -> Path:
@@ -110,7 +132,7 @@ def _is_result_file(path: Path) -> bool:
 
 def _ignored(root: Path) -> tuple[str, ...]:
     """The names of what is no result file, sorted."""
-    return tuple(sorted(path.name for path in root.iterdir() if path.name not in _NAMES))
+    return tuple(sorted(path.name for path in root.iterdir() if path.name not in {*_NAMES, *_OF_THE_HOST}))
 
 
 def _listed(names: Iterable[str]) -> str:
