@@ -229,6 +229,15 @@ def test_a_closed_stream_closes_no_other(run: Run, plugin: Path, closed: str) ->
         assert "" == done.stdout
 
 
+@pytest.mark.skipif(os.name == "nt", reason="descriptors")
+def test_workers_start_whatever_is_closed(run: Run) -> None:
+    words = [*VIVA, "score", str(run.file.path), "token_f1", "--workers", "2"]
+    done = subprocess.run(
+        ["bash", "-c", '"$@" <&- >&-', "bash", *words], capture_output=True, text=True, timeout=120
+    )
+    assert (0, "") == (done.returncode, done.stdout), done.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="terminals")
 def test_a_table_fits_the_terminal_of_stdout(run: Run, plugin: Path) -> None:
     """stderr is none here, and has another width."""

@@ -38,7 +38,7 @@ from vivavoce.cli.score import score
 from vivavoce.cli.shards import shards
 from vivavoce.cli.show import show
 from vivavoce.cli.status import status
-from vivavoce.cli.stdout import echo, end_stdout, open_stderr
+from vivavoce.cli.stdout import echo, end_stdout, open_streams
 from vivavoce.cli.study import study
 from vivavoce.cli.train import train
 from vivavoce.cli.usage_errors import UsageError, usage_message
@@ -79,7 +79,7 @@ def main() -> None:
     is Ctrl-C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    open_stderr()
+    open_streams()
     try:
         code = app(standalone_mode=False)
         end_stdout()

@@ -59,9 +59,18 @@ def others_to_stderr() -> Iterator[None]:
         yield
 
 
-def open_stderr() -> None:
-    """Put a stream that leads nowhere in place of a closed stderr, for which `print` would take stdout."""
-    if sys.stderr is None:  # as under `2>&-`
+def open_streams() -> None:
+    """Lead closed standard streams nowhere.
+
+    The next file or pipe would take the number of a closed one, as a worker's pipe that of stdout, and for a
+    closed stderr `print` takes stdout.
+    """
+    for descriptor in range(3):  # as under `<&- >&- 2>&-`
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number is given first
+    if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 

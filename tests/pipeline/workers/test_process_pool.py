@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import chain
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from vivavoce.core.errors import InputError, MetricError
 from vivavoce.pipeline.workers import Lost, Shard, open_executor, read_workers, worker
 from vivavoce.pipeline.workers.in_process import InProcess
+from vivavoce.pipeline.workers.open_files import allow_open_files
 from vivavoce.pipeline.workers.process_pool import IN_FLIGHT, ProcessPool
 from vivavoce.pipeline.workers.worker_pool import MOST_KILLS
 
@@ -51,6 +53,15 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.fixture
+def limit() -> Iterator[Any]:
+    """Sets how many files this process may open, until the test ends."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield lambda soft: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, before[1]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def wait_until_ended(pids: list[int]) -> None:
@@ -265,3 +276,31 @@ def test_auto_is_the_cores_that_this_process_may_use(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
     assert 3 == read_workers("auto")
     assert (1, 512) == (read_workers(1), read_workers("512"))
+
+
+# What a machine allows
+
+
+def test_the_limit_of_open_files_is_raised_for_many_workers(limit: Any) -> None:
+    import resource
+
+    limit(256)
+    allow_open_files(40 * 10)
+    assert 64 + 400 == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    allow_open_files(10)
+    assert 64 + 400 == resource.getrlimit(resource.RLIMIT_NOFILE)[0]  # never lowered
+
+
+def test_more_workers_than_files_may_be_open_get_a_sentence(limit: Any, monkeypatch: Any) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (256, 512))
+    with pytest.raises(InputError, match=r"so many workers need 564 open files, .* may open 512 at most"):
+        ProcessPool(50)
+
+
+def test_a_process_that_may_start_no_others_gets_a_sentence(monkeypatch: Any) -> None:
+    monkeypatch.setitem(current_process()._config, "daemon", True)  # as multiprocessing.Pool starts its own
+    with pytest.raises(InputError, match="workers=2 out"):
+        open_executor(2)
+    assert not open_executor(1).has_workers

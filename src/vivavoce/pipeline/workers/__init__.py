@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from multiprocessing import current_process
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from vivavoce.core.errors import InputError
@@ -133,7 +134,7 @@ def open_executor(workers: Workers = 1, check: Callable[[str], None] | None = No
     """The executor of so many workers; with one of them this process computes.
 
     `check` is asked about each host away from this machine whose workers would get shards; it raises where
-    they must not. Raises `InputError`.
+    they must not. Raises `InputError`, also in a process that may start no others.
     """
     from vivavoce.pipeline.workers.in_process import InProcess
     from vivavoce.pipeline.workers.process_pool import ProcessPool
@@ -142,4 +143,11 @@ def open_executor(workers: Workers = 1, check: Callable[[str], None] | None = No
     workers = read_workers(workers)
     if isinstance(workers, str):
         return RayExecutor(workers, check)
-    return InProcess() if workers == 1 else ProcessPool(workers)
+    if workers == 1:
+        return InProcess()
+    if current_process().daemon:
+        raise InputError(
+            f"this process is one of a pool that lets none of them start others: leave workers={workers} out "
+            "here, or ask from the process that started it."
+        )
+    return ProcessPool(workers)

@@ -10,9 +10,12 @@ from typing import Any
 from vivavoce.models.worker_process import become_worker
 from vivavoce.pipeline.workers import RemoteJob
 from vivavoce.pipeline.workers import worker as remote
+from vivavoce.pipeline.workers.open_files import allow_open_files
 from vivavoce.pipeline.workers.spawning import WorkerContext
 from vivavoce.pipeline.workers.worker_pool import WorkerPool
 
+FILES_A_WORKER = 10
+"""Files and pipes that this process opens for a worker, at most."""
 IN_FLIGHT = 3
 """Shards for each process that are sent, computed or waiting for an earlier one."""
 
@@ -53,4 +56,5 @@ class ProcessPool(WorkerPool):
     """Computes shards in so many processes of this machine."""
 
     def __init__(self, n_workers: int) -> None:
+        allow_open_files(n_workers * FILES_A_WORKER)
         super().__init__(n_workers, _WorkerProcess, IN_FLIGHT)
