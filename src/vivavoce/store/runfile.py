@@ -128,9 +128,9 @@ class RunFile:
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
-        there = StoreError(f"{to} is there already: a copy never overwrites.")
+        occupied = StoreError(f"{to} is there already: a copy never overwrites.")
         if to.exists() or to.is_symlink():
-            raise there
+            raise occupied
         if not to.parent.is_dir():
             raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
@@ -140,7 +140,7 @@ class RunFile:
             with suppress(OSError):  # SQLite says what is wrong with the path
                 ours = create_private(to)
             if not ours:  # another process made it since we looked
-                raise there
+                raise occupied
             try:
                 db.execute("VACUUM INTO ?", (str(to),))
                 _forget_links(to)

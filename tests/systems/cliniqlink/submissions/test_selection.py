@@ -303,10 +303,10 @@ def test_one_team_is_like_no_other(put: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Team-1", "teaml"), ("\u0391\u0399", "AI"), ("Caf\u00e9", "Cafe"), ("A_B", "ab")]
+    ("first", "second"), [("Team-1", "teaml"), ("\u0391\u0399", "AI"), ("Caf\u00e9", "Cafe"), ("A_B", "ab")]
 )
-def test_names_of_one_shape(one: str, other: str) -> None:
-    assert name_shape(one) == name_shape(other)
+def test_names_of_one_shape(first: str, second: str) -> None:
+    assert name_shape(first) == name_shape(second)
 
 
 def test_names_of_other_shapes() -> None:
