@@ -504,7 +504,8 @@ def test_what_has_no_price_goes_on_when_the_budget_is_spent():
 # Ctrl-C.
 
 SCRIPT = """
-import json, sys
+import json, signal, sys
+from vivavoce.core.termination import interrupt_once
 from vivavoce.models.engine.calls import Call, Queue
 from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.rate_limit import Limits
@@ -512,6 +513,7 @@ from vivavoce.models.requests import Message, Request
 from vivavoce.models.providers.openai import OpenAIChat
 from vivavoce.models.endpoints import EndpointConfig
 
+signal.signal(signal.SIGTERM, interrupt_once)  # as our commands do
 base_url, limits = sys.argv[1], Limits(**json.loads(sys.argv[2]))
 calls = [Call(Request(messages=(Message("user", f"q{k // 2}"),)), 1, k) for k in range(50)]  # each has a twin
 model = OpenAIChat("fake/m", "m", EndpointConfig(name="fake", base_url=base_url))
@@ -571,6 +573,26 @@ def test_a_second_ctrl_c_drops_what_is_on_the_wire(fake):
         said, complaints = process.communicate(timeout=60)
     assert [0, 0, 50, True] == json.loads(said)
     assert "" == complaints
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])
+def test_sigterm_drops_nothing_however_often_it_comes(fake, first):
+    release = asyncio.Event()
+
+    async def held(request):
+        await release.wait()
+        return web.json_response(GOOD)
+
+    server = fake(held)
+    with running(server.base_url, concurrency=6) as process:
+        until(lambda: len(server.times) == 3)
+        for number in (first, signal.SIGTERM, signal.SIGTERM):
+            process.send_signal(number)
+            time.sleep(0.5)  # of two signals before the first is heard the system keeps one
+        server.loop.call_soon_threadsafe(release.set)
+        said, complaints = process.communicate(timeout=60)
+    assert [6, 6, 44, True] == json.loads(said)
+    assert (3, "") == (len(server.times), complaints)
 
 
 @pytest.mark.parametrize(
