@@ -230,6 +230,58 @@ def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
     assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
 
 
+LONG_STEP = "{ touch begun; at_work sleep 60; }"
+"""Of a merge: a study after scoring, or the shard that comes next."""
+
+
+@pytest.mark.parametrize(
+    ("step", "steps", "to_all"),
+    [
+        ('viva run "$plan" --to "$own"', f'at_work viva run "$plan" --to "$own" && {LONG_STEP}', False),
+        ('viva merge "$own" "${shards[@]}"', f'{{ viva merge "$own" "${{shards[0]}}"; {LONG_STEP}; }}', True),
+    ],
+)
+def test_a_merge_that_is_cut_is_copied_back_and_goes_on(
+    exam: Any, home: Path, slurm: FakeSlurm, tmp_path: Path, step: str, steps: str, to_all: bool
+) -> None:
+    file = plan(home, exam(20), studies=["ranking"], report=True, metrics=["exact", "cliniqlink(idf=corpus)"])
+    script = slurm_job(file, ShardJob(2))
+    array, merge = submitted(slurm, home, script.replace(f"at_work {step}", steps))
+    for number in (1, 2):
+        assert 0 == slurm.task(array, number, cwd=home).wait(60)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    draft = home / "exam.viva.17.18.tmp"
+    draft.touch()
+    node = {"SLURM_TMPDIR": str(scratch), "VIVA_COPY_EVERY": "1"}
+    process = slurm.start_wrapped(merge, cwd=home, **node)
+    _until((home / "exam.viva").exists)  # copied while it is at work
+    _until((home / "begun").exists)
+    (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert (143, ["101"]) == (process.returncode, slurm.requeued)
+    assert ([], False) == (list(scratch.iterdir()), draft.exists())
+    before = viva_.open(home / "exam.viva")
+    assert before.responses.height > 0
+    assert [] == [check for check in before.verify() if check.wrong]
+    (home / "job.sh").write_text(script)
+    again = slurm.wrapped(merge, cwd=home, SLURM_RESTART_COUNT="1", **node)
+    assert 0 == again.returncode, again.stderr + again.stdout
+    run = viva_.open(home / "exam.viva")
+    assert (20, 40) == (run.responses.height, run.scores.height)
+    assert {"complete"} == {row.state for row in run.shards()}
+    assert (home / "exam.html").exists()
+
+
+def test_a_copy_that_a_signal_cut_is_made_again(exam: Any, home: Path, slurm: FakeSlurm) -> None:
+    cut_copy = 'viva() { [ "$1" != copy ] || [ -e cut ] || { touch cut; return 130; }; command viva "$@"; }'
+    script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace("set -u\n", f"set -u\n{cut_copy}\n")
+    (array, _) = submitted(slurm, home, script)
+    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    assert (home / "cut").exists()
+    assert 4 == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
+
+
 def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -388,8 +440,7 @@ def test_a_task_cut_after_its_work_is_done_is_not_started_again(
 ) -> None:
     """The last copy waits until the signal is there; a draft that a killed task left is gone."""
     script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace(
-        'if [ -e "$own" ]; then',
-        'touch ended; while [ "$cut" = 0 ]; do sleep 0.1; done\n  if [ -e "$own" ]; then',
+        "bring_back ||", 'touch ended; while [ "$cut" = 0 ]; do sleep 0.1; done\n  bring_back ||'
     )
     (array, _) = submitted(slurm, home, script)
     draft = home / "exam-parts" / "part-1.viva.17.18.tmp"
@@ -410,8 +461,8 @@ def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copi
     file = plan(home, exam(60, change=lambda k: {"question": f"Question {k}? " + "why " * 900}))
     script = (
         slurm_job(file, ShardJob(1))
-        .replace('viva run "$plan" --shard', '(ulimit -f 420; exec viva run "$plan" --shard')
-        .replace("--quiet &\n    child", "--quiet) 2>said &\n    child")
+        .replace("at_work viva run", "limited viva run")
+        .replace("\nshard() {", '\nlimited() { (ulimit -f 420; exec "$@") 2>said; }\n\nshard() {')
     )
     (array, _) = submitted(slurm, home, script)
     assert 2 == slurm.task(array, 1, cwd=home).wait(100)
