@@ -431,7 +431,9 @@ def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
         slurm, home, slurm_job(plan(home, exam(4), run="exam", report=True), ShardJob(1))
     )
     assert 0 == slurm.task(array, 1, cwd=home).wait(60)
-    assert 0 == slurm.wrapped(merge, cwd=home).returncode
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 0 == joined.returncode
+    assert ["run: exam", "report: exam.html"] == joined.stdout.splitlines()[-2:]
     assert (home / "exam.html").exists()
 
 

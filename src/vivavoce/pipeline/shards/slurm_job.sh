@@ -118,8 +118,9 @@ merge() {
   at_work viva merge "$own" "${shards[@]}" && at_work viva run "$plan" --to "$own"
   code=$?
   bring_back || code=2
+  [ ! -e "$run" ] || echo "run: $run"
   if [ -e "$work/${page##*/}" ]; then
-    cp -- "$work/${page##*/}" "$page" || code=2
+    cp -- "$work/${page##*/}" "$page" && echo "report: $page" || code=2
   fi
   finish "$code"
 }
