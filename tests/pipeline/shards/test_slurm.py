@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -422,6 +424,40 @@ def test_the_merge_finds_a_job_in_a_folder_of_any_name(
     assert 0 == slurm.task(array, 1, cwd=home).wait(60)
     joined = slurm.wrapped(merge, cwd=home)
     assert 0 == joined.returncode, joined.stderr + joined.stdout
+
+
+@pytest.mark.parametrize(
+    ("folder", "path", "words"),
+    [
+        (
+            "else",
+            None,
+            r"no plan exam\.yaml lies in .*else: submit the job from the folder where it was written",
+        ),
+        (
+            ".",
+            "bin",
+            "there is no viva here: activate its environment, which the job takes along, and submit",
+        ),
+    ],
+)
+def test_a_job_that_could_not_run_is_not_submitted(
+    exam: Any, home: Path, slurm: FakeSlurm, folder: str, path: str | None, words: str
+) -> None:
+    plan(home, exam(4))
+    (home / "job.sh").write_text(slurm_job(Path("exam.yaml"), ShardJob(1)))
+    for name in ("else", "bin"):
+        (home / name).mkdir()
+    (home / "bin" / "sbatch").symlink_to(slurm.folder / "sbatch")
+    before = sorted(home.rglob("*"))
+    environment = slurm.environment(**({"PATH": str(home / path)} if path else {}))
+    bash = shutil.which("bash") or "bash"
+    finished = subprocess.run(
+        [bash, home / "job.sh"], cwd=home / folder, env=environment, capture_output=True, text=True
+    )
+    assert (2, "", 1) == (finished.returncode, finished.stdout, finished.stderr.count("\n"))
+    assert re.search(words, finished.stderr)
+    assert (before, []) == (sorted(home.rglob("*")), slurm.jobs)
 
 
 def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(

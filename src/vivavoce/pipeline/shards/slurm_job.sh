@@ -10,6 +10,14 @@ cut=0
 
 submit() {
   local script id quote="'"
+  if [ ! -e "$plan" ]; then
+    echo "no plan $plan lies in $PWD: submit the job from the folder where it was written" >&2
+    exit 2
+  fi
+  if ! command -v viva >/dev/null; then
+    echo "there is no viva here: activate its environment, which the job takes along, and submit again" >&2
+    exit 2
+  fi
   script=$(realpath -- "$0") || exit 2
   mkdir -p -- "$parts" || exit 2
   id=$(sbatch --parsable "$script") || exit 2
