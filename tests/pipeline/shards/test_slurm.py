@@ -426,6 +426,26 @@ def test_the_merge_finds_a_job_in_a_folder_of_any_name(
     assert 0 == joined.returncode, joined.stderr + joined.stdout
 
 
+def test_where_an_answer_failed_for_good_the_rest_of_the_plan_runs_by_hand(
+    exam: Any, home: Path, slurm: FakeSlurm, viva: Viva, fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(request: web.Request) -> Any:
+        if "Question 3?" in (await request.json())["messages"][-1]["content"]:
+            return web.json_response({"error": "too long"}, status=400)
+        return {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
+
+    monkeypatch.setenv("VLLM_BASE_URL", fake(answer).base_url)
+    file = plan(home, exam(12), models=["vllm/m"], studies=["ranking"], report=True)
+    array, merge = submitted(slurm, home, slurm_job(file, ShardJob(1)))
+    assert 1 == slurm.task(array, 1, cwd=home).wait(60)
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 1 == joined.returncode
+    assert "unfinished: 1." in joined.stdout
+    assert not (home / "exam.html").exists()
+    viva("run", file, code=1)
+    assert (home / "exam.html").exists()
+
+
 @pytest.mark.parametrize(
     ("folder", "path", "words"),
     [
