@@ -501,8 +501,9 @@ def test_what_has_no_price_goes_on_when_the_budget_is_spent():
     assert {"stub/dear": 3, "stub/one": 50} == Counter(name for name, _, _ in got)
 
 
-# Ctrl-C.
+# Ctrl-C and SIGTERM.
 
+INT, TERM = signal.SIGINT, signal.SIGTERM
 SCRIPT = """
 import json, signal, sys
 from vivavoce.core.termination import interrupt_once
@@ -542,7 +543,8 @@ def until(what):
     pytest.fail("it did not come to that")
 
 
-def test_ctrl_c_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake):
+@pytest.mark.parametrize("signals", [[INT], [TERM, TERM, TERM], [INT, TERM, TERM]])
+def test_ctrl_c_or_any_sigterm_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake, signals):
     release = asyncio.Event()
 
     async def held(request):
@@ -552,8 +554,9 @@ def test_ctrl_c_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake):
     server = fake(held)
     with running(server.base_url, concurrency=6) as process:
         until(lambda: len(server.times) == 3)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.3)
         server.loop.call_soon_threadsafe(release.set)
         said, complaints = process.communicate(timeout=60)
     assert [6, 6, 44, True] == json.loads(said)
@@ -573,26 +576,6 @@ def test_a_second_ctrl_c_drops_what_is_on_the_wire(fake):
         said, complaints = process.communicate(timeout=60)
     assert [0, 0, 50, True] == json.loads(said)
     assert "" == complaints
-
-
-@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])
-def test_sigterm_drops_nothing_however_often_it_comes(fake, first):
-    release = asyncio.Event()
-
-    async def held(request):
-        await release.wait()
-        return web.json_response(GOOD)
-
-    server = fake(held)
-    with running(server.base_url, concurrency=6) as process:
-        until(lambda: len(server.times) == 3)
-        for number in (first, signal.SIGTERM, signal.SIGTERM):
-            process.send_signal(number)
-            time.sleep(0.5)  # of two signals before the first is heard the system keeps one
-        server.loop.call_soon_threadsafe(release.set)
-        said, complaints = process.communicate(timeout=60)
-    assert [6, 6, 44, True] == json.loads(said)
-    assert (3, "") == (len(server.times), complaints)
 
 
 @pytest.mark.parametrize(
