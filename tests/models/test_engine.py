@@ -501,10 +501,12 @@ def test_what_has_no_price_goes_on_when_the_budget_is_spent():
     assert {"stub/dear": 3, "stub/one": 50} == Counter(name for name, _, _ in got)
 
 
-# Ctrl-C.
+# Ctrl-C and SIGTERM.
 
+INT, TERM = signal.SIGINT, signal.SIGTERM
 SCRIPT = """
-import json, sys
+import json, signal, sys
+from vivavoce.core.termination import interrupt_once
 from vivavoce.models.engine.calls import Call, Queue
 from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.rate_limit import Limits
@@ -512,6 +514,7 @@ from vivavoce.models.requests import Message, Request
 from vivavoce.models.providers.openai import OpenAIChat
 from vivavoce.models.endpoints import EndpointConfig
 
+signal.signal(signal.SIGTERM, interrupt_once)  # as our commands do
 base_url, limits = sys.argv[1], Limits(**json.loads(sys.argv[2]))
 calls = [Call(Request(messages=(Message("user", f"q{k // 2}"),)), 1, k) for k in range(50)]  # each has a twin
 model = OpenAIChat("fake/m", "m", EndpointConfig(name="fake", base_url=base_url))
@@ -540,7 +543,8 @@ def until(what):
     pytest.fail("it did not come to that")
 
 
-def test_ctrl_c_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake):
+@pytest.mark.parametrize("signals", [[INT], [TERM, TERM, TERM], [INT, TERM, TERM]])
+def test_ctrl_c_or_any_sigterm_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake, signals):
     release = asyncio.Event()
 
     async def held(request):
@@ -550,8 +554,9 @@ def test_ctrl_c_lets_what_is_on_the_wire_finish_and_asks_nothing_new(fake):
     server = fake(held)
     with running(server.base_url, concurrency=6) as process:
         until(lambda: len(server.times) == 3)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.3)
         server.loop.call_soon_threadsafe(release.set)
         said, complaints = process.communicate(timeout=60)
     assert [6, 6, 44, True] == json.loads(said)

@@ -45,6 +45,7 @@ from vivavoce.cli.usage_errors import UsageError, usage_message
 from vivavoce.cli.vary import vary
 from vivavoce.cli.view import view
 from vivavoce.core.errors import RunNotFound, VivaError
+from vivavoce.core.termination import interrupt_once
 from vivavoce.core.text import one_line, printable
 
 app = typer.Typer(
@@ -76,9 +77,9 @@ def main() -> None:
     """Run the command line; an error is one sentence on stderr, never a traceback.
 
     With VIVA_TRACEBACK=1 an error of our own shows where it happened. SIGTERM, by which schedulers end a job,
-    is Ctrl-C.
+    is Ctrl-C; sent again, it changes nothing.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, interrupt_once)
     open_streams()
     try:
         code = app(standalone_mode=False)

@@ -52,12 +52,20 @@ class FakeSlurm:
             ["bash", str(spooled)], cwd=cwd, env=self.environment(**variables), start_new_session=True
         )
 
-    def wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.CompletedProcess:
-        """Run a job that was submitted with `--wrap`."""
-        return subprocess.run(
-            ["sh", "-c", job["options"]["wrap"]], cwd=cwd, env=self.environment(**more), check=False,
-            capture_output=True, text=True,
+    def start_wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.Popen[str]:
+        """Start a job that was submitted with `--wrap`, in a group of processes of its own."""
+        # Slurm makes a script of the words: its shell stays unless they begin with `exec`.
+        environment = self.environment(SLURM_JOB_ID=str(job["id"]), **more)
+        return subprocess.Popen(
+            ["sh", "-c", f"{job['options']['wrap']}\n:"], cwd=cwd, env=environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+    def wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run such a job to its end."""
+        process = self.start_wrapped(job, cwd=cwd, **more)
+        out, error = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, error)
 
 
 def sbatch(words: list[str]) -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,6 +212,78 @@ def test_the_written_job_runs_is_preempted_requeued_and_merged(
     assert [] == list(scratch.iterdir())
 
 
+def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
+    exam: Any, home: Path, slurm: FakeSlurm, fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`viva run` gets it from the scheduler and from the script of the job."""
+    server = HeldEndpoint()
+    monkeypatch.setenv("VLLM_BASE_URL", fake(server).base_url)
+    (home / "p.yaml").write_text("vllm: {concurrency: 4}\n")
+    file = plan(home, exam(60), models=["vllm/m"], providers=str(home / "p.yaml"))
+    (array, _) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
+    task = slurm.task(array, 1, cwd=home)
+    _until(lambda: len(server.seen) > 6)
+    for _ in range(3):
+        os.killpg(task.pid, signal.SIGTERM)
+        time.sleep(0.5)
+    server.released.set()
+    assert 143 == task.wait(60)
+    assert ["100_1"] == slurm.requeued
+    assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
+
+
+LONG_STEP = "{ touch begun; at_work sleep 60; }"
+"""Of a merge: a study after scoring, or the shard that comes next."""
+
+
+@pytest.mark.parametrize(
+    ("step", "steps", "to_all"),
+    [
+        ('viva run "$plan" --to "$own"', f'at_work viva run "$plan" --to "$own" && {LONG_STEP}', False),
+        ('viva merge "$own" "${shards[@]}"', f'{{ viva merge "$own" "${{shards[0]}}"; {LONG_STEP}; }}', True),
+    ],
+)
+def test_a_merge_that_is_cut_is_copied_back_and_goes_on(
+    exam: Any, home: Path, slurm: FakeSlurm, tmp_path: Path, step: str, steps: str, to_all: bool
+) -> None:
+    file = plan(home, exam(20), studies=["ranking"], report=True, metrics=["exact", "cliniqlink(idf=corpus)"])
+    script = slurm_job(file, ShardJob(2))
+    array, merge = submitted(slurm, home, script.replace(f"at_work {step}", steps))
+    for number in (1, 2):
+        assert 0 == slurm.task(array, number, cwd=home).wait(60)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    draft = home / "exam.viva.17.18.tmp"
+    draft.touch()
+    node = {"SLURM_TMPDIR": str(scratch), "VIVA_COPY_EVERY": "1"}
+    process = slurm.start_wrapped(merge, cwd=home, **node)
+    _until((home / "exam.viva").exists)  # copied while it is at work
+    _until((home / "begun").exists)
+    (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert (143, ["101"]) == (process.returncode, slurm.requeued)
+    assert ([], False) == (list(scratch.iterdir()), draft.exists())
+    before = viva_.open(home / "exam.viva")
+    assert before.responses.height > 0
+    assert [] == [check for check in before.verify() if check.wrong]
+    (home / "job.sh").write_text(script)
+    again = slurm.wrapped(merge, cwd=home, SLURM_RESTART_COUNT="1", **node)
+    assert 0 == again.returncode, again.stderr + again.stdout
+    run = viva_.open(home / "exam.viva")
+    assert (20, 40) == (run.responses.height, run.scores.height)
+    assert {"complete"} == {row.state for row in run.shards()}
+    assert (home / "exam.html").exists()
+
+
+def test_a_copy_that_a_signal_cut_is_made_again(exam: Any, home: Path, slurm: FakeSlurm) -> None:
+    cut_copy = 'viva() { [ "$1" != copy ] || [ -e cut ] || { touch cut; return 130; }; command viva "$@"; }'
+    script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace("set -u\n", f"set -u\n{cut_copy}\n")
+    (array, _) = submitted(slurm, home, script)
+    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    assert (home / "cut").exists()
+    assert 4 == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
+
+
 def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -352,6 +426,60 @@ def test_the_merge_finds_a_job_in_a_folder_of_any_name(
     assert 0 == joined.returncode, joined.stderr + joined.stdout
 
 
+def test_where_an_answer_failed_for_good_the_rest_of_the_plan_runs_by_hand(
+    exam: Any, home: Path, slurm: FakeSlurm, viva: Viva, fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(request: web.Request) -> Any:
+        if "Question 3?" in (await request.json())["messages"][-1]["content"]:
+            return web.json_response({"error": "too long"}, status=400)
+        return {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
+
+    monkeypatch.setenv("VLLM_BASE_URL", fake(answer).base_url)
+    file = plan(home, exam(12), models=["vllm/m"], studies=["ranking"], report=True)
+    array, merge = submitted(slurm, home, slurm_job(file, ShardJob(1)))
+    assert 1 == slurm.task(array, 1, cwd=home).wait(60)
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 1 == joined.returncode
+    assert "unfinished: 1." in joined.stdout
+    assert not (home / "exam.html").exists()
+    viva("run", file, code=1)
+    assert (home / "exam.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "path", "words"),
+    [
+        (
+            "else",
+            None,
+            r"no plan exam\.yaml lies in .*else: submit the job from the folder where it was written",
+        ),
+        (
+            ".",
+            "bin",
+            "there is no viva here: activate its environment, which the job takes along, and submit",
+        ),
+    ],
+)
+def test_a_job_that_could_not_run_is_not_submitted(
+    exam: Any, home: Path, slurm: FakeSlurm, folder: str, path: str | None, words: str
+) -> None:
+    plan(home, exam(4))
+    (home / "job.sh").write_text(slurm_job(Path("exam.yaml"), ShardJob(1)))
+    for name in ("else", "bin"):
+        (home / name).mkdir()
+    (home / "bin" / "sbatch").symlink_to(slurm.folder / "sbatch")
+    before = sorted(home.rglob("*"))
+    environment = slurm.environment(**({"PATH": str(home / path)} if path else {}))
+    bash = shutil.which("bash") or "bash"
+    finished = subprocess.run(
+        [bash, home / "job.sh"], cwd=home / folder, env=environment, capture_output=True, text=True
+    )
+    assert (2, "", 1) == (finished.returncode, finished.stdout, finished.stderr.count("\n"))
+    assert re.search(words, finished.stderr)
+    assert (before, []) == (sorted(home.rglob("*")), slurm.jobs)
+
+
 def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
     exam: Any, home: Path, slurm: FakeSlurm
 ) -> None:
@@ -359,7 +487,9 @@ def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
         slurm, home, slurm_job(plan(home, exam(4), run="exam", report=True), ShardJob(1))
     )
     assert 0 == slurm.task(array, 1, cwd=home).wait(60)
-    assert 0 == slurm.wrapped(merge, cwd=home).returncode
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 0 == joined.returncode
+    assert ["run: exam", "report: exam.html"] == joined.stdout.splitlines()[-2:]
     assert (home / "exam.html").exists()
 
 
@@ -368,8 +498,7 @@ def test_a_task_cut_after_its_work_is_done_is_not_started_again(
 ) -> None:
     """The last copy waits until the signal is there; a draft that a killed task left is gone."""
     script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace(
-        'if [ -e "$own" ]; then',
-        'touch ended; while [ "$cut" = 0 ]; do sleep 0.1; done\n  if [ -e "$own" ]; then',
+        "bring_back ||", 'touch ended; while [ "$cut" = 0 ]; do sleep 0.1; done\n  bring_back ||'
     )
     (array, _) = submitted(slurm, home, script)
     draft = home / "exam-parts" / "part-1.viva.17.18.tmp"
@@ -390,8 +519,8 @@ def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copi
     file = plan(home, exam(60, change=lambda k: {"question": f"Question {k}? " + "why " * 900}))
     script = (
         slurm_job(file, ShardJob(1))
-        .replace('viva run "$plan" --shard', '(ulimit -f 420; exec viva run "$plan" --shard')
-        .replace("--quiet &\n    child", "--quiet) 2>said &\n    child")
+        .replace("at_work viva run", "limited viva run")
+        .replace("\nshard() {", '\nlimited() { (ulimit -f 420; exec "$@") 2>said; }\n\nshard() {')
     )
     (array, _) = submitted(slurm, home, script)
     assert 2 == slurm.task(array, 1, cwd=home).wait(100)

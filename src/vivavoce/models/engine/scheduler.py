@@ -60,10 +60,10 @@ def ask(
     at cost 0 and nothing is sent; a stored failure is requested again. `store`, `recall` and generators are
     called in a thread of their own, one at a time, `progress` in that of the event loop.
 
-    Ctrl-C lets requests in flight finish, a second one drops them. A model that cannot be asked at all
-    (a refused key, no host, offline) is given up, and so is one that three requests in a row find to fail for
-    the same reason, or twenty for any (`RefusalCounter`; given `refusals` go on counting those of earlier
-    calls): its other calls are remaining, not failed. What was sent to it is stored all the same.
+    Ctrl-C or SIGTERM lets requests in flight finish, a second Ctrl-C drops them. A model that cannot be asked
+    at all (a refused key, no host, offline) is given up, and so is one that three requests in a row find to
+    fail for the same reason, or twenty for any (`RefusalCounter`; given `refusals` go on counting those of
+    earlier calls): its other calls are remaining, not failed. What was sent to it is stored all the same.
 
     A request takes `timeout_total` seconds at most, over all its attempts and the waits between them; waits
     for our own limits do not count, nor do models of this process. `progress` is also called while nothing

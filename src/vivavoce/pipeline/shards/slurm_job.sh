@@ -1,5 +1,5 @@
 # `bash job.sh` submits the array job and the merge that waits for it; `sbatch job.sh` the array job alone;
-# `bash job.sh merge` joins what is there. A task that is cut goes on when it runs again.
+# `bash job.sh merge` joins what is there. A job that is cut goes on when it runs again.
 
 set -u
 umask 077
@@ -10,25 +10,28 @@ cut=0
 
 submit() {
   local script id quote="'"
+  if [ ! -e "$plan" ]; then
+    echo "no plan $plan lies in $PWD: submit the job from the folder where it was written" >&2
+    exit 2
+  fi
+  if ! command -v viva >/dev/null; then
+    echo "there is no viva here: activate its environment, which the job takes along, and submit again" >&2
+    exit 2
+  fi
   script=$(realpath -- "$0") || exit 2
   mkdir -p -- "$parts" || exit 2
   id=$(sbatch --parsable "$script") || exit 2
   id=${id%%;*}
   sbatch --parsable --dependency="$merge_after:$id" --job-name="$job_name-merge" --time="$time_limit" \
-    --mem="$memory" --output="viva-%x-%j.log" \
-    --wrap="bash '${script//$quote/$quote\\$quote$quote}' merge" >/dev/null || exit 2  # for sh: no %q
+    --mem="$memory" --output="viva-%x-%j.log" --open-mode=append --signal=B:TERM@120 --requeue \
+    --wrap="exec bash '${script//$quote/$quote\\$quote$quote}' merge" >/dev/null || exit 2  # for sh: no %q
   echo "array job $id of $of shards, and a merge behind it"
-}
-
-scratch() {
-  work=$(mktemp -d -- "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/viva.XXXXXXXX") || exit 2
-  trap 'rm -rf -- "$work"' EXIT
 }
 
 # A copy takes the place of an earlier one in one step, so that no half copy is ever there.
 copy_to() {
   local draft="$2.$$.$BASHPID.tmp"
-  if viva copy "$1" "$draft" --quiet; then
+  if viva copy "$1" "$draft" --quiet || { [ $? -ge 128 ] && viva copy "$1" "$draft" --quiet; }; then  # cut once
     mv -f -- "$draft" "$2"
   else
     rm -f -- "$draft"
@@ -52,20 +55,11 @@ stop() {
   [ -n "$child" ] && kill -TERM "$child" 2>/dev/null
 }
 
-shard() {
-  local part="$parts/part-$1.viva" own code=143
-  scratch
-  own="$work/part-$1.viva"
-  mkdir -p -- "$parts" || exit 2
-  rm -f -- "$part".*.tmp  # of a task that was killed while it copied
-  trap stop TERM
-  if [ -e "$part" ]; then
-    viva copy "$part" "$own" --quiet || exit 2
-  fi
-  copy_often "$own" "$part" &
-  copier=$!
+# Runs a command that `stop` ends, and none once the job is cut.
+at_work() {
+  local code=143
   if [ "$cut" = 0 ]; then
-    viva run "$plan" --shard "$1/$of" --to "$own" --limits "$limits" --quiet &
+    "$@" &
     child=$!
     [ "$cut" = 0 ] || kill -TERM "$child"
     wait "$child"
@@ -74,52 +68,76 @@ shard() {
       wait "$child"
       code=$?
     done
+    child=""
   fi
+  return "$code"
+}
+
+# Takes the run $1 to the node's disk as the file $2, from where it is copied back while the job works on it.
+take() {
+  target=$1
+  work=$(mktemp -d -- "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/viva.XXXXXXXX") || exit 2
+  trap 'rm -rf -- "$work"' EXIT
+  own="$work/$2"
+  rm -f -- "$target".[0-9]*.tmp  # of a job that was killed while it copied
+  trap stop TERM INT
+  if [ -e "$target" ]; then
+    at_work viva copy "$target" "$own" --quiet || finish 2
+  fi
+  copy_often "$own" "$target" &
+  copier=$!
+}
+
+bring_back() {
   kill -TERM "$copier" 2>/dev/null
   wait "$copier" 2>/dev/null
-  if [ -e "$own" ]; then
-    copy_to "$own" "$part" || code=2
-  fi
-  if [ "$cut" = 1 ] && [ "$code" != 0 ]; then
-    if [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] && command -v scontrol >/dev/null; then
-      scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+  [ ! -e "$own" ] || copy_to "$own" "$target"
+}
+
+finish() {
+  if [ "$cut" = 1 ] && [ "$1" != 0 ]; then
+    if [ -n "$job" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] && command -v scontrol >/dev/null; then
+      scontrol requeue "$job"
     fi
     exit 143
   fi
-  exit "$code"
+  exit "$1"
+}
+
+shard() {
+  local code
+  mkdir -p -- "$parts" || exit 2
+  take "$parts/part-$1.viva" "part-$1.viva"
+  at_work viva run "$plan" --shard "$1/$of" --to "$own" --limits "$limits" --quiet
+  code=$?
+  bring_back || code=2
+  finish "$code"
 }
 
 merge() {
-  local all code=0 shards
-  scratch
-  all="$work/$name"
-  if [ -e "$run" ]; then
-    viva copy "$run" "$all" --quiet || exit 2
-  fi
+  local code shards
   shopt -s nullglob
   shards=("$parts"/part-*.viva)
   if [ "${#shards[@]}" = 0 ]; then
     echo "no shard lies in $parts" >&2
     exit 1
   fi
-  viva merge "$all" "${shards[@]}"
+  take "$run" "$name"
+  at_work viva merge "$own" "${shards[@]}" && at_work viva run "$plan" --to "$own"
   code=$?
-  if [ "$code" = 0 ]; then
-    viva run "$plan" --to "$all"
-    code=$?
-  fi
-  if [ -e "$all" ]; then
-    copy_to "$all" "$run" || code=2
-  fi
+  bring_back || code=2
+  [ ! -e "$run" ] || echo "run: $run"
   if [ -e "$work/${page##*/}" ]; then
-    cp -- "$work/${page##*/}" "$page" || code=2
+    cp -- "$work/${page##*/}" "$page" && echo "report: $page" || code=2
   fi
-  exit "$code"
+  finish "$code"
 }
 
 if [ "${1:-}" = merge ]; then
+  job=${SLURM_JOB_ID:-}
   merge
 elif [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
+  job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
   shard "$SLURM_ARRAY_TASK_ID"
 else
   submit

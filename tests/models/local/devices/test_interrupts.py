@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -70,12 +70,15 @@ def started(command, tmp_path) -> "subprocess.Popen[str]":
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_lets_what_runs_finish_and_leaves_the_rest(command, tmp_path, number):
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 3), (signal.SIGINT, 1)])
+def test_a_stop_lets_what_runs_finish_and_leaves_the_rest(command, tmp_path, number, times):
     process = started(command(SLOW_S), tmp_path)
     children = loads(tmp_path / "log")
-    for pid in (process.pid, *children):  # as a scheduler, or a terminal, sends it to all
-        os.kill(pid, number)
+    for _ in range(times):
+        for pid in (process.pid, *children):  # as a scheduler, or a terminal, sends it to all
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        time.sleep(0.05)
     out, error = process.communicate(timeout=60)
     assert 130 == process.returncode, error
     (row,) = json.loads(out)["rows"]
