@@ -15,6 +15,7 @@ import pytest
 from tests.pipeline.shards.test_collect_and_score import ECHO, parts
 
 import vivavoce as viva_
+from vivavoce.cli.watch import show_progress
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
 from vivavoce.pipeline.shards.memory import ShardWork
@@ -216,11 +217,8 @@ def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: P
 
 
 def test_a_folder_without_a_run_and_a_path_without_anything(tmp_path: Path, viva: Viva) -> None:
-    for words in ((), ("--watch",)):
-        with pytest.raises(
-            StoreError, match=r"no run lies in the folder .*: a run is a file whose name ends"
-        ):
-            viva("status", tmp_path, *words)
+    with pytest.raises(StoreError, match=r"no run lies in the folder .*: a run is a file whose name ends"):
+        viva("status", tmp_path)
     with pytest.raises(RunNotFound, match="no run at"):
         viva("status", tmp_path / "none.viva", "--watch")
     for every in ("0", "-1", "nan", "inf"):
@@ -294,6 +292,62 @@ def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path
     assert 0 == process.returncode
     answers = [json.loads(line) for line in [*lines, *rest.splitlines()]]
     assert {6} == {answer["rows"][-1]["done"] for answer in answers}
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """What a watch prints at each look; between two looks, these steps are taken, and then Ctrl-C."""
+
+    def watched(path: Path, *steps: Callable[[], object], json: bool = False) -> list[str]:
+        printed, left = [], list(steps)
+
+        def next_step(_: float) -> None:
+            printed.append(capsys.readouterr().out)
+            if not left:
+                raise KeyboardInterrupt
+            left.pop(0)()
+
+        monkeypatch.setattr("vivavoce.cli.watch.time.sleep", next_step)
+        show_progress(path, watch=True, every=5.0, json=json, quiet=False)
+        return printed
+
+    return watched
+
+
+def test_a_watch_waits_for_the_first_run_and_for_runs_that_are_gone_for_a_moment(
+    exam: Any, tmp_path: Path, looks: Callable[..., list[str]]
+) -> None:
+    folder, away = tmp_path / "parts", tmp_path / "away"
+    folder.mkdir()
+    steps: list[Callable[[], object]] = [
+        lambda: parts(folder, exam(6), 1),
+        lambda: folder.rename(away),
+        lambda: away.rename(folder),
+        lambda: (folder / "part-1.viva").unlink(),
+    ]
+    before, first, gone, again, without = looks(folder, *steps)
+    yet = f"No run here yet: {folder} is looked at again.\n"
+    assert [yet, yet, yet] == [before, gone, without]
+    assert first == again
+    assert "part-1.viva" in first
+    (look,) = looks(folder, json=True)
+    assert {"schema": "viva.status/1", "run": str(folder), "rows": []} == json.loads(look)
+
+
+def test_a_run_that_cannot_be_read_for_a_moment_does_not_end_its_watch(
+    exam: Any, tmp_path: Path, looks: Callable[..., list[str]]
+) -> None:
+    (run,) = parts(tmp_path, exam(6), 1)
+    path, copy = run.file.path, tmp_path / "copy.viva"
+    shutil.copy(path, copy)
+    first, broken, again = looks(
+        path, lambda: path.write_bytes(b"no database"), lambda: shutil.copy(copy, path)
+    )
+    assert first == again
+    assert broken.startswith(f"{path} is no readable run file")
+    path.write_bytes(b"no database")
+    with pytest.raises(StoreError, match="is no readable run file"):
+        looks(path)
 
 
 def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: Path) -> None:

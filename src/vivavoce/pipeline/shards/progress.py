@@ -56,15 +56,21 @@ class _ShardRun(NamedTuple):
 
 
 def run_files(path: Path) -> list[Path]:
-    """The run at a path, or the runs in a folder. Raises `StoreError` for a folder without one."""
+    """The run at a path, or the runs in a folder.
+
+    Raises `RunNotFound` where nothing lies at the path and for a folder without a run, `StoreError` where
+    nobody can look now.
+    """
     try:
+        if not path.exists():
+            raise RunNotFound(f"no run at {path}.")
         if not path.is_dir():
             return [path]
         runs = sorted(file for file in path.glob("*.viva") if file.is_file())
     except OSError as error:
         raise StoreError(f"cannot look into {path}: {error.strerror or error}.") from error
     if not runs:
-        raise StoreError(
+        raise RunNotFound(
             f"no run lies in the folder {path}: a run is a file whose name ends with .viva, such as `viva "
             "collect` makes."
         )
@@ -77,15 +83,14 @@ def snapshot(path: Path) -> list[ProgressRow]:
     Nor do second runs of one shard, such as copies: the one that is furthest counts. A run that is named by
     itself is one shard, which misses no other.
 
-    Raises `RunNotFound` where nothing lies at the path, `StoreError` for a folder without a run.
+    Raises `RunNotFound` where nothing lies at the path and for a folder without a run.
     """
-    if not path.exists():
-        raise RunNotFound(f"no run at {path}.")
-    progress_of = _readable if path.is_dir() else _progress
-    runs = [progress_of(file) for file in run_files(path)]
+    files = run_files(path)
+    progress_of = _progress if files == [path] else _readable
+    runs = [progress_of(file) for file in files]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [*rows, _total(path, counted, _count_missing(runs) if path.is_dir() else 0)]
+    return [*rows, _total(path, counted, 0 if files == [path] else _count_missing(runs))]
 
 
 class _Division(NamedTuple):
