@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 _CLEAR = "\x1b[H\x1b[2J"
 LONGEST_NAME, LONGEST_ERROR = 255, 2_000
 """Characters that are shown: all of a file's name, and of what is wrong with it."""
-_COLUMNS = ("run", "shard", "done", "failed", "left", "scores", "calls a minute", "time left", "cost")
+_COLUMNS = (
+    "run",
+    "shard",
+    "done",
+    "failed",
+    "left",
+    "scores",
+    "calls a minute",
+    "time left",
+    "cost",
+    "as of (UTC)",
+)
 
 
 def show_progress(path: Path, *, watch: bool, every: float, json: bool, quiet: bool) -> None:
@@ -101,10 +112,12 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             f"{row.rate:.0f}",
             _duration(row.seconds_left),
             figure(row.cost, 2),
+            row.as_of and row.as_of[:16].replace("T", " "),
         )
         for row in rows
     ]
-    print_table(_COLUMNS, lines)
+    n = len(_COLUMNS) - (not any(row.as_of for row in rows))
+    print_table(_COLUMNS[:n], [line[:n] for line in lines])
     for row in rows:
         if row.error:
             echo(one_line(row.error, LONGEST_ERROR))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import vivavoce as viva_
 from vivavoce.cli.watch import show_progress
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
+from vivavoce.pipeline.run import Run
 from vivavoce.pipeline.shards.memory import ShardWork
 from vivavoce.pipeline.shards.progress import (
     ProgressRow,
@@ -348,6 +350,50 @@ def test_a_run_that_cannot_be_read_for_a_moment_does_not_end_its_watch(
     path.write_bytes(b"no database")
     with pytest.raises(StoreError, match="is no readable run file"):
         looks(path)
+
+
+def grow_older(run: Run, seconds: float) -> None:
+    """Let the latest call of a run be so old, and each before it 11 seconds older."""
+    with run.file.writing() as db:
+        db.execute(
+            "UPDATE calls SET made_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', -(? + 11.0 * "
+            "((SELECT max(call_id) FROM calls) - call_id)) || ' seconds')",
+            (seconds,),
+        )
+
+
+@pytest.mark.parametrize(("age", "rate"), [(6.0, 5.0), (65.0, 5.0), (600.0, 5.0), (880.0, 5.0), (905.0, 0.0)])
+def test_the_rate_of_a_copy_is_that_of_its_last_minute_until_it_has_been_silent_for_long(
+    exam: Any, tmp_path: Path, viva: Viva, age: float, rate: float
+) -> None:
+    run = viva_.open(tmp_path / "part-1.viva")
+    run.collect(exam(60), models=ECHO, shard="1/2")
+    grow_older(run, age)
+    with run.file.writing() as db:
+        db.execute("DELETE FROM calls WHERE call_id <= 4")
+        db.execute("DELETE FROM responses WHERE response_id <= 4")
+    row, total = snapshot(tmp_path)
+    assert (rate, rate) == (row.rate, total.rate)
+    assert (4, 48.0 if rate else None) == (row.remaining, row.seconds_left)
+    table = viva("status", tmp_path).stdout
+    if age < 60:
+        assert row.as_of is total.as_of is None
+        assert "as of" not in table
+        return
+    assert row.as_of
+    at = datetime.fromisoformat(row.as_of)
+    assert age == pytest.approx((datetime.now(UTC) - at).total_seconds(), abs=10)
+    assert total.as_of == (row.as_of if rate else None)
+    assert "as of (UTC)" in table
+    assert f"{at:%Y-%m-%d %H:%M}" in table
+
+
+def test_a_clock_that_is_ahead_adds_nothing_to_the_rate(exam: Any, tmp_path: Path) -> None:
+    run = viva_.open(tmp_path / "part-1.viva")
+    run.collect(exam(30), models=ECHO)
+    grow_older(run, -300)
+    row, _ = snapshot(tmp_path)
+    assert (5.0, None) == (row.rate, row.as_of)
 
 
 def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from vivavoce.store.runfile import RunFile
 Number = TypeVar("Number", int, float)
 WINDOW_S = 60.0
 """Seconds over which the rate is counted."""
+SILENT_S = 900.0
+"""Seconds without a call after which a run has no rate: a Slurm task copies its run every 600."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,9 @@ class ProgressRow:
 
     `done` and `failed` count responses, `remaining` those that are still to be asked, null where nothing says
     how many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without it.
+    A run of which the latest call is older, such as a copy, says by `as_of` when that was (UTC), and its rate
+    is of the minute before; after 15 minutes without a call it is 0. `as_of` of the total is the oldest that
+    its rate counts.
     `error` says why a run cannot be read now. `missing` counts shards of which no run lies there. `copy_of`
     names the run, further on or as far, that holds the same shard and counts in place of this one.
     """
@@ -36,6 +41,7 @@ class ProgressRow:
     remaining: int | None = None
     scores: int = 0
     rate: float = 0.0
+    as_of: str | None = None
     seconds_left: float | None = None
     cost: float | None = None
     error: str | None = None
@@ -152,7 +158,7 @@ def _progress(file: Path) -> _ShardRun:
         expected = _expected(db, works)
         done, failed = _responses(db)
         (scores,) = db.execute("SELECT count(*) FROM scores").fetchone()
-        rate = _rate(db)
+        rate, as_of = _rate(db)
         cost, unpriced = db.execute("SELECT total(cost), count(*) - count(cost) FROM calls").fetchone()
     remaining = None if expected is None else max(0, expected - done - failed)
     row = ProgressRow(
@@ -163,6 +169,7 @@ def _progress(file: Path) -> _ShardRun:
         remaining=remaining,
         scores=scores,
         rate=rate,
+        as_of=as_of,
         seconds_left=_seconds_left(remaining, rate),
         cost=None if unpriced else finite(cost),
     )
@@ -179,13 +186,25 @@ def _responses(db: sqlite3.Connection) -> tuple[int, int]:
     return counts
 
 
-def _rate(db: sqlite3.Connection) -> float:
-    """Calls a minute over the last minute."""
-    (n,) = db.execute(
-        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{WINDOW_S:.0f} seconds",),
+def _rate(db: sqlite3.Connection) -> tuple[float, str | None]:
+    """Calls a minute over the last minute, or over the minute before the latest call, and when that was."""
+    latest, age = db.execute(
+        "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(made_at)), "
+        "86400.0 * (julianday('now') - julianday(max(made_at))) FROM calls"
     ).fetchone()
-    return float(n * 60.0 / WINDOW_S)
+    if latest is None:
+        return 0.0, None
+    as_of = latest if age > WINDOW_S else None
+    if age > SILENT_S:
+        return 0.0, as_of
+    # Another machine's clock may be ahead of ours, too.
+    is_of_now = 0 <= age <= WINDOW_S
+    (n,) = db.execute(
+        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', ?, ?)",
+        ("now" if is_of_now else latest, f"-{WINDOW_S:.0f} seconds"),
+    ).fetchone()
+    # A minute that is chosen to end at a call would count a call too many.
+    return float((n if is_of_now else n - 1) * 60.0 / WINDOW_S), as_of
 
 
 def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
@@ -264,6 +283,7 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
 def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow:
     remaining = _sum(row.remaining for row in rows)
     rate = sum(row.rate for row in rows)
+    as_of = min((row.as_of for row in rows if row.rate and row.as_of), default=None)
     return ProgressRow(
         about="total",
         run=str(path),
@@ -272,6 +292,7 @@ def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow
         remaining=remaining,
         scores=sum(row.scores for row in rows),
         rate=rate,
+        as_of=as_of,
         seconds_left=_seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
         missing=missing,
