@@ -126,7 +126,8 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             echo(f"{copy} holds shard {row.shard}, as {holder} does: all counts it once.")
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
-            echo(f"{counted(row.missing, 'shard')} {verb} no run here yet.")
+            most = "At most " if any(row.error for row in rows) else ""
+            echo(f"{most}{counted(row.missing, 'shard')} {verb} no run here yet.")
 
 
 def _name(path: str) -> str:

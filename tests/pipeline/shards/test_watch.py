@@ -44,14 +44,14 @@ def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> No
     assert [None, "1/3", "2/3"] == [row.shard for row in each]
     heights = [runs[0].responses.height, runs[1].responses.height]
     assert heights == [row.done for row in each[1:]]
-    assert ("total", sum(heights), 0, 0, 1) == (
+    assert ("total", sum(heights), 0, None, 1) == (
         total.about,
         total.done,
         total.failed,
         total.remaining,
         total.missing,
     )
-    assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
+    assert (heights[0], 0.0, None) == (total.scores, total.cost, total.seconds_left)
     assert sum(heights) == total.rate  # all of them came within the last minute
 
 
@@ -216,6 +216,40 @@ def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: P
     assert (6, 6) == (part.done, total.done)
     with pytest.raises(StoreError):
         snapshot(folder / "broken.viva")
+
+
+def test_what_is_left_in_all_is_not_known_while_shards_are_missing_or_not_read(
+    exam: Any, tmp_path: Path, viva: Viva
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    runs = parts(folder, exam(30), 3)
+    total = snapshot(folder)[-1]
+    assert (0, 0.0, 0) == (total.remaining, total.seconds_left, total.missing)
+    runs[1].file.path.write_bytes(b"no database")
+    total = snapshot(folder)[-1]
+    assert (None, None, 1) == (total.remaining, total.seconds_left, total.missing)
+    assert "At most 1 shard has no run here yet." in viva("status", folder).stdout.splitlines()
+    for run in runs[1:]:
+        run.file.path.unlink()
+    total = snapshot(folder)[-1]
+    assert (None, None, 2) == (total.remaining, total.seconds_left, total.missing)
+    assert "2 shards have no run here yet." in viva("status", folder).stdout.splitlines()
+
+
+def test_the_time_left_in_all_is_not_known_where_a_run_with_some_left_has_stopped(
+    exam: Any, tmp_path: Path
+) -> None:
+    for run in parts(tmp_path, exam(60), 2):
+        with run.file.writing() as db:
+            db.execute("DELETE FROM calls WHERE call_id <= 4")
+            db.execute("DELETE FROM responses WHERE response_id <= 4")
+    total = snapshot(tmp_path)[-1]
+    assert (8, 8 / total.rate * 60) == (total.remaining, total.seconds_left)
+    grow_older(run, 1_000)
+    total = snapshot(tmp_path)[-1]
+    assert (8, None) == (total.remaining, total.seconds_left)
+    assert total.rate
 
 
 def test_a_folder_without_a_run_and_a_path_without_anything(tmp_path: Path, viva: Viva) -> None:

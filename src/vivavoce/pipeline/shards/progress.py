@@ -29,8 +29,10 @@ class ProgressRow:
     A run of which the latest call is older, such as a copy, says by `as_of` when that was (UTC), and its rate
     is of the minute before; after 15 minutes without a call it is 0. `as_of` of the total is the oldest that
     its rate counts.
-    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there. `copy_of`
-    names the run, further on or as far, that holds the same shard and counts in place of this one.
+    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there that can
+    be read: while it is not 0, or a row has an `error`, what is left in all is null; so is the time where a
+    run has some left and no rate. `copy_of` names the run, further on or as far, that holds the same shard
+    and counts in place of this one.
     """
 
     about: str = "progress"
@@ -96,7 +98,8 @@ def snapshot(path: Path) -> list[ProgressRow]:
     runs = [progress_of(file) for file in files]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [*rows, _total(path, counted, 0 if files == [path] else _count_missing(runs))]
+    unread = any(row.error for row in rows)
+    return [*rows, _total(path, counted, 0 if files == [path] else _count_missing(runs), unread=unread)]
 
 
 class _Division(NamedTuple):
@@ -280,10 +283,13 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
     return total
 
 
-def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow:
-    remaining = _sum(row.remaining for row in rows)
+def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, unread: bool) -> ProgressRow:
+    """All rows together: what is left is not known while shards are missing, or a run is not read."""
+    remaining = None if missing or unread else _sum(row.remaining for row in rows)
     rate = sum(row.rate for row in rows)
     as_of = min((row.as_of for row in rows if row.rate and row.as_of), default=None)
+    # What a run that asks nobody has left is not done by the others.
+    halted = any(row.remaining and not row.rate for row in rows)
     return ProgressRow(
         about="total",
         run=str(path),
@@ -293,7 +299,7 @@ def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow
         scores=sum(row.scores for row in rows),
         rate=rate,
         as_of=as_of,
-        seconds_left=_seconds_left(remaining, rate),
+        seconds_left=None if halted else _seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
         missing=missing,
     )
