@@ -118,6 +118,11 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
     ]
     n = len(_COLUMNS) - (not any(row.as_of for row in rows))
     print_table(_COLUMNS[:n], [line[:n] for line in lines])
+    _print_remarks(rows)
+
+
+def _print_remarks(rows: "Sequence[ProgressRow]") -> None:
+    """What could not be read, what is there twice and what is missing."""
     for row in rows:
         if row.error:
             echo(one_line(row.error, LONGEST_ERROR))

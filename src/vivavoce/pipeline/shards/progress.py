@@ -98,8 +98,9 @@ def snapshot(path: Path) -> list[ProgressRow]:
     runs = [progress_of(file) for file in files]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    unread = any(row.error for row in rows)
-    return [*rows, _total(path, counted, 0 if files == [path] else _count_missing(runs), unread=unread)]
+    missing = 0 if files == [path] else _count_missing(runs)
+    is_known = not (missing or any(row.error for row in rows))
+    return [*rows, _total(path, counted, missing, is_known=is_known)]
 
 
 class _Division(NamedTuple):
@@ -283,13 +284,10 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
     return total
 
 
-def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, unread: bool) -> ProgressRow:
-    """All rows together: what is left is not known while shards are missing, or a run is not read."""
-    remaining = None if missing or unread else _sum(row.remaining for row in rows)
+def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, is_known: bool) -> ProgressRow:
+    """All rows together; `is_known`: they are all that there is."""
+    remaining = _sum(row.remaining for row in rows) if is_known else None
     rate = sum(row.rate for row in rows)
-    as_of = min((row.as_of for row in rows if row.rate and row.as_of), default=None)
-    # What a run that asks nobody has left is not done by the others.
-    halted = any(row.remaining and not row.rate for row in rows)
     return ProgressRow(
         about="total",
         run=str(path),
@@ -298,11 +296,16 @@ def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, unread: boo
         remaining=remaining,
         scores=sum(row.scores for row in rows),
         rate=rate,
-        as_of=as_of,
-        seconds_left=None if halted else _seconds_left(remaining, rate),
+        as_of=min((row.as_of for row in rows if row.rate and row.as_of), default=None),
+        seconds_left=None if _has_stopped(rows) else _seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
         missing=missing,
     )
+
+
+def _has_stopped(rows: Sequence[ProgressRow]) -> bool:
+    """Whether a run has some left and asks nobody: the others do not do that for it."""
+    return any(row.remaining and not row.rate for row in rows)
 
 
 def as_rows(rows: Sequence[ProgressRow]) -> list[dict[str, Any]]:
