@@ -296,11 +296,16 @@ def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, is_known: b
         remaining=remaining,
         scores=sum(row.scores for row in rows),
         rate=rate,
-        as_of=min((row.as_of for row in rows if row.rate and row.as_of), default=None),
+        as_of=_oldest(rows),
         seconds_left=None if _has_stopped(rows) else _seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
         missing=missing,
     )
+
+
+def _oldest(rows: Sequence[ProgressRow]) -> str | None:
+    """As of when the oldest rate is that counts; null where all are of now."""
+    return min((row.as_of for row in rows if row.rate and row.as_of), default=None)
 
 
 def _has_stopped(rows: Sequence[ProgressRow]) -> bool:
