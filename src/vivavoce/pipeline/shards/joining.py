@@ -187,11 +187,11 @@ def _jobs(db: sqlite3.Connection) -> list["_Job"]:
         return []
     items = items_by_id(db)
     in_order = sorted(jobs.items(), key=lambda entry: (entry[1][0].verb, _of_what(entry[1][0]), entry[0]))
-    made: list[_Job] = []
+    in_turn: list[_Job] = []
     for _, works in in_order:  # collects come first
-        of_same = [job for job in made if job.collects and job.of == works[0].shard.of]
-        made.append(_Job(db, works, items, of_same))
-    return made
+        of_same = [job for job in in_turn if job.collects and job.of == works[0].shard.of]
+        in_turn.append(_Job(db, works, items, of_same))
+    return in_turn
 
 
 class _Job:
@@ -249,8 +249,9 @@ class _Job:
             return "complete", 0
         remembered = self._remembered.get(number)
         if not remembered:
-            whole = self.has_come_whole(number)
-            return ("complete", self._counts[number, False]) if whole else ("missing", None)
+            if self.has_come_whole(number):
+                return "complete", self._counts[number, False]
+            return "missing", None
         ended = [work for work in remembered if self._has_ended(work, is_latest=work is remembered[-1])]
         expected = (ended or remembered)[-1].expected
         return "complete" if ended and not self._counts[number, True] else "unfinished", expected
@@ -304,9 +305,9 @@ class _Job:
     def _has_whole_exam(self) -> bool:
         """Whether the run holds all items of the exam, and a whole collect by the settings of the job."""
         job = self._job.job
-        asked = {key: value for key, value in job.items() if key not in ("benchmark", "exam", "prompts")}
+        shared = {key: value for key, value in job.items() if key not in ("benchmark", "exam", "prompts")}
         settings = (row for row in provenance(self._db) if row["verb"] == "collect")
-        if job.get("for") or not any(asked == {key: row.get(key) for key in asked} for row in settings):
+        if job.get("for") or not any(shared == {key: row.get(key) for key in shared} for row in settings):
             return False
         return exam_digest(self._items[key] for key in self._parts) == job.get("exam")
 
