@@ -303,13 +303,9 @@ class _Job:
         return all_collected and not self._unscored(covered.probe, covered.formats)[number]
 
     def _has_whole_exam(self) -> bool:
-        """Whether the run holds all items of the exam, and a whole collect by the settings of the job."""
-        job = self._job.job
-        shared = {key: value for key, value in job.items() if key not in ("benchmark", "exam", "prompts")}
-        settings = (row for row in provenance(self._db) if row["verb"] == "collect")
-        if job.get("for") or not any(shared == {key: row.get(key) for key in shared} for row in settings):
-            return False
-        return exam_digest(self._items[key] for key in self._parts) == job.get("exam")
+        """Whether the run holds all items of the exam; candidates are known by name with their settings."""
+        exam = exam_digest(self._items[key] for key in self._parts)
+        return not self._job.job.get("for") and exam == self._job.job.get("exam")
 
     def _coverage_by_part(self, probe: str, formats: tuple[str, ...]) -> Mapping[int, Covered]:
         return coverage_by_part(self._db, self._items, self._parts, probe, formats)
