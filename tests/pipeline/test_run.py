@@ -164,6 +164,18 @@ def test_one_measure_has_nothing_to_correlate_with(tmp_path: Path) -> None:
     assert "There is one measure only: nothing to correlate." == str(run.study("correlation")["correlation"])
 
 
+def test_a_study_that_has_nothing_to_say_says_why(tmp_path: Path) -> None:
+    run = open_run(tmp_path / "r.viva")
+    run.collect("sample", models=["baseline/random", "baseline/reference"])
+    run.score("accuracy")
+    assert (
+        "No row: no candidate has scores beside floors and ceilings (baseline/random, baseline/reference)."
+        == str(run.study("ranking")["ranking"])
+    )
+    with_candidate = marked(tmp_path, {"A": twins([0.5] * 12)})
+    assert "No row" not in str(with_candidate.study("ranking")["ranking"])
+
+
 def test_an_empty_reference_is_refused(tmp_path: Path) -> None:
     (tmp_path / "e.jsonl").write_text(
         '{"id": "q", "format": "short", "question": "Which?", "references": [""]}\n'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vivavoce.cli.output import counted, figure, print_json, print_table
 from vivavoce.cli.stdout import echo, own_stdout
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.text import one_line, printable_json
 
 if TYPE_CHECKING:
@@ -18,36 +18,80 @@ if TYPE_CHECKING:
 _CLEAR = "\x1b[H\x1b[2J"
 LONGEST_NAME, LONGEST_ERROR = 255, 2_000
 """Characters that are shown: all of a file's name, and of what is wrong with it."""
-_COLUMNS = ("run", "shard", "done", "failed", "left", "scores", "calls a minute", "time left", "cost")
+_COLUMNS = (
+    "run",
+    "shard",
+    "done",
+    "failed",
+    "left",
+    "scores",
+    "calls a minute",
+    "time left",
+    "cost",
+    "as of (UTC)",
+)
 
 
 def show_progress(path: Path, *, watch: bool, every: float, json: bool, quiet: bool) -> None:
-    """Print how far it is: once, or to `watch` it every so many seconds until Ctrl-C, an object a line."""
-    if not watch:
-        _print_progress(path, json=json, quiet=quiet)
-        return
-    if not 0.1 <= every <= 86_400:
-        raise InputError(f"--every {every:g}: seconds between 0.1 and 86,400.")
-    with suppress(KeyboardInterrupt):
-        while True:
-            _print_progress(path, json=json, line=True)
-            own_stdout().flush()
-            time.sleep(every)
+    """Print how far it is: once, or to `watch` it every so many seconds until Ctrl-C, an object a line.
 
-
-def _print_progress(path: Path, *, json: bool, line: bool = False, quiet: bool = False) -> None:
-    """Print how far it is now: a table, or an object, on one `line` if asked."""
+    Raises `RunNotFound` where nothing lies at the path, and unless watched for a folder without a run.
+    """
     from vivavoce.pipeline.shards.progress import as_rows, snapshot
 
+    if watch:
+        if not 0.1 <= every <= 86_400:
+            raise InputError(f"--every {every:g}: seconds between 0.1 and 86,400.")
+        with suppress(KeyboardInterrupt):
+            _watch(path, every, json=json)
+        return
     rows = snapshot(path)
-    if json and line:
-        _print_line(path, as_rows(rows))
-    elif json:
+    if json:
         print_json("status", path, as_rows(rows))
     elif not quiet:
-        if line and own_stdout().isatty():
-            own_stdout().write(_CLEAR)
         _print_rows(rows)
+
+
+def _watch(path: Path, every: float, *, json: bool) -> None:
+    """Print how far it is until Ctrl-C, also while no run lies in a folder, or can be read.
+
+    An error ends it at the first look alone, where the path may be mistyped, and in a folder never.
+    """
+    from vivavoce.pipeline.shards.progress import ProgressRow, snapshot
+
+    waits = path.is_dir()
+    while True:
+        trouble = None
+        rows: list[ProgressRow] = []
+        try:
+            rows = snapshot(path)
+        except RunNotFound:
+            if not waits:
+                raise
+            trouble = f"No run here yet: {one_line(str(path), LONGEST_NAME)} is looked at again."
+        except StoreError as error:
+            if not waits:
+                raise
+            trouble = one_line(str(error), LONGEST_ERROR)
+        waits = True
+        _print_look(path, rows, trouble, json=json)
+        time.sleep(every)
+
+
+def _print_look(path: Path, rows: "Sequence[ProgressRow]", trouble: str | None, *, json: bool) -> None:
+    """Print one look of a watch: the rows, or instead what is the `trouble`."""
+    from vivavoce.pipeline.shards.progress import as_rows
+
+    if json:
+        _print_line(path, as_rows(rows))
+    else:
+        if own_stdout().isatty():
+            own_stdout().write(_CLEAR)
+        if trouble:
+            echo(trouble)
+        else:
+            _print_rows(rows)
+    own_stdout().flush()
 
 
 def _print_line(path: Path, rows: object) -> None:
@@ -68,10 +112,17 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             f"{row.rate:.0f}",
             _duration(row.seconds_left),
             figure(row.cost, 2),
+            row.as_of and row.as_of[:16].replace("T", " "),
         )
         for row in rows
     ]
-    print_table(_COLUMNS, lines)
+    n = len(_COLUMNS) - (not any(row.as_of for row in rows))
+    print_table(_COLUMNS[:n], [line[:n] for line in lines])
+    _print_remarks(rows)
+
+
+def _print_remarks(rows: "Sequence[ProgressRow]") -> None:
+    """What could not be read, what is there twice and what is missing."""
     for row in rows:
         if row.error:
             echo(one_line(row.error, LONGEST_ERROR))
@@ -80,7 +131,8 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             echo(f"{copy} holds shard {row.shard}, as {holder} does: all counts it once.")
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
-            echo(f"{counted(row.missing, 'shard')} {verb} no run here yet.")
+            most = "At most " if any(row.error for row in rows) else ""
+            echo(f"{most}{counted(row.missing, 'shard')} {verb} no run here yet.")
 
 
 def _name(path: str) -> str:

@@ -70,7 +70,7 @@ from vivavoce.studies.leaderboard.status_lines import shard_lines
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
 from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, is_confidence
-from vivavoce.studies.study import Study
+from vivavoce.studies.study import Study, why_empty
 from vivavoce.studies.text import and_so
 
 if TYPE_CHECKING:
@@ -391,6 +391,8 @@ def run_studies(
         if not names and not study.applies_to(scores[name]):
             continue
         finding = study.findings(scores[name])
+        if not (finding.rows or str(finding)):
+            finding = replace(finding, text=why_empty(scores[name]))
         if names or finding.rows or not study.special:
             finding = replace(finding, notes=(*finding.notes, *warnings))
             settings = {**shared, **settings_of(study), "text": str(finding)}

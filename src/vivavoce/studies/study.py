@@ -71,6 +71,16 @@ class Study(ABC):
         return Finding(study=name, rows=tuple(map(as_mapping, rows)), text=text, notes=tuple(notes))
 
 
+def why_empty(scores: "ScoreTable") -> str:
+    """A sentence for a study that has neither a row nor anything to say."""
+    if scores.scores.is_empty():
+        return "No row: there is no score to study."
+    if "candidate" not in scores.scores["role"]:
+        names = ", ".join(sorted(scores.scores["candidate"].unique()))
+        return f"No row: no candidate has scores beside floors and ceilings ({names})."
+    return "No row: this run holds nothing that the study is about."
+
+
 def as_mapping(row: Any) -> dict[str, Any]:
     """The columns of a typed row with their values."""
     return {field.name.removesuffix("_"): getattr(row, field.name) for field in fields(row)}

@@ -192,6 +192,60 @@ def test_scoring_some_items_of_a_joined_run_completes_no_part(exam: Exam, tmp_pa
     assert "missing" == states(target, "score")["2/2"]
 
 
+def test_a_whole_run_brings_the_parts_that_no_shard_did(
+    exam: Exam, tmp_path: Path, viva: Callable[..., Any]
+) -> None:
+    spec = exam(30)
+    runs = parts(tmp_path, spec, 12)  # some of so many shards have no question
+    number, part = next((k, run) for k, run in enumerate(runs, 1) if run.items.height)
+    part.score("exact", shard=f"{number}/12")
+    whole = collected(tmp_path / "whole.viva", spec)
+    for name, order in (("a", [whole, part]), ("b", [part, whole])):
+        target = joined(tmp_path, order, f"{name}.viva")
+        assert {"complete"} == set(states(target).values())
+        assert 30 == sum(row.done for row in target.shards() if row.verb == "collect")
+        assert "missing" in states(target, "score").values()
+    whole.score("exact")
+    said = viva("merge", tmp_path / "c.viva", whole.file.path, part.file.path).stdout.splitlines()
+    assert ["collect exam by baseline/echo: all 12 shards are complete."] == said[-2:-1]
+    assert "score exact: all 12 shards are complete." == said[-1]
+
+
+def collected(path: Path, spec: str, **options: Any) -> Run:
+    run = viva.open(path)
+    run.collect(spec, **{"models": ECHO} | options)
+    return run
+
+
+def test_a_whole_run_of_less_than_the_exam_or_of_other_settings_completes_no_part(
+    exam: Exam, tmp_path: Path
+) -> None:
+    spec = exam(30)
+    run = parts(tmp_path, spec, 3)[0]
+    less, other = tmp_path / "less.viva", tmp_path / "other.viva"
+    collected(less, exam(29))
+    collected(other, exam(30), models=["baseline/random"])
+    for whole in (less, other):
+        found = states(joined(tmp_path, [viva.open(whole), run], f"all-{whole.name}"))
+        assert {"1/3": "complete", "2/3": "missing", "3/3": "missing"} == found
+
+
+def test_a_whole_run_that_was_cut_completes_the_parts_that_it_has(exam: Exam, tmp_path: Path) -> None:
+    spec = exam(30)
+    run, other, _ = parts(tmp_path, spec, 3)
+    whole = collected(tmp_path / "whole.viva", spec)
+    lost = min(other.items["item"])
+    with whole.file.writing() as db:
+        (key,) = db.execute("SELECT item_id FROM items WHERE item = ?", (lost,)).fetchone()
+        db.execute(
+            "DELETE FROM calls WHERE response_id IN (SELECT response_id FROM responses WHERE item_id = ?)",
+            (key,),
+        )
+        db.execute("DELETE FROM responses WHERE item_id = ?", (key,))
+    target = joined(tmp_path, [whole, run])
+    assert {"1/3": "complete", "2/3": "missing", "3/3": "complete"} == states(target)
+
+
 def refusal(folder: Path, first: Run, second: Run) -> str:
     target = viva.open(folder / "refused.viva")
     with pytest.raises(InputError) as error:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 from tests.pipeline.shards.test_collect_and_score import ECHO, parts
 
 import vivavoce as viva_
+from vivavoce.cli.watch import show_progress
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
+from vivavoce.pipeline.run import Run
 from vivavoce.pipeline.shards.memory import ShardWork
 from vivavoce.pipeline.shards.progress import (
     ProgressRow,
@@ -41,14 +44,14 @@ def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> No
     assert [None, "1/3", "2/3"] == [row.shard for row in each]
     heights = [runs[0].responses.height, runs[1].responses.height]
     assert heights == [row.done for row in each[1:]]
-    assert ("total", sum(heights), 0, 0, 1) == (
+    assert ("total", sum(heights), 0, None, 1) == (
         total.about,
         total.done,
         total.failed,
         total.remaining,
         total.missing,
     )
-    assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
+    assert (heights[0], 0.0, None) == (total.scores, total.cost, total.seconds_left)
     assert sum(heights) == total.rate  # all of them came within the last minute
 
 
@@ -215,12 +218,43 @@ def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: P
         snapshot(folder / "broken.viva")
 
 
+def test_what_is_left_in_all_is_not_known_while_shards_are_missing_or_not_read(
+    exam: Any, tmp_path: Path, viva: Viva
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    runs = parts(folder, exam(30), 3)
+    total = snapshot(folder)[-1]
+    assert (0, 0.0, 0) == (total.remaining, total.seconds_left, total.missing)
+    runs[1].file.path.write_bytes(b"no database")
+    total = snapshot(folder)[-1]
+    assert (None, None, 1) == (total.remaining, total.seconds_left, total.missing)
+    assert "At most 1 shard has no run here yet." in viva("status", folder).stdout.splitlines()
+    for run in runs[1:]:
+        run.file.path.unlink()
+    total = snapshot(folder)[-1]
+    assert (None, None, 2) == (total.remaining, total.seconds_left, total.missing)
+    assert "2 shards have no run here yet." in viva("status", folder).stdout.splitlines()
+
+
+def test_the_time_left_in_all_is_not_known_where_a_run_with_some_left_has_stopped(
+    exam: Any, tmp_path: Path
+) -> None:
+    for run in parts(tmp_path, exam(60), 2):
+        with run.file.writing() as db:
+            db.execute("DELETE FROM calls WHERE call_id <= 4")
+            db.execute("DELETE FROM responses WHERE response_id <= 4")
+    total = snapshot(tmp_path)[-1]
+    assert (8, 8 / total.rate * 60) == (total.remaining, total.seconds_left)
+    grow_older(run, 1_000)
+    total = snapshot(tmp_path)[-1]
+    assert (8, None) == (total.remaining, total.seconds_left)
+    assert total.rate
+
+
 def test_a_folder_without_a_run_and_a_path_without_anything(tmp_path: Path, viva: Viva) -> None:
-    for words in ((), ("--watch",)):
-        with pytest.raises(
-            StoreError, match=r"no run lies in the folder .*: a run is a file whose name ends"
-        ):
-            viva("status", tmp_path, *words)
+    with pytest.raises(StoreError, match=r"no run lies in the folder .*: a run is a file whose name ends"):
+        viva("status", tmp_path)
     with pytest.raises(RunNotFound, match="no run at"):
         viva("status", tmp_path / "none.viva", "--watch")
     for every in ("0", "-1", "nan", "inf"):
@@ -294,6 +328,106 @@ def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path
     assert 0 == process.returncode
     answers = [json.loads(line) for line in [*lines, *rest.splitlines()]]
     assert {6} == {answer["rows"][-1]["done"] for answer in answers}
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """What a watch prints at each look; between two looks, these steps are taken, and then Ctrl-C."""
+
+    def watched(path: Path, *steps: Callable[[], object], json: bool = False) -> list[str]:
+        printed, left = [], list(steps)
+
+        def next_step(_: float) -> None:
+            printed.append(capsys.readouterr().out)
+            if not left:
+                raise KeyboardInterrupt
+            left.pop(0)()
+
+        monkeypatch.setattr("vivavoce.cli.watch.time.sleep", next_step)
+        show_progress(path, watch=True, every=5.0, json=json, quiet=False)
+        return printed
+
+    return watched
+
+
+def test_a_watch_waits_for_the_first_run_and_for_runs_that_are_gone_for_a_moment(
+    exam: Any, tmp_path: Path, looks: Callable[..., list[str]]
+) -> None:
+    folder, away = tmp_path / "parts", tmp_path / "away"
+    folder.mkdir()
+    steps: list[Callable[[], object]] = [
+        lambda: parts(folder, exam(6), 1),
+        lambda: folder.rename(away),
+        lambda: away.rename(folder),
+        lambda: (folder / "part-1.viva").unlink(),
+    ]
+    before, first, gone, again, without = looks(folder, *steps)
+    yet = f"No run here yet: {folder} is looked at again.\n"
+    assert [yet, yet, yet] == [before, gone, without]
+    assert first == again
+    assert "part-1.viva" in first
+    (look,) = looks(folder, json=True)
+    assert {"schema": "viva.status/1", "run": str(folder), "rows": []} == json.loads(look)
+
+
+def test_a_run_that_cannot_be_read_for_a_moment_does_not_end_its_watch(
+    exam: Any, tmp_path: Path, looks: Callable[..., list[str]]
+) -> None:
+    (run,) = parts(tmp_path, exam(6), 1)
+    path, copy = run.file.path, tmp_path / "copy.viva"
+    shutil.copy(path, copy)
+    first, broken, again = looks(
+        path, lambda: path.write_bytes(b"no database"), lambda: shutil.copy(copy, path)
+    )
+    assert first == again
+    assert broken.startswith(f"{path} is no readable run file")
+    path.write_bytes(b"no database")
+    with pytest.raises(StoreError, match="is no readable run file"):
+        looks(path)
+
+
+def grow_older(run: Run, seconds: float) -> None:
+    """Let the latest call of a run be so old, and each before it 11 seconds older."""
+    with run.file.writing() as db:
+        db.execute(
+            "UPDATE calls SET made_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', -(? + 11.0 * "
+            "((SELECT max(call_id) FROM calls) - call_id)) || ' seconds')",
+            (seconds,),
+        )
+
+
+@pytest.mark.parametrize(("age", "rate"), [(6.0, 5.0), (65.0, 5.0), (600.0, 5.0), (880.0, 5.0), (905.0, 0.0)])
+def test_the_rate_of_a_copy_is_that_of_its_last_minute_until_it_has_been_silent_for_long(
+    exam: Any, tmp_path: Path, viva: Viva, age: float, rate: float
+) -> None:
+    run = viva_.open(tmp_path / "part-1.viva")
+    run.collect(exam(60), models=ECHO, shard="1/2")
+    grow_older(run, age)
+    with run.file.writing() as db:
+        db.execute("DELETE FROM calls WHERE call_id <= 4")
+        db.execute("DELETE FROM responses WHERE response_id <= 4")
+    row, total = snapshot(tmp_path)
+    assert (rate, rate) == (row.rate, total.rate)
+    assert (4, 48.0 if rate else None) == (row.remaining, row.seconds_left)
+    table = viva("status", tmp_path).stdout
+    if age < 60:
+        assert row.as_of is total.as_of is None
+        assert "as of" not in table
+        return
+    assert row.as_of
+    at = datetime.fromisoformat(row.as_of)
+    assert age == pytest.approx((datetime.now(UTC) - at).total_seconds(), abs=10)
+    assert total.as_of == (row.as_of if rate else None)
+    assert "as of (UTC)" in table
+    assert f"{at:%Y-%m-%d %H:%M}" in table
+
+
+def test_a_clock_that_is_ahead_adds_nothing_to_the_rate(exam: Any, tmp_path: Path) -> None:
+    run = viva_.open(tmp_path / "part-1.viva")
+    run.collect(exam(30), models=ECHO)
+    grow_older(run, -300)
+    row, _ = snapshot(tmp_path)
+    assert (5.0, None) == (row.rate, row.as_of)
 
 
 def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: Path) -> None:

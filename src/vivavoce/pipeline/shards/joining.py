@@ -11,6 +11,7 @@ from typing import Any, Literal
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Item
+from vivavoce.core.shards import exam_digest
 from vivavoce.pipeline.score.plugin_code import PluginCode, code_by_signature, programs
 from vivavoce.pipeline.shards.counts import (
     coverage_by_part,
@@ -185,9 +186,12 @@ def _jobs(db: sqlite3.Connection) -> list["_Job"]:
     if not jobs:
         return []
     items = items_by_id(db)
-    collected = [works for works in jobs.values() if works[0].verb == "collect"]
     in_order = sorted(jobs.items(), key=lambda entry: (entry[1][0].verb, _of_what(entry[1][0]), entry[0]))
-    return [_Job(db, works, items, collected) for _, works in in_order]
+    in_turn: list[_Job] = []
+    for _, works in in_order:  # collects come first
+        of_same = [job for job in in_turn if job.collects and job.of == works[0].shard.of]
+        in_turn.append(_Job(db, works, items, of_same))
+    return in_turn
 
 
 class _Job:
@@ -198,23 +202,25 @@ class _Job:
         db: sqlite3.Connection,
         works: Sequence[ShardWork],
         items: Mapping[int, Item],
-        collected: Sequence[Sequence[ShardWork]],
+        collected: Sequence["_Job"],
     ) -> None:
         self._db, self._items, self._job = db, items, works[-1]
-        self.key = self._job.key
-        self._collects = self._job.verb == "collect"
+        self.key, self.of = self._job.key, self._job.shard.of
+        self.collects = self._job.verb == "collect"
         self._remembered: dict[int, list[ShardWork]] = {}
         for work in works:
             self._remembered.setdefault(work.shard.number, []).append(work)
-        benchmark = self._job.job["benchmark"] if self._collects else None
+        benchmark = self._job.job["benchmark"] if self.collects else None
         self._parts = parts_of(items, self._job.shard.of, benchmark)
-        count = responses_by_part if self._collects else scores_by_part
+        count = responses_by_part if self.collects else scores_by_part
         self._counts = count(db, self._job.job, self._parts)
         self._derived = Counter(n for key, n in self._parts.items() if items[key].origin is not None)
         self._n_items = Counter(self._parts.values())
         self._coverage = cache(self._coverage_by_part)
         self._unscored = cache(self._unscored_by_part)
-        self._empty = set() if self._collects else self._empty_parts(collected)
+        self._collected = collected
+        self._empty = set() if self.collects else self._empty_parts()
+        self._holds_exam = cache(self._has_whole_exam)
 
     def rows(self) -> list[ShardRow]:
         """A row for each part."""
@@ -226,21 +232,29 @@ class _Job:
 
     def row(self, number: int) -> ShardRow:
         """The row of the part of this number."""
-        remembered = self._remembered.get(number, [])
-        ended = [work for work in remembered if self._has_ended(work, is_latest=work is remembered[-1])]
-        failed = self._counts[number, True]
-        state: ShardState = "complete" if ended and not failed else "unfinished" if remembered else "missing"
-        latest = (ended or remembered)[-1:]
-        expected = latest[0].expected if latest else None
+        state, expected = self._state(number)
         return ShardRow(
             verb=self._job.verb,
             of_what=_of_what(self._job),
-            shard=f"{number}/{self._job.shard.of}",
-            state="complete" if number in self._empty else state,
-            expected=0 if number in self._empty else expected,
+            shard=f"{number}/{self.of}",
+            state=state,
+            expected=expected,
             done=self._counts[number, False],
-            failed=failed,
+            failed=self._counts[number, True],
         )
+
+    def _state(self, number: int) -> tuple[ShardState, int | None]:
+        """How far a part is, and how much is expected of it."""
+        if number in self._empty:
+            return "complete", 0
+        remembered = self._remembered.get(number)
+        if not remembered:
+            if self.has_come_whole(number):
+                return "complete", self._counts[number, False]
+            return "missing", None
+        ended = [work for work in remembered if self._has_ended(work, is_latest=work is remembered[-1])]
+        expected = (ended or remembered)[-1].expected
+        return "complete" if ended and not self._counts[number, True] else "unfinished", expected
 
     def _has_ended(self, work: ShardWork, *, is_latest: bool) -> bool:
         """Whether the run holds what the part was to bring, and nothing that the part did not have then.
@@ -250,7 +264,7 @@ class _Job:
         """
         number, bring = work.shard.number, work.expected or 0
         n = self._counts[number, False]
-        if self._collects:
+        if self.collects:
             as_then = is_latest if work.derived is None else self._derived[number] <= work.derived
             return (n >= bring and as_then) or self._all_asked(number)
         n += self._counts[number, True]
@@ -263,9 +277,35 @@ class _Job:
 
     def _all_asked(self, number: int) -> bool:
         """Whether each item of a part has the answers of all candidates and repeats, in words."""
+        return not self._job.job.get("for") and 0 < self._due(number) <= self._counts[number, False]
+
+    def _due(self, number: int) -> int:
         job = self._job.job
-        due = self._n_items[number] * len(job["candidates"]) * job["repeats"]
-        return not job.get("for") and 0 < due <= self._counts[number, False]
+        return int(self._n_items[number] * len(job["candidates"]) * job["repeats"])
+
+    def has_come_whole(self, number: int) -> bool:
+        """Whether a part that no shard brought is all here with a run of the whole exam.
+
+        Of a score: whether the part was collected so, and all its answers have settled scores.
+        """
+        if number in self._remembered or self._counts[number, True]:
+            return False
+        if self.collects:
+            return self._holds_exam() and (self._all_asked(number) or not self._due(number))
+        return self._has_scored_whole(number)
+
+    def _has_scored_whole(self, number: int) -> bool:
+        works = (work for of_part in self._remembered.values() for work in of_part)
+        covered = next((work.covered for work in works if work.covered), None)
+        if not covered or not any(job.has_come_whole(number) for job in self._collected):
+            return False
+        all_collected = all(job.row(number).state == "complete" for job in self._collected)
+        return all_collected and not self._unscored(covered.probe, covered.formats)[number]
+
+    def _has_whole_exam(self) -> bool:
+        """Whether the run holds all items of the exam; candidates are known by name with their settings."""
+        exam = exam_digest(self._items[key] for key in self._parts)
+        return not self._job.job.get("for") and exam == self._job.job.get("exam")
 
     def _coverage_by_part(self, probe: str, formats: tuple[str, ...]) -> Mapping[int, Covered]:
         return coverage_by_part(self._db, self._items, self._parts, probe, formats)
@@ -273,12 +313,11 @@ class _Job:
     def _unscored_by_part(self, probe: str, formats: tuple[str, ...]) -> Counter[int]:
         return unscored_by_part(self._db, self._job.job, self._items, self._parts, probe, formats)
 
-    def _empty_parts(self, collected: Sequence[Sequence[ShardWork]]) -> set[int]:
+    def _empty_parts(self) -> set[int]:
         """The parts in which the metric has nothing to score: no such item, and not for want of a collect."""
         filled = {self._parts[key] for key in _scorable(self._items, self._job)}
         empty = set(range(1, self._job.shard.of + 1)) - filled
-        of_same = [works for works in collected if works[0].shard.of == self._job.shard.of]
-        return empty.intersection(*({work.shard.number for work in works} for works in of_same))
+        return empty.intersection(*(job._remembered.keys() for job in self._collected))
 
 
 def _scorable(items: Mapping[int, Item], job: ShardWork) -> Iterable[int]:

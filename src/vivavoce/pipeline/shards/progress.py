@@ -16,6 +16,8 @@ from vivavoce.store.runfile import RunFile
 Number = TypeVar("Number", int, float)
 WINDOW_S = 60.0
 """Seconds over which the rate is counted."""
+SILENT_S = 900.0
+"""Seconds without a call after which a run has no rate: a Slurm task copies its run every 600."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +26,13 @@ class ProgressRow:
 
     `done` and `failed` count responses, `remaining` those that are still to be asked, null where nothing says
     how many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without it.
-    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there. `copy_of`
-    names the run, further on or as far, that holds the same shard and counts in place of this one.
+    A run of which the latest call is older, such as a copy, says by `as_of` when that was (UTC), and its rate
+    is of the minute before; after 15 minutes without a call it is 0. `as_of` of the total is the oldest that
+    its rate counts.
+    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there that can
+    be read: while it is not 0, or a row has an `error`, what is left in all is null; so is the time where a
+    run has some left and no rate. `copy_of` names the run, further on or as far, that holds the same shard
+    and counts in place of this one.
     """
 
     about: str = "progress"
@@ -36,6 +43,7 @@ class ProgressRow:
     remaining: int | None = None
     scores: int = 0
     rate: float = 0.0
+    as_of: str | None = None
     seconds_left: float | None = None
     cost: float | None = None
     error: str | None = None
@@ -56,15 +64,21 @@ class _ShardRun(NamedTuple):
 
 
 def run_files(path: Path) -> list[Path]:
-    """The run at a path, or the runs in a folder. Raises `StoreError` for a folder without one."""
+    """The run at a path, or the runs in a folder.
+
+    Raises `RunNotFound` where nothing lies at the path and for a folder without a run, `StoreError` where
+    nobody can look now.
+    """
     try:
+        if not path.exists():
+            raise RunNotFound(f"no run at {path}.")
         if not path.is_dir():
             return [path]
         runs = sorted(file for file in path.glob("*.viva") if file.is_file())
     except OSError as error:
         raise StoreError(f"cannot look into {path}: {error.strerror or error}.") from error
     if not runs:
-        raise StoreError(
+        raise RunNotFound(
             f"no run lies in the folder {path}: a run is a file whose name ends with .viva, such as `viva "
             "collect` makes."
         )
@@ -77,15 +91,16 @@ def snapshot(path: Path) -> list[ProgressRow]:
     Nor do second runs of one shard, such as copies: the one that is furthest counts. A run that is named by
     itself is one shard, which misses no other.
 
-    Raises `RunNotFound` where nothing lies at the path, `StoreError` for a folder without a run.
+    Raises `RunNotFound` where nothing lies at the path and for a folder without a run.
     """
-    if not path.exists():
-        raise RunNotFound(f"no run at {path}.")
-    progress_of = _readable if path.is_dir() else _progress
-    runs = [progress_of(file) for file in run_files(path)]
+    files = run_files(path)
+    progress_of = _progress if files == [path] else _readable
+    runs = [progress_of(file) for file in files]
     rows = _without_copies(runs)
     counted = [row for row in rows if row.shard and not row.copy_of] or rows
-    return [*rows, _total(path, counted, _count_missing(runs) if path.is_dir() else 0)]
+    missing = 0 if files == [path] else _count_missing(runs)
+    is_known = not (missing or any(row.error for row in rows))
+    return [*rows, _total(path, counted, missing, is_known=is_known)]
 
 
 class _Division(NamedTuple):
@@ -147,7 +162,7 @@ def _progress(file: Path) -> _ShardRun:
         expected = _expected(db, works)
         done, failed = _responses(db)
         (scores,) = db.execute("SELECT count(*) FROM scores").fetchone()
-        rate = _rate(db)
+        rate, as_of = _rate(db)
         cost, unpriced = db.execute("SELECT total(cost), count(*) - count(cost) FROM calls").fetchone()
     remaining = None if expected is None else max(0, expected - done - failed)
     row = ProgressRow(
@@ -158,6 +173,7 @@ def _progress(file: Path) -> _ShardRun:
         remaining=remaining,
         scores=scores,
         rate=rate,
+        as_of=as_of,
         seconds_left=_seconds_left(remaining, rate),
         cost=None if unpriced else finite(cost),
     )
@@ -174,13 +190,25 @@ def _responses(db: sqlite3.Connection) -> tuple[int, int]:
     return counts
 
 
-def _rate(db: sqlite3.Connection) -> float:
-    """Calls a minute over the last minute."""
-    (n,) = db.execute(
-        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{WINDOW_S:.0f} seconds",),
+def _rate(db: sqlite3.Connection) -> tuple[float, str | None]:
+    """Calls a minute over the last minute, or over the minute before the latest call, and when that was."""
+    latest, age = db.execute(
+        "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(made_at)), "
+        "86400.0 * (julianday('now') - julianday(max(made_at))) FROM calls"
     ).fetchone()
-    return float(n * 60.0 / WINDOW_S)
+    if latest is None:
+        return 0.0, None
+    as_of = latest if age > WINDOW_S else None
+    if age > SILENT_S:
+        return 0.0, as_of
+    # Another machine's clock may be ahead of ours, too.
+    is_of_now = 0 <= age <= WINDOW_S
+    (n,) = db.execute(
+        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', ?, ?)",
+        ("now" if is_of_now else latest, f"-{WINDOW_S:.0f} seconds"),
+    ).fetchone()
+    # A minute that is chosen to end at a call would count a call too many.
+    return float((n if is_of_now else n - 1) * 60.0 / WINDOW_S), as_of
 
 
 def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
@@ -256,8 +284,9 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
     return total
 
 
-def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow:
-    remaining = _sum(row.remaining for row in rows)
+def _total(path: Path, rows: Sequence[ProgressRow], missing: int, *, is_known: bool) -> ProgressRow:
+    """All rows together; `is_known`: they are all that there is."""
+    remaining = _sum(row.remaining for row in rows) if is_known else None
     rate = sum(row.rate for row in rows)
     return ProgressRow(
         about="total",
@@ -267,10 +296,21 @@ def _total(path: Path, rows: Sequence[ProgressRow], missing: int) -> ProgressRow
         remaining=remaining,
         scores=sum(row.scores for row in rows),
         rate=rate,
-        seconds_left=_seconds_left(remaining, rate),
+        as_of=_oldest(rows),
+        seconds_left=None if _has_stopped(rows) else _seconds_left(remaining, rate),
         cost=_sum(row.cost for row in rows),
         missing=missing,
     )
+
+
+def _oldest(rows: Sequence[ProgressRow]) -> str | None:
+    """As of when the oldest rate is that counts; null where all are of now."""
+    return min((row.as_of for row in rows if row.rate and row.as_of), default=None)
+
+
+def _has_stopped(rows: Sequence[ProgressRow]) -> bool:
+    """Whether a run has some left and asks nobody: the others do not do that for it."""
+    return any(row.remaining and not row.rate for row in rows)
 
 
 def as_rows(rows: Sequence[ProgressRow]) -> list[dict[str, Any]]:
