@@ -1,4 +1,4 @@
-"""A fake `sbatch` and a fake `scontrol`: what a test's PATH begins with. State lies in $FAKE_SLURM.
+"""A fake `sbatch`, `scontrol` and `squeue`: what a test's PATH begins with. State lies in $FAKE_SLURM.
 
 `sbatch` reads the directives of a script, gives the job a number and writes it down; it runs nothing. `run`
 starts a task as Slurm does: on a copy of the script, with the variables of the array.
@@ -19,7 +19,7 @@ class FakeSlurm:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
-        for name in ("sbatch", "scontrol"):
+        for name in COMMANDS:
             program = folder / name
             program.write_text(f'#!/bin/bash\nexec {sys.executable} {Path(__file__)} {name} "$@"\n')
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -36,6 +36,9 @@ class FakeSlurm:
     def requeued(self) -> list[str]:
         file = self.folder / "requeued"
         return file.read_text().split() if file.exists() else []
+
+    def set_state(self, state: str) -> None:
+        (self.folder / "state").write_text(state)
 
     def task(self, job: dict, number: int, *, cwd: Path, restarts: int = 0, **more: str) -> subprocess.Popen:
         """Start one task of an array job, in a group of processes of its own."""
@@ -97,5 +100,14 @@ def scontrol(words: list[str]) -> None:
         file.write(f"{job}\n")
 
 
+def squeue(words: list[str]) -> None:
+    """The state of every job, which `set_state` writes; RUNNING without it."""
+    assert {"--noheader", "--format=%T"} < set(words)
+    file = Path(os.environ["FAKE_SLURM"]) / "state"
+    print(file.read_text() if file.exists() else "RUNNING")
+
+
+COMMANDS = {"sbatch": sbatch, "scontrol": scontrol, "squeue": squeue}
+
 if __name__ == "__main__":
-    {"sbatch": sbatch, "scontrol": scontrol}[sys.argv[1]](sys.argv[2:])
+    COMMANDS[sys.argv[1]](sys.argv[2:])

@@ -232,6 +232,25 @@ def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
     assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
 
 
+def test_a_task_that_is_cancelled_brings_its_answers_back_and_stays_ended(
+    exam: Any, home: Path, slurm: FakeSlurm, fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = HeldEndpoint()
+    monkeypatch.setenv("VLLM_BASE_URL", fake(server).base_url)
+    (home / "p.yaml").write_text("vllm: {concurrency: 2}\n")
+    file = plan(home, exam(60), models=["vllm/m"], providers=str(home / "p.yaml"))
+    (array, _) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
+    task = slurm.task(array, 1, cwd=home)
+    _until(lambda: len(server.seen) > 5)
+    slurm.set_state("COMPLETING")  # by `scancel`, before the signal
+    os.killpg(task.pid, signal.SIGTERM)
+    time.sleep(0.5)
+    server.released.set()
+    assert 143 == task.wait(60)
+    assert [] == slurm.requeued
+    assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
+
+
 LONG_STEP = "{ touch begun; at_work sleep 60; }"
 """Of a merge: a study after scoring, or the shard that comes next."""
 

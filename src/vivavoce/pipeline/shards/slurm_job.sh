@@ -94,11 +94,15 @@ bring_back() {
   [ ! -e "$own" ] || copy_to "$own" "$target"
 }
 
+# Whether Slurm may run the job again; one that `scancel` ends gets SIGTERM as well, and stays ended.
+comes_back() {
+  [ -n "$job" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] && command -v scontrol >/dev/null &&
+    [[ ! $(squeue --noheader --jobs="$job" --format=%T 2>/dev/null) =~ ^(CANCELLED|COMPLETING)$ ]]
+}
+
 finish() {
   if [ "$cut" = 1 ] && [ "$1" != 0 ]; then
-    if [ -n "$job" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] && command -v scontrol >/dev/null; then
-      scontrol requeue "$job"
-    fi
+    comes_back && scontrol requeue "$job"
     exit 143
   fi
   exit "$1"
