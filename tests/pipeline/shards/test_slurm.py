@@ -212,10 +212,12 @@ def test_the_written_job_runs_is_preempted_requeued_and_merged(
     assert [] == list(scratch.iterdir())
 
 
+@pytest.mark.parametrize(("state", "requeued"), [("RUNNING", ["100_1"]), ("COMPLETING", [])])
 def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
-    exam: Any, home: Path, slurm: FakeSlurm, fake: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`viva run` gets it from the scheduler and from the script of the job."""
+    exam: Any, home: Path, slurm: FakeSlurm, fake: Any, monkeypatch: pytest.MonkeyPatch, state: str,
+    requeued: list[str],
+) -> None:  # fmt: skip
+    """`viva run` gets it from the scheduler and from the script of the job; `scancel` ends the task."""
     server = HeldEndpoint()
     monkeypatch.setenv("VLLM_BASE_URL", fake(server).base_url)
     (home / "p.yaml").write_text("vllm: {concurrency: 4}\n")
@@ -223,31 +225,13 @@ def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
     (array, _) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
     task = slurm.task(array, 1, cwd=home)
     _until(lambda: len(server.seen) > 6)
+    slurm.set_state(state)
     for _ in range(3):
         os.killpg(task.pid, signal.SIGTERM)
         time.sleep(0.5)
     server.released.set()
     assert 143 == task.wait(60)
-    assert ["100_1"] == slurm.requeued
-    assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
-
-
-def test_a_task_that_is_cancelled_brings_its_answers_back_and_stays_ended(
-    exam: Any, home: Path, slurm: FakeSlurm, fake: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = HeldEndpoint()
-    monkeypatch.setenv("VLLM_BASE_URL", fake(server).base_url)
-    (home / "p.yaml").write_text("vllm: {concurrency: 2}\n")
-    file = plan(home, exam(60), models=["vllm/m"], providers=str(home / "p.yaml"))
-    (array, _) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
-    task = slurm.task(array, 1, cwd=home)
-    _until(lambda: len(server.seen) > 5)
-    slurm.set_state("COMPLETING")  # by `scancel`, before the signal
-    os.killpg(task.pid, signal.SIGTERM)
-    time.sleep(0.5)
-    server.released.set()
-    assert 143 == task.wait(60)
-    assert [] == slurm.requeued
+    assert requeued == slurm.requeued
     assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
 
 

@@ -317,8 +317,23 @@ def test_names_of_other_shapes() -> None:
 def test_the_same_answers_under_another_name_are_named(put: Any, made: Made, folder: Path) -> None:
     put("a", "best")
     again = scored(folder / "b.viva", made.spec, {"renamed": answers(made.spec, 0.97, 0)})
-    assert ("a and b.viva give the same answer to every question.",) == read_board(folder).notes
+    assert ("a and b.viva give the same answers.",) == read_board(folder).notes
     assert again.file.exists
+
+
+def test_an_absent_answer_and_a_null_are_the_same_and_none_at_all_is_like_no_other(
+    made: Made, folder: Path
+) -> None:
+    folder.mkdir()
+    texts = answers(made.spec, 0.9, 5)
+    nulls: dict[str, str | None] = {**texts, "TF-0": None}
+    scored(folder / "a.viva", made.spec, {"m": nulls})
+    scored(
+        folder / "b.viva", made.spec, {"m": {item: text for item, text in texts.items() if item != "TF-0"}}
+    )
+    for place in ("c", "d"):
+        scored(folder / f"{place}.viva", made.spec, {"m": dict.fromkeys(texts)})
+    assert ("a.viva and b.viva give the same answers.",) == read_board(folder).notes
 
 
 # One exam, scored one way

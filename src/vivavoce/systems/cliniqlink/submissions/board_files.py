@@ -57,7 +57,7 @@ def board_page(board: Leaderboard) -> str:
         most=MOST_SUBMISSIONS,
         any_missing=any(row.n_missing for row in board.rows),
         any_failed=any(row.n_failed for row in board.rows),
-        any_unshared=any(row.n_common and row.n_common < row.n_questions for row in board.rows),
+        any_unshared=any((row.n_common or row.n_questions) < row.n_questions for row in board.rows),
     )
 
 

@@ -24,13 +24,14 @@ def likeness_notes(runs: Sequence[ScoredRun]) -> Iterator[str]:
         submission = run.submission
         if shape := name_shape(submission.team):
             teams[shape].setdefault(submission.team_key, _displayed(submission.team))
-        places[run.answers].append(_displayed(submission.place))
+        if run.answers is not None:
+            places[run.answers].append(_displayed(submission.place))
     for names in teams.values():
         if len(names) > 1:
             yield f"The names {and_so(list(names.values()))} look alike, and count as different teams."
     for alike in places.values():
         if len(alike) > 1:
-            yield f"{and_so(alike)} give the same answer to every question."
+            yield f"{and_so(alike)} give the same answers."
 
 
 def name_shape(name: str) -> str:

@@ -28,7 +28,7 @@ class ScoredRun(NamedTuple):
 
     Of the exam's `n_items` questions `n_missing` have no answer: no entry, or a null that no failure of ours
     explains. Their scores say unanswered, so that `scores` has every question of the exam. `answers` is a
-    hash of all answers: equal where each is.
+    hash of the answers, equal where each is and the same are missing; null without one.
     """
 
     submission: Submission
@@ -39,7 +39,7 @@ class ScoredRun(NamedTuple):
     n_missing: int
     measure: Measure
     scores: pl.DataFrame
-    answers: str
+    answers: str | None
 
 
 def read_scored_run(submission: Submission, metric: str, copy: Path) -> ScoredRun:
@@ -168,18 +168,19 @@ def _answers(run: RunFile, candidate: str) -> pl.DataFrame:
     return answers.cast({"item": pl.String, "variant": pl.String, "repeat": pl.Int64, "missing": pl.Boolean})
 
 
-def _answers_hash(run: RunFile, candidate: str) -> str:
-    """A SHA-256 in hex over the answers of a candidate, in the order of their questions."""
-    digest = hashlib.sha256()
+def _answers_hash(run: RunFile, candidate: str) -> str | None:
+    """A SHA-256 in hex over the answers of a candidate, in the order of their questions; null without one."""
+    digest = None
     with run.reading() as db:
         rows = db.execute(
             "SELECT item, variant, repeat, text FROM response_rows WHERE benchmark = ? AND candidate = ? "
-            "AND edit = '' AND probe = '' ORDER BY item, variant, repeat",
+            "AND edit = '' AND probe = '' AND text IS NOT NULL ORDER BY item, variant, repeat",
             (EXAM, candidate),
         )
         for row in rows:
+            digest = digest or hashlib.sha256()
             digest.update(f"{row!r}\n".encode())
-    return digest.hexdigest()
+    return digest.hexdigest() if digest else None
 
 
 def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:
