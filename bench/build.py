@@ -21,8 +21,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen import canvas
 
 from vivavoce.core.cases import content_text
-from vivavoce.pipeline.build.filters.minhash import GRAM, near_duplicates
 from vivavoce.retrieval.columns import columns_document
+from vivavoce.run.building.filters.minhash import GRAM, near_duplicates
 
 TURNS, ROWS = 3, 10
 """Turns of each side, and questions that exact comparison holds against all others in a turn."""

@@ -17,7 +17,7 @@ from coverage_cells import SCALES, Cell, Floats, draw_cases
 from coverage_rates import Figures, rate
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.score import measures_of
+from vivavoce.run.score import measures_of
 from vivavoce.studies.bias.bias import Bias
 from vivavoce.studies.contamination.contamination import CONSISTENT, DIFFERENT, Contamination
 from vivavoce.studies.contamination.positions import Positions

@@ -28,7 +28,7 @@ from vivavoce.embeddings.encoder import Encoder, load_encoder, weight_files
 from vivavoce.embeddings.encoding_cache import EncodingCache
 from vivavoce.formats import read_response
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 CANDIDATES, ITEMS, REPEATS = 11, 92, 5
 LAYER = 3

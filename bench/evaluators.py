@@ -22,7 +22,7 @@ from vivavoce.evaluators.inputs import texts_of
 from vivavoce.evaluators.lexical import Lexical
 from vivavoce.evaluators.proxy_task import ProxyInput
 from vivavoce.evaluators.trained import About
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 ROTATIONS, LONGEST = 5, 256
 

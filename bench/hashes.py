@@ -19,7 +19,7 @@ from unittest import mock
 
 import vivavoce as viva
 from vivavoce.core.records import Criterion, Measure, Value
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import pending, read, write
 from vivavoce.store.checksums import COLUMNS
 from vivavoce.store.integrity import rehash

@@ -158,7 +158,7 @@ WRITERS: dict[str, Callable[[Path, int], None]] = {
 
 def read(path: Path) -> int:
     """Every sample, by our reader, none of which is kept."""
-    from vivavoce.pipeline.exchange.recognise import recognise
+    from vivavoce.run.exchange.recognise import recognise
 
     return sum(1 for log in recognise([path]).logs for _ in log.samples())
 
@@ -206,7 +206,7 @@ def work(arm: str, path: Path) -> None:
     if arm == INSPECT:
         import inspect_ai.log  # noqa: F401
     elif arm in (READ, IMPORT):
-        import vivavoce.pipeline.exchange.import_logs  # noqa: F401
+        import vivavoce.run.exchange.import_logs  # noqa: F401
     start = time.process_time()
     n = ARMS[arm](path)
     seconds = time.process_time() - start

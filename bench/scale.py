@@ -26,7 +26,7 @@ from typing import Any
 import vivavoce as viva
 from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.registry import build
-from vivavoce.pipeline.score import score
+from vivavoce.run.score import score
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_measures, put_scores
 

@@ -25,14 +25,14 @@ from vivavoce.core import registry
 from vivavoce.core.records import Item, Response
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.worker_process import THREADS
-from vivavoce.pipeline.score import BATCH, measures_of
-from vivavoce.pipeline.score.batch_scores import Batch, batch_scores
-from vivavoce.pipeline.score.response_scores import TURNS
-from vivavoce.pipeline.score.score_job import ScoreJob
-from vivavoce.pipeline.score.tasks import Task
-from vivavoce.pipeline.workers import Shard, n_cores
-from vivavoce.pipeline.workers.process_pool import ProcessPool
-from vivavoce.pipeline.workers.ray_executor import RayExecutor
+from vivavoce.run.score import BATCH, measures_of
+from vivavoce.run.score.batch_scores import Batch, batch_scores
+from vivavoce.run.score.response_scores import TURNS
+from vivavoce.run.score.score_job import ScoreJob
+from vivavoce.run.score.tasks import Task
+from vivavoce.run.workers import Shard, n_cores
+from vivavoce.run.workers.process_pool import ProcessPool
+from vivavoce.run.workers.ray_executor import RayExecutor
 from vivavoce.store.pending import Pending
 
 SPECS = ("rouge(n=L)", "meteor", "cliniqlink(idf=corpus, baseline=0.3)")

@@ -4,7 +4,7 @@ viva build exam.viva on_subject --from bank.jsonl --word sepsis --plugin example
 """
 
 from vivavoce import BuildRecipe, Drop, Step, StepResult, build_recipe, step
-from vivavoce.pipeline.build.questions import Questions
+from vivavoce.run.building.questions import Questions
 
 
 @step("with_word")

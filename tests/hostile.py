@@ -17,7 +17,7 @@ from vivavoce.benchmarks import Benchmark
 from vivavoce.core.records import Card, Criterion, Item, Unit, Value
 from vivavoce.core.registry import benchmark, metric
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 HOST = "http://hostile.invalid"
 SHORT = (

@@ -15,7 +15,7 @@ from lunr.trimmer import trimmer
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 PAGES = sorted(
     str(page.relative_to(Path(__file__).parents[1]))
@@ -127,7 +127,7 @@ def test_a_table_of_members_has_every_registered_name_and_no_other(root, page, h
 
 
 def test_the_table_of_models_has_every_provider(root):
-    from vivavoce.pipeline.catalogue import listing
+    from vivavoce.run.catalogue import listing
 
     providers = {row["name"] for row in listing("providers")}
     assert providers <= names_in(root / "docs" / "how-to" / "collect.md", "a model is named")

@@ -16,7 +16,7 @@ from tests.hostile import ALL, CANDIDATES, SHORT, hostile_run
 from tests.report import looking
 
 from vivavoce.core.text import printable
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 FOREIGN = """() => {
   const all = [...document.querySelectorAll("*")];

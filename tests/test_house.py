@@ -12,7 +12,7 @@ BANNED: dict[str, int] = {
     "core": 1,
     "formats": 7,
     "logprobs": 1,
-    "pipeline": 2,
+    "run": 2,
     "reading": 1,
     "store": 1,
     "studies": 20,
@@ -20,7 +20,7 @@ BANNED: dict[str, int] = {
     "testing": 4,
 }
 """Names that say nothing, by room; a room that is not here has none."""
-MODULES, LINES, COMPLEX = 960, 149_000, 174
+MODULES, LINES, COMPLEX = 963, 149_000, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 

@@ -12,7 +12,7 @@ LAYERS = [
     {"systems", "contrib"},
     {"cli"},
     {"web"},
-    {"pipeline"},
+    {"run", "pipeline"},
     {"notebook"},
     {"report", "people"},
     {"studies"},

@@ -34,7 +34,7 @@ def demo_figures(names: set[str]) -> dict[str, str]:
     from typer.testing import CliRunner
 
     from vivavoce.cli import app
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     with tempfile.TemporaryDirectory() as folder:
         CliRunner().invoke(app, ["demo", "--quiet", "--to", folder], catch_exceptions=False)
@@ -59,7 +59,7 @@ def figure(name: str) -> str:
 
 def card(spec: str) -> str:
     """A metric's facts as a table: range and rules of each criterion, formats, settings, signature."""
-    from vivavoce.pipeline.catalogue import describe
+    from vivavoce.run.catalogue import describe
 
     facts = describe(spec)
     lines = ["| | |", "|---|---|"]

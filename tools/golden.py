@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from vivavoce import stats
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.studies.review.items import ReviewedItem, Reviews
 from vivavoce.studies.review.review import Review
 from vivavoce.studies.score_table import ScoreTable

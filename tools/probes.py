@@ -18,7 +18,7 @@ from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.core.tables import read_lines
 from vivavoce.core.text import is_blank
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.exchange.rows import by_name
+from vivavoce.run.exchange.rows import by_name
 
 METRICS = ("token_f1", "rouge(n=1)", "bleu", "chrf", "meteor")
 NO_MODEL = "Rephrased Gold Answers"

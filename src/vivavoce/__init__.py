@@ -73,19 +73,19 @@ if TYPE_CHECKING:
         RetryableError,
         Usage,
     )
-    from vivavoce.pipeline.build.parts import Passage
-    from vivavoce.pipeline.build.step import BuildRecipe, Drop, Step, StepResult
-    from vivavoce.pipeline.contents import contents
-    from vivavoce.pipeline.evaluate import Evaluated, evaluate
-    from vivavoce.pipeline.exchange.exporters import Exported, Exporter
-    from vivavoce.pipeline.exchange.log_readers import Log, LogReader
-    from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
-    from vivavoce.pipeline.fetch import fetch
-    from vivavoce.pipeline.plan_file import examine
-    from vivavoce.pipeline.run import Run
-    from vivavoce.pipeline.run import open_run as open
-    from vivavoce.pipeline.train import train
     from vivavoce.report.section import Section
+    from vivavoce.run.building.parts import Passage
+    from vivavoce.run.building.step import BuildRecipe, Drop, Step, StepResult
+    from vivavoce.run.contents import contents
+    from vivavoce.run.evaluate import Evaluated, evaluate
+    from vivavoce.run.exchange.exporters import Exported, Exporter
+    from vivavoce.run.exchange.log_readers import Log, LogReader
+    from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
+    from vivavoce.run.fetch import fetch
+    from vivavoce.run.plan.plan_file import examine
+    from vivavoce.run.run import Run
+    from vivavoce.run.run import open_run as open
+    from vivavoce.run.train import train
     from vivavoce.studies.study import Study
     from vivavoce.variants import Outcome, Variation
 
@@ -95,12 +95,12 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
-    "pipeline.build.parts": ("Passage",),
-    "pipeline.build.step": ("BuildRecipe", "Drop", "Step", "StepResult"),
-    "pipeline.contents": ("contents",),
-    "pipeline.evaluate": ("Evaluated", "evaluate"),
-    "pipeline.fetch": ("fetch",),
-    "pipeline.plan_file": ("examine",),
+    "run.building.parts": ("Passage",),
+    "run.building.step": ("BuildRecipe", "Drop", "Step", "StepResult"),
+    "run.contents": ("contents",),
+    "run.evaluate": ("Evaluated", "evaluate"),
+    "run.fetch": ("fetch",),
+    "run.plan.plan_file": ("examine",),
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
     "core.records": (
@@ -128,11 +128,11 @@ _HOMES = {
     "models.requests": (
         *("FatalError", "Likelihood", "RejectedError", "Reply", "Request", "RetryableError", "Usage"),
     ),
-    "pipeline.exchange.exporters": ("Exported", "Exporter"),
-    "pipeline.exchange.log_readers": ("Log", "LogReader"),
-    "pipeline.exchange.recorded_log": ("Mark", "RecordedLog", "RecordedLogReader", "Sample"),
-    "pipeline.run": ("Run", "open"),
-    "pipeline.train": ("train",),
+    "run.exchange.exporters": ("Exported", "Exporter"),
+    "run.exchange.log_readers": ("Log", "LogReader"),
+    "run.exchange.recorded_log": ("Mark", "RecordedLog", "RecordedLogReader", "Sample"),
+    "run.run": ("Run", "open"),
+    "run.train": ("train",),
     "report.section": ("Section",),
     "core.specs": ("Spec", "parse"),
     "studies.study": ("Study",),

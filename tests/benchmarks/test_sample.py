@@ -12,8 +12,8 @@ from vivavoce.benchmarks import Loaded, load
 from vivavoce.benchmarks.sample import CANDIDATES, Sample, recorded
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.specs import signed
-from vivavoce.pipeline.catalogue import describe
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.catalogue import describe
+from vivavoce.run.run import open_run
 
 BIASES = ("bias:recency", "bias:frequency", "bias:status_quo")
 

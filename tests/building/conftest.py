@@ -11,7 +11,7 @@ from tests.building.fake_writer import FakeWriter
 from tests.building.papers import KEY, SPANISH, write_paper
 
 import vivavoce as viva
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.build_steps import build_parts, build_steps
 
 

@@ -9,9 +9,9 @@ import pytest
 from vivavoce.core import registry
 from vivavoce.core.records import Item
 from vivavoce.models.engine.counting_client import CountingClient
-from vivavoce.pipeline.build.filters.base import Filter
-from vivavoce.pipeline.build.parts import Passage
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.run.building.filters.base import Filter
+from vivavoce.run.building.parts import Passage
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 from vivavoce.store.runfile import RunFile
 from vivavoce.testing import check_step
 

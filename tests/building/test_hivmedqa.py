@@ -7,7 +7,7 @@ from tests.building.conftest import check_sums, counts, dropped, write_lines
 from tests.building.fake_writer import part
 
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.pipeline.annotate import prepare_panel
+from vivavoce.run.people.annotate import prepare_panel
 
 MODEL = "vllm/m"
 

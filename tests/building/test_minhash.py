@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.core.cases import content_text
-from vivavoce.pipeline.build.filters.minhash import GRAM, near_duplicates
+from vivavoce.run.building.filters.minhash import GRAM, near_duplicates
 
 WORDS = [
     *("patient", "fever", "cough", "dose", "mg", "renal", "liver", "insulin", "heparin", "sepsis", "acute"),

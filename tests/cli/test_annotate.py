@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.studies.making import made
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.sign_in_links import draw_link
 
 Viva = Callable[..., Any]

@@ -12,7 +12,7 @@ from tests.people.test_annotation_tools import chosen
 from tests.people.test_judgements import score_rows
 
 from vivavoce.core.errors import InputError, StoreError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins, write_lines
 
 from vivavoce import __version__, cli
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Viva = Callable[..., tuple[int, str, str]]
 

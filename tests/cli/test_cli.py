@@ -20,8 +20,8 @@ from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 from vivavoce import cli
 from vivavoce.core import registry
 from vivavoce.core.cases import CaseCount
-from vivavoce.pipeline.fetch import fetch
-from vivavoce.pipeline.run import Run
+from vivavoce.run.fetch import fetch
+from vivavoce.run.run import Run
 from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
 from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
@@ -73,7 +73,7 @@ def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
         "import sys; from vivavoce import cli\n"
         f"sys.argv = ['viva', *{words!r}]\n"
         "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
-        "print(*[m for m in ('polars', 'numpy', 'scipy', 'sqlite3', 'jinja2', 'vivavoce.pipeline.run') "
+        "print(*[m for m in ('polars', 'numpy', 'scipy', 'sqlite3', 'jinja2', 'vivavoce.run.run') "
         "if m in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ from tests.studies.making import exam, write_lines
 from vivavoce.cli import completion
 from vivavoce.core.errors import SpecError
 from vivavoce.core.specs import parse, short_form
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 VIVA = "import sys; sys.argv[0] = 'viva'; from vivavoce import cli; cli.main()"
 HOSTILE = (

@@ -15,7 +15,7 @@ from tests.absent import absent
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 Viva = Callable[..., Any]
 

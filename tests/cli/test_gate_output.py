@@ -18,7 +18,7 @@ from vivavoce.cli.exit_codes import MEANINGS, ExitCode
 from vivavoce.cli.gate_output import junit_text, summary_text
 from vivavoce.core.errors import StoreError
 from vivavoce.core.markdown import markdown
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
 OLD, AHEAD, BEHIND = twins([0.5, 0.7] * 6), twins([0.8, 0.9] * 6), twins([0.4] * 12)

@@ -21,7 +21,7 @@ from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.cli.commands import member_names
 from vivavoce.cli.options import output_path
 from vivavoce.core import registry
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 

@@ -13,7 +13,7 @@ from tests.studies.making import exam, made, twins, write_lines
 
 from vivavoce.cli.stdout import others_to_stderr, own_stdout, terminal_width
 from vivavoce.core import registry
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
 VIVA = (sys.executable, "-m", "vivavoce")

@@ -12,7 +12,7 @@ from tests.studies.making import marked, twins
 from vivavoce.benchmarks.sample import recorded
 from vivavoce.cli.output import as_text
 from vivavoce.cli.table_text import table_text
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 Viva = Callable[..., Any]
 LONG = (

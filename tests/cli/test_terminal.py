@@ -21,7 +21,7 @@ from vivavoce.cli.progress import progress_bars
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
 from vivavoce.core.text import printable
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.studies.comparison.gate import CheckRow, Gate
 
 Viva = Callable[..., Any]

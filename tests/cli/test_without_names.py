@@ -11,7 +11,7 @@ from tests.studies.making import made, marked, twins
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 Viva = Callable[..., Any]
 FITTING = ["accuracy", "exact", "list_f1", "step_accuracy", "token_f1"]

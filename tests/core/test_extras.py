@@ -34,7 +34,7 @@ def test_what_is_installed_is_imported_and_nothing_asks_for_nothing() -> None:
 
 
 def test_metrics_of_an_extra_are_refused_before_anything_is_scored(bare: None) -> None:
-    from vivavoce.pipeline.catalogue import metrics_of
+    from vivavoce.run.catalogue import metrics_of
 
     for name in ("bleu", "medsynf1"):
         with pytest.raises(ExtraError, match=rf"^{name} needs .*\[text\]"):

@@ -9,7 +9,7 @@ from vivavoce.core.yaml_files import read_document, read_mapping
 from vivavoce.judging.loading import load
 from vivavoce.models.cards import cards
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.pipeline.plan_file import read_plan
+from vivavoce.run.plan.plan_file import read_plan
 
 LAUGHS = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
 REFUSED = {

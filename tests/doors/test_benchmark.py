@@ -9,8 +9,8 @@ from tests.studies.making import borrowed
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
-from vivavoce.pipeline.catalogue import describe, listing
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.catalogue import describe, listing
+from vivavoce.run.run import open_run
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_benchmark.py"
 

@@ -52,7 +52,7 @@ def test_two_parts_with_one_id_stop_the_step_and_store_nothing_of_it(tmp_path: P
         from_: tuple[str, ...]
 
         def steps(self) -> dict[str, viva.Step]:
-            from vivavoce.pipeline.build.questions import Questions
+            from vivavoce.run.building.questions import Questions
 
             return {"parse": Questions(files=self.from_), "double": Doubled()}
 

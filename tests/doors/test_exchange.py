@@ -9,7 +9,7 @@ from tests.studies.making import borrowed, exam
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SpecError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

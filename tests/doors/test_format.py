@@ -15,8 +15,8 @@ from vivavoce.core.conversations import Message
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item, Reading
 from vivavoce.formats.base import Format
-from vivavoce.pipeline.catalogue import fitting, listing
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.catalogue import fitting, listing
+from vivavoce.run.run import open_run
 from vivavoce.testing import check_format
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_format.py"

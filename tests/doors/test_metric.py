@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.collect.likely import FakeLikely
+from tests.run.collect.likely import FakeLikely
 from tests.studies.making import made
 
 import vivavoce as viva

@@ -13,7 +13,7 @@ from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import FatalError, Likelihood, Reply, Request
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.testing.provider import check_provider
 
 PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "plugin_provider.py"

@@ -13,7 +13,7 @@ from tests.studies.making import marked, twins
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError, SpecError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.testing.study import check_study

@@ -8,7 +8,7 @@ import pytest
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.formats import FORMATS, ask, check, read_response
-from vivavoce.pipeline.catalogue import listing
+from vivavoce.run.catalogue import listing
 
 
 def item(kind: str, **fields: Any) -> Item:

@@ -6,8 +6,8 @@ from vivavoce.core.records import Item, Reading, Response
 from vivavoce.core.text import LONGEST
 from vivavoce.formats import FORMATS, read_response
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.score.checks import read_response as read_stored
 from vivavoce.reading.confidence import stated_confidence, without_confidence
+from vivavoce.run.score.checks import read_response as read_stored
 from vivavoce.store.pending import Pending
 
 TOO_LONG = "the answer has 1,000,001 characters, and none over 1,000,000 is read"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.judging.fake_judge import FakeJudge, serve
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 @pytest.fixture

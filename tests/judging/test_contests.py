@@ -10,7 +10,7 @@ from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import SILENT, made, row
 
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Known = Callable[..., Path]
 PAIRWISE = "judge(rubric=pairwise, model=fake/j1)"

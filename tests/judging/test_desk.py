@@ -16,7 +16,7 @@ from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.client import CallResult, ModelClient, reply_from_json
 from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.requests import Message, Reply, Request, Sampling
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Known = Callable[..., Path]
 

@@ -13,7 +13,7 @@ from tests.studies.making import made
 
 from vivavoce.core.errors import MetricError
 from vivavoce.embeddings import encoder
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
 Known = Callable[..., Path]

@@ -12,7 +12,7 @@ from tests.studies.making import SILENT, UNREADABLE, made, row
 
 from vivavoce.core.errors import ModelError
 from vivavoce.judging.loading import load
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.integrity import rehash
 
 Calls = Callable[[Run], list[dict[str, Any]]]
@@ -242,7 +242,7 @@ def test_marks_are_stored_batch_by_batch(
     tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Batches of two, and money for five replies: two batches are marked, and the fifth reply is not lost."""
-    monkeypatch.setattr("vivavoce.pipeline.score.ASKED", 2)
+    monkeypatch.setattr("vivavoce.run.score.ASKED", 2)
     run = made(tmp_path, {"A": {f"q{k}": f"answer {k}" for k in range(7)}})
     file = known(concurrency=1, prices={"j1": [3.0, 10.0]})
     with pytest.raises(ModelError, match="might pass --max-cost"):

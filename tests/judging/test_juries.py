@@ -11,7 +11,7 @@ from tests.studies.making import SILENT, made, row
 from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.specs import parse
 from vivavoce.judging.loading import load
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Known = Callable[..., Path]
 ONE, TWO, THREE = (f"judge(rubric=correctness, model=fake/j{k})" for k in (1, 2, 3))

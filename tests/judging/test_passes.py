@@ -15,7 +15,7 @@ from tests.studies.making import made, row, twins
 
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.judging.loading import load
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
 Known = Callable[..., Path]

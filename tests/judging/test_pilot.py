@@ -19,8 +19,8 @@ from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.models.engine.metering_client import MeasuredCall
 from vivavoce.models.requests import Message, Request, Sampling
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score.pilot import Unscored, _Measured, _Pilot, draw
+from vivavoce.run.run import Run
+from vivavoce.run.score.pilot import Unscored, _Measured, _Pilot, draw
 from vivavoce.store.pending import ResponsePlace
 from vivavoce.store.read import provenance
 

@@ -10,7 +10,7 @@ from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import SILENT, made, row
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Known = Callable[..., Path]
 HEALTHBENCH = "judge(rubric=healthbench, model=fake/j1)"

@@ -11,7 +11,7 @@ from tests.studies.making import exam, made, twins
 
 from vivavoce.core.errors import EgressError, InputError, ModelError, StoreError
 from vivavoce.models.engine import client
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.sqlite_errors import Unwritable
@@ -317,7 +317,7 @@ def test_what_broke_is_said_though_the_account_cannot_be_stored_either(
     def locked(*_: object, **__: object) -> None:
         raise StoreError("kept locked by another process.")
 
-    monkeypatch.setattr("vivavoce.pipeline.score.put_provenance", locked)
+    monkeypatch.setattr("vivavoce.run.score.put_provenance", locked)
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
     with pytest.raises(ModelError, match="might pass --max-cost"):
         run.score(CORRECTNESS, providers=known(concurrency=1, prices={"j1": [3.0, 10.0]}), max_cost=0.005)

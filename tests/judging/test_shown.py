@@ -10,7 +10,7 @@ import pytest
 from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import made
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Known = Callable[..., Path]
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"

@@ -13,7 +13,7 @@ from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import made
 
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.calls import lease
 
 JUDGE = "judge(rubric=correctness, model=fake/j)"

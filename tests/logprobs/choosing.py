@@ -10,7 +10,7 @@ from vivavoce.logprobs.options import Choices
 from vivavoce.logprobs.requests import PromptBuilder
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.requests import Likelihood, Reply, Request
-from vivavoce.pipeline.collect.plan import RequestBuilder
+from vivavoce.run.collect.plan import RequestBuilder
 
 DRUGS = ("Aspirin", "Heparin", "Warfarin", "Alteplase")
 Tell = Callable[[str, str], float]

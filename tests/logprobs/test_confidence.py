@@ -17,7 +17,7 @@ from vivavoce.core.records import Reading, Response, Row, Value
 from vivavoce.core.registry import build, signature
 from vivavoce.formats import read_response
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 KEY = ("benchmark", "item", "variant", "candidate", "repeat")
 
@@ -227,7 +227,7 @@ def test_merged_repeats_are_scored_again_and_no_older_share_stays(tmp_path: Path
 def test_repeats_stay_together_however_small_the_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vivavoce.pipeline import score as scoring
+    from vivavoce.run import score as scoring
 
     monkeypatch.setattr(scoring, "BATCH", 1)
     small = confident_run(tmp_path, items=6)

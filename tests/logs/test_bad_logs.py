@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import vivavoce as viva
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.exchange.recognise import readers
+from vivavoce.run.exchange.recognise import readers
 
 FILES = {
     "lm_eval": "lm_eval/recorded/samples_viva_med_gen_2026-11-22T15-58-51.398919.jsonl",

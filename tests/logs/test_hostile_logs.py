@@ -16,7 +16,7 @@ from tests.logs.test_bad_logs import ARCHIVE, FILES, refused
 
 import vivavoce as viva
 from vivavoce.core import json_stream
-from vivavoce.pipeline.exchange.logs import inspect_archive
+from vivavoce.run.exchange.logs import inspect_archive
 
 
 @pytest.fixture

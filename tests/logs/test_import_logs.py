@@ -9,7 +9,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.exchange.recognise import readers
+from vivavoce.run.exchange.recognise import readers
 
 # By hand, of the files: items, responses, failed, blank, repeats, marks, failed marks, marks of units, option
 # log-likelihoods.

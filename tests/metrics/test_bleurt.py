@@ -288,7 +288,7 @@ def test_the_signature_follows_the_weights(tmp_path: Path) -> None:
 
 
 def test_a_run_sets_silence_aside_and_names_a_missing_folder(tmp_path: Path) -> None:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
     run = Run(tmp_path / "r.viva")
     run.import_answers(

@@ -369,7 +369,7 @@ def test_without_pot_moverscore_says_what_to_install(monkeypatch):
 
 def exam_of(folder, n_items=4, candidates=("a", "b", "c"), repeats=2):
     """A run of free answers: references shared by all candidates, some answers alike."""
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     items = [
         {"item": str(k), "format": "longform", "question": f"{k}?", "references": [f"iron {k} mg daily"]}
@@ -442,7 +442,7 @@ def test_score_json_carries_the_passes(tmp_path, tiny, viva):
 
 
 def test_a_mixed_exam_is_scored_where_there_is_text(tmp_path, tiny):
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     options = {"options": ["iron", "zinc"], "question": "Which?"}
     items = [

@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 import vivavoce as viva
 from vivavoce.core import registry
 from vivavoce.core.records import Item
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 LABELS = ("yes", "no", "maybe")
 SILENT = ""

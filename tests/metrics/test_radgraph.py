@@ -223,7 +223,7 @@ def test_without_file_and_package_a_sentence_says_what_to_give(monkeypatch: pyte
 
 
 def test_a_run_keeps_what_failed_apart_from_what_is_0(tmp_path: Path) -> None:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
     run = Run(tmp_path / "r.viva")
     run.import_answers(

@@ -45,7 +45,7 @@ from vivavoce.models.requests import (
     Sampling,
     Usage,
 )
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.testing.provider import check_provider
 
 KEY = "sk-fake-0123456789abcdef0123456789"

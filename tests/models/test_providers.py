@@ -8,7 +8,7 @@ from vivavoce.core.errors import ModelError, SpecError
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.models.candidates import parse_candidate
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.testing.provider import check_provider
 
 DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo"

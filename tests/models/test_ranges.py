@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.pipeline.collect.conftest import exam
+from tests.run.collect.conftest import exam
 
 import vivavoce as viva_
 from vivavoce.core.errors import InputError, ModelError, SpecError
 from vivavoce.models.candidates import parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.ranges import RANGES, Range
-from vivavoce.pipeline.plan_file import read_plan
+from vivavoce.run.plan.plan_file import read_plan
 
 __all__ = ["exam"]
 

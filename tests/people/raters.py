@@ -13,7 +13,7 @@ from vivavoce.people.key import plain
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.stored_keys import SECRET_EVENT
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.write import put_event
 
 Opinion = Callable[[str, str], Mapping[str, Any]]

@@ -28,8 +28,8 @@ from vivavoce.people.panels import load_panel
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.stored_keys import read_keys
-from vivavoce.pipeline.exchange.recognise import holds_tasks
-from vivavoce.pipeline.run import Run
+from vivavoce.run.exchange.recognise import holds_tasks
+from vivavoce.run.run import Run
 
 USERS = {"anna": "11111111-1111-4111-8111-111111111111", "ben": "22222222-2222-4222-8222-222222222222"}
 NUMBERS = {"anna": 1, "ben": 2}

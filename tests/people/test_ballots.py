@@ -12,7 +12,7 @@ from tests.studies.making import made
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.people.packets import write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.studies.score_table import counted_value
 

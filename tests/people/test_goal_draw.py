@@ -19,9 +19,9 @@ from vivavoce.people.label_goal import Goal
 from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.panels import Panel
 from vivavoce.people.tasks import RateTask
-from vivavoce.pipeline.annotate import prepare_panel
-from vivavoce.pipeline.label_panel import Labelling, goal_draw
-from vivavoce.pipeline.run import Run
+from vivavoce.run.people.annotate import prepare_panel
+from vivavoce.run.people.label_panel import Labelling, goal_draw
+from vivavoce.run.run import Run
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 
 Viva = Callable[..., Any]

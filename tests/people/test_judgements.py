@@ -19,7 +19,7 @@ from vivavoce.people.storing.judgements import (
 )
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.stored_keys import read_keys
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 RANKED = by_word("five milligrams", "some milligrams")
 

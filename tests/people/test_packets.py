@@ -15,7 +15,7 @@ from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.people.key import plain
 from vivavoce.people.packets import write_packets
 from vivavoce.people.storing.stored_keys import read_keys
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 
 HOSTILE = (

@@ -13,7 +13,7 @@ from tests.report import looking
 
 from vivavoce.people.packets import write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 N = 3

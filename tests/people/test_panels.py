@@ -11,8 +11,8 @@ from vivavoce.people.panels import PanelSettings, load_panel, newest_panel, open
 from vivavoce.people.storing.judgements import judgements, progress, store_judgement
 from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.labels import people_scores
 from vivavoce.studies.score_table import Labels
 

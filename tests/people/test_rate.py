@@ -22,7 +22,7 @@ from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import RateTask
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.studies.score_table import counted_value

@@ -9,7 +9,7 @@ from tests.studies.making import exam, write_lines
 
 from vivavoce.core.errors import InputError
 from vivavoce.people.storing.store_reviews import put_adjudication, read_adjudicated
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 
 HEADER = "item,category,rater,correct,relevance"

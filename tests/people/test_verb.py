@@ -10,7 +10,7 @@ from tests.people.raters import by_word, examined, filled
 from tests.studies.making import write_lines
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 Viva = Callable[..., Any]
 ORDER = by_word("key", "five", "some", "spoonful")

@@ -25,7 +25,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import VivaError
 from vivavoce.people.packets import write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.integrity import rehash
 from vivavoce.store.read import hashed_items
 from vivavoce.studies.facts.rows import FactsRow

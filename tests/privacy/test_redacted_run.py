@@ -13,7 +13,7 @@ from tests.studies.making import made
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core.errors import InputError
 from vivavoce.people.packets import write_packets
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.cases import cases_by_item, run_cases
 from vivavoce.store.integrity import rehash, verify
 from vivavoce.store.read import items_by_id

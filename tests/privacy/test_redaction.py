@@ -12,8 +12,8 @@ import pytest
 from tests.studies.making import exam, made, marked
 
 from vivavoce.core.tables import ITEMS, RESPONSES
-from vivavoce.pipeline.run import Run, open_run
 from vivavoce.privacy.redaction import TEXTS, redactor
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.integrity import rehash
 
 SECRETS = (

@@ -8,10 +8,10 @@ import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.core.records import Criterion
-from vivavoce.pipeline.run import Run
 from vivavoce.report.sections.answer import _ticks
 from vivavoce.report.sections.checks import _judge
 from vivavoce.report.sections.leaderboard import Scale
+from vivavoce.run.run import Run
 from vivavoce.studies.comparison.compare import COLUMNS
 from vivavoce.studies.comparison.headline import Unit, leader_headline, pair_headline
 

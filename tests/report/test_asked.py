@@ -8,7 +8,7 @@ from tests.studies.making import exam, marked, twins
 from tests.studies.test_weighted import STRATIFIED, A, B, asked
 
 from vivavoce import stats
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.write import put_provenance
 
 SENT = [{"endpoint": "https://a.example/v1", "requests": 12, "characters": 3456}]

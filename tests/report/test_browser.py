@@ -14,7 +14,7 @@ from tests.studies.making import SILENT, UNREADABLE, borrowed, made
 from vivavoce.core.records import Criterion, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 HOSTILE = "<script>pwned = 1</script></script><img src=x onerror='pwned = 2'><svg onload=pwned=3> 0.1"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}

@@ -9,10 +9,10 @@ from tests.report.test_report import report
 from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins, write_lines
 
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.run import Run
 from vivavoce.report.sections.earlier import scores_by_day
 from vivavoce.report.sections.examples import leading_pair
 from vivavoce.report.sections.grids import overall_row
+from vivavoce.run.run import Run
 from vivavoce.store.calls import response_days
 from vivavoce.studies.leaderboard.primary import Primary
 

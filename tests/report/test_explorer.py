@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
-from vivavoce.pipeline.load import answers_of
-from vivavoce.pipeline.run import Run
 from vivavoce.report import explorer as module
 from vivavoce.report.explorer import LONGEST_TEXT, Explorer, embedded, explorer
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import answers_of
 from vivavoce.store import read
 
 

@@ -17,11 +17,11 @@ from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Row, Unit, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline import unit_rows
-from vivavoce.pipeline.run import Run
 from vivavoce.report.answer_facts import MOST_FACTS, ShownFact, answer_facts, shown_fact
 from vivavoce.report.charts.facts import length_against_score, temperature_curve
 from vivavoce.report.sections.facts import Facts
+from vivavoce.run.run import Run
+from vivavoce.run.tables import unit_rows
 from vivavoce.studies.facts.rows import FactsRow
 
 Recorded = Mapping[str, Sequence[Mapping[str, Any]]]

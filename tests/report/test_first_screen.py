@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 from tests.report import looking
 from tests.studies.making import made, marked, score, twins
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 SCREENS = {"desk": (1400, 900), "laptop": (1024, 768), "phone": (390, 844)}
 HOSTILE = "<img src=x onerror='pwned=1'>\u202e`viva` {{ 7 * 7 }} "

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.studies.making import marked, twins, write_lines
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 
 

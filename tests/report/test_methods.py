@@ -10,8 +10,6 @@ from vivavoce import __version__
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.pipeline.load import answers_of, select_items
-from vivavoce.pipeline.run import Run
 from vivavoce.report.checklist import (
     ABOUT,
     ABOUT_CHART,
@@ -24,6 +22,8 @@ from vivavoce.report.checklist import (
 )
 from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.methods import methods
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import answers_of, select_items
 from vivavoce.store import read
 from vivavoce.studies.answers import identical_repeats
 

@@ -29,7 +29,6 @@ from tests.studies.making import exam, marked, score, twins
 from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import Run
 from vivavoce.report import charts as plots
 from vivavoce.report.charts import correlation as maps
 from vivavoce.report.charts import estimate_plots
@@ -47,6 +46,7 @@ from vivavoce.report.charts.svg import (
     listed,
     unique,
 )
+from vivavoce.run.run import Run
 
 WAYS = np.random.default_rng(7).normal(size=(5, 24))
 

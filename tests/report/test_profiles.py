@@ -11,8 +11,8 @@ from tests.studies.making import Answers, marked
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.run import Run
 from vivavoce.report.sections.profiles import FEW_GROUPS, FORMATS, LEAST_GROUPS, UNTESTED, profiles
+from vivavoce.run.run import Run
 from vivavoce.store import read
 
 

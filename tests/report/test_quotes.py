@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 from tests.studies.making import exam, score, write_lines
 
-from vivavoce.pipeline.run import open_run
 from vivavoce.report.section import Quote, SideBySide
 from vivavoce.report.sections.quotes import BEFORE, LONGEST, quoted
+from vivavoce.run.run import open_run
 from vivavoce.studies.answers import answers_in
 
 ANSWER = ("exam", "q1", "", "A")

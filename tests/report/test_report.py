@@ -19,8 +19,8 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run, open_run
 from vivavoce.report.explorer import LONGEST_TEXT, MOST_WORST
+from vivavoce.run.run import Run, open_run
 
 VOID = {"input", "meta", "line", "circle", "link", "img", "br"}
 HOSTILE = (

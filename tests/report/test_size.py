@@ -10,7 +10,7 @@ from tests.report.test_browser import PHONE
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.cli.demo import METRICS
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 SCREENS, CHARTS, BYTES = 8, 25, 600_000
 SCREEN = {"width": 1400, "height": 900}

@@ -9,11 +9,11 @@ from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins,
 
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.load import answers_of, load_scores
-from vivavoce.pipeline.run import Run
 from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
 from vivavoce.report.sections.leaderboard import scale_of
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import answers_of, load_scores
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.write import put_finding

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.collect.likely import FakeLikely
 from tests.report.test_report import report
+from tests.run.collect.likely import FakeLikely
 
 import vivavoce as viva
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.requests import Reply, Request, Usage
-from vivavoce.pipeline.run import Run
 from vivavoce.report.charts.estimate_plots import _axis_title
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.comparisons import with_figures
+from vivavoce.run.run import Run
 
 GIBBERISH = "no such letter here"
 

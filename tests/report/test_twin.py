@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, marked, twins
 
-from vivavoce.pipeline.run import Run
 from vivavoce.report import context as module
+from vivavoce.run.run import Run
 
 SECTIONS = {
     *("file", "run", "answer", "leaderboard", "coverage", "compliance", "comparison", "chart", "sentence"),

@@ -10,9 +10,9 @@ import pytest
 from vivavoce import Run
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
-from vivavoce.pipeline.exchange import answers as answers_of
-from vivavoce.pipeline.exchange.answer_rows import AnswerRow
-from vivavoce.pipeline.exchange.answer_tally import AnswerTally
+from vivavoce.run.exchange import answers as answers_of
+from vivavoce.run.exchange.answer_rows import AnswerRow
+from vivavoce.run.exchange.answer_tally import AnswerTally
 
 
 def row(n: int = 1, **fields: object) -> AnswerRow:

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from tests.models.conftest import fake
 from tests.models.fake_server import MODES, sent
-from tests.pipeline.collect.conftest import exam, limits
+from tests.run.collect.conftest import exam, limits
 
 import vivavoce as viva_
 from vivavoce.core.errors import ModelError

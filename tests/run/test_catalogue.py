@@ -8,7 +8,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Criterion, Item
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.catalogue import describe, fitting, listing, metrics_of
+from vivavoce.run.catalogue import describe, fitting, listing, metrics_of
 
 
 def test_every_metric_and_benchmark_is_listed_with_what_it_is() -> None:

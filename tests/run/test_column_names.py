@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.exchange.column_names import (
+from vivavoce.run.exchange.column_names import (
     FIELDS,
     OF_ITEMS,
     OF_RESPONSES,

@@ -10,8 +10,8 @@ from tests.studies.test_audit import audit
 
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.pipeline.contrasts import contrast_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.study.contrasts import contrast_scores
 from vivavoce.studies.audit.contrasts import FILE, SIDES, alike_yes_no, contrast_pairs, polarity
 
 RULES = ("token_f1", "rouge(n=1)", "rouge(n=L)", "meteor", "bleu", "chrf")

@@ -8,7 +8,7 @@ import pytest
 from tests.studies.making import made, write_lines
 
 from vivavoce.core.errors import EgressError, InputError, SpecError, StoreError, VivaError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 Verb = Callable[..., object]
 JUDGE = "judge(rubric=correctness, model=near/m)"

@@ -14,7 +14,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.pipeline.evaluate import Evaluated, evaluate
+from vivavoce.run.evaluate import Evaluated, evaluate
 
 QUESTIONS = [
     {"id": "q1", "question": "Which antidote?", "options": ["Naloxone", "Protamine"], "answer": "Naloxone"},

@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.pipeline.test_score import by
+from tests.run.test_score import by
 from tests.studies.making import made
 
 from vivavoce.core.errors import MetricError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import ItemKey, Row, Unit, Value
-from vivavoce.pipeline.exchange.exports import export_run, export_tables
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.exchange.exports import export_run, export_tables
+from vivavoce.run.run import Run, open_run
 
 SECRET = "Ms Example was given 40 mg of a drug that nobody names."
 PASSAGE = Evidence("=folder of letters", "9f3a", "letter of Ms Example.pdf", 2, 17, SECRET, "supports")

@@ -23,9 +23,9 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RunNotFound, StoreError, VivaError
 from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES
-from vivavoce.pipeline.exchange.exports import TABLES, _delete_other_items
-from vivavoce.pipeline.exchange.tables import _TABLES, MEANINGS
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.exchange.exports import TABLES, _delete_other_items
+from vivavoce.run.exchange.tables import _TABLES, MEANINGS
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.checksums import renew_checksums
 from vivavoce.store.write import put_finding
 

@@ -11,7 +11,7 @@ from tests.store.told import GIVEN, tell
 from tests.studies.making import exam, made, write_lines
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 TOLD = {"q1": -1.0, "q2": -2.0}
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.fake_hub import COMMITS, Hub, serving
+from tests.run.fake_hub import COMMITS, Hub, serving
 from tests.studies.making import borrowed
 
 import vivavoce
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
 from vivavoce.core.errors import EgressError, ExtraError, InputError, SpecError
-from vivavoce.pipeline.fetch import listing, transfer
+from vivavoce.run.fetch import listing, transfer
 
 MAIN, OLD = COMMITS["main"], COMMITS["old"]
 ROWS = b'{"id": "q1"}\r\n{"id": "q2"}\n'
@@ -28,7 +28,7 @@ NOTES = "Été\n".encode()
 @pytest.fixture(autouse=True)
 def plugins(root: Path) -> Iterator[None]:
     with borrowed():
-        registry.load_plugin(root / "tests" / "pipeline" / "fetched_exam.py")
+        registry.load_plugin(root / "tests" / "run" / "fetched_exam.py")
         yield
 
 
@@ -68,7 +68,7 @@ def at_address(
         files = tuple(f._replace(url=f.url.replace(address, f"{hub.url}/plain/")) for f in found.files)
         return found._replace(files=files)
 
-    monkeypatch.setattr("vivavoce.pipeline.fetch.listed", moved)
+    monkeypatch.setattr("vivavoce.run.fetch.listed", moved)
 
 
 def test_a_branch_becomes_its_commit_and_the_lock_says_what_was_fetched(hub: Hub, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_offline_a_hub_elsewhere_is_not_asked(tmp_path: Path, monkeypatch: pytes
 def test_offline_a_hub_on_this_machine_is_asked_by_a_fresh_process(
     hub: Hub, tmp_path: Path, root: Path
 ) -> None:
-    plugin = root / "tests" / "pipeline" / "fetched_exam.py"
+    plugin = root / "tests" / "run" / "fetched_exam.py"
     words = ("fetch", "pinned", "--to", tmp_path, "--plugin", plugin, "--offline", "--quiet")
     done = subprocess.run(
         [sys.executable, "-m", "vivavoce", *map(str, words)], capture_output=True, text=True
@@ -565,7 +565,7 @@ def test_each_benchmark_of_ours_can_be_fetched_or_says_what_a_person_does(tmp_pa
 def test_the_command_says_and_shows_the_same(
     viva: Callable[..., Any], hub: Hub, tmp_path: Path, root: Path
 ) -> None:
-    plugin = ("--plugin", root / "tests" / "pipeline" / "fetched_exam.py", "--revision", "main")
+    plugin = ("--plugin", root / "tests" / "run" / "fetched_exam.py", "--revision", "main")
     done = viva("fetch", "fetched", "--to", tmp_path, *plugin)
     assert "fetched: 3 files" in done.stdout
     assert "Read the notes." in done.stdout

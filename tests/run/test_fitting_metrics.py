@@ -1,7 +1,7 @@
 """Which metrics score a run when nobody names one."""
 
 from vivavoce.core.records import Item
-from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
+from vivavoce.run.tables.fitting_metrics import fitting_metrics
 
 
 def item(format: str, name: str = "q1", **fields: object) -> Item:

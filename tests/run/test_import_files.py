@@ -10,7 +10,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 LONG = (
     "id;question;answer;model;response\n1;Which, then?;a;A;a, b\n1;Which, then?;a;B;\n"

@@ -11,8 +11,8 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SpecError, StoreError
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.run import Run
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.run import Run
 
 EXAM = [
     {"id": "q1", "question": "What lowers a fever?", "format": "short", "answer": "Paracetamol"},

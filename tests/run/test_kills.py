@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 from tests.lengths import length
-from tests.pipeline.collect.conftest import endpoint, exam, fake, limits, serving
-from tests.pipeline.shards.fake_slurm import FakeSlurm
-from tests.pipeline.shards.test_slurm import plan, submitted
-from tests.pipeline.workers.every_format import stored_scores
-from tests.pipeline.workers.test_score_kills import (
+from tests.run.collect.conftest import endpoint, exam, fake, limits, serving
+from tests.run.shards.fake_slurm import FakeSlurm
+from tests.run.shards.test_slurm import plan, submitted
+from tests.run.workers.every_format import stored_scores
+from tests.run.workers.test_score_kills import (
     N,
     _plugin,
     assert_ended,
@@ -37,8 +37,8 @@ from tests.pipeline.workers.test_score_kills import (
 from tests.soak.kills import broken, tables
 
 import vivavoce as viva
-from vivavoce.pipeline.plan_file import examine
-from vivavoce.pipeline.shards.slurm import ShardJob, slurm_job
+from vivavoce.run.plan.plan_file import examine
+from vivavoce.run.plan.slurm import ShardJob, slurm_job
 
 __all__ = ["_plugin", "endpoint", "exam", "expected", "fake", "limits", "serving"]
 

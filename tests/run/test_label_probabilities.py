@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.test_recorded_scores import marks, refused
+from tests.run.test_recorded_scores import marks, refused
 from tests.studies.making import Answers, made
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 
 ANSWERS: Answers = {who: {"q1": "x", "q2": "y", "q3": "z"} for who in "AB"}

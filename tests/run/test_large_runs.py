@@ -11,10 +11,10 @@ import pytest
 from tests.studies.making import SILENT, marked
 
 from vivavoce.core import registry
-from vivavoce.pipeline.load import answers_of
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.study_tables import StudyTables
 from vivavoce.report import explorer
+from vivavoce.run.run import Run
+from vivavoce.run.study.study_tables import StudyTables
+from vivavoce.run.tables.load import answers_of
 from vivavoce.store import name_places, query_frames, read
 from vivavoce.studies.answers import N_WORDS, TEXT_HASH, answers_in
 from vivavoce.studies.leaderboard import status as status_module

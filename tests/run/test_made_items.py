@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.studies.making import exam, write_lines
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 ITEM = {
     "format": "mcq",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import vivavoce as viva
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 EXAM: list[dict[str, Any]] = [
     {

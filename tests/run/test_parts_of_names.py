@@ -6,8 +6,8 @@ import pytest
 from tests.studies.making import borrowed, exam, write_lines
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.load import select_signatures
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
+from vivavoce.run.tables.load import select_signatures
 from vivavoce.store.read import match_candidate
 
 LABELS = (

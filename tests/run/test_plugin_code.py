@@ -11,9 +11,9 @@ from tests.studies.making import borrowed, made
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, MetricError, SpecError, StoreError
 from vivavoce.core.file_hashes import file_hash
-from vivavoce.pipeline.run import Run, open_run
-from vivavoce.pipeline.score.plugin_code import PluginCode, code_by_signature, programs
-from vivavoce.pipeline.workers.rebuilding import load_sources, sources
+from vivavoce.run.plugin_code import PluginCode, code_by_signature, programs
+from vivavoce.run.run import Run, open_run
+from vivavoce.run.workers.rebuilding import load_sources, sources
 
 METRIC = """
 import vivavoce as viva

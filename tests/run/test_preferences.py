@@ -15,8 +15,8 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SelectionError, StoreError, VivaError
 from vivavoce.core.records import Card
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.exchange.preferences import PreferencesWritten
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.exchange.preferences import PreferencesWritten
+from vivavoce.run.run import Run, open_run
 
 
 def pairs(run: Run, to: Path, margin: float = 0.1, **options: Any) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from tests.studies.making import exam, write_lines
 
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 Rows = Sequence[Mapping[str, Any]]
 WHOLE = "a whole number from 1"

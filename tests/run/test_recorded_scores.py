@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from vivavoce import cli
 from vivavoce.core.errors import InputError, SelectionError, VivaError
-from vivavoce.pipeline.exchange.rows import outside
-from vivavoce.pipeline.exchange.scores import ImportedScores
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.exchange.rows import outside
+from vivavoce.run.exchange.scores import ImportedScores
+from vivavoce.run.run import Run, open_run
 
 JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"
 FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")

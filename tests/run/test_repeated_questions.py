@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.studies.making import Answers, made, marked, row, twins
 
-from vivavoce.pipeline.collect.plan import plan_collect
-from vivavoce.pipeline.run import Run
+from vivavoce.run.collect.plan import plan_collect
+from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
 WRITTEN: tuple[Callable[[str], str], ...] = (

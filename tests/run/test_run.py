@@ -8,7 +8,7 @@ from tests.studies.making import TOLD, borrowed, exam, made, marked, row, score,
 
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.store import read
 
 
@@ -144,7 +144,7 @@ def test_a_finding_that_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pyte
     def full(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("vivavoce.pipeline.load.put_finding", full)
+    monkeypatch.setattr("vivavoce.run.tables.load.put_finding", full)
     (found,) = run.study("ranking").values()
     assert "This result could not be recorded: the disk is full" in found.notes
 

@@ -14,8 +14,8 @@ from vivavoce.core.errors import MetricError
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline import score as scoring
-from vivavoce.pipeline.run import Run
+from vivavoce.run import score as scoring
+from vivavoce.run.run import Run
 from vivavoce.store import read
 
 Values = Callable[[Sequence[Row]], Any]

@@ -9,9 +9,9 @@ import pytest
 from vivavoce import Run
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Value
-from vivavoce.pipeline.exchange import scores as scores_of
-from vivavoce.pipeline.exchange.score_rows import RecordedScore
-from vivavoce.pipeline.exchange.score_tally import ScoreTally
+from vivavoce.run.exchange import scores as scores_of
+from vivavoce.run.exchange.score_rows import RecordedScore
+from vivavoce.run.exchange.score_tally import ScoreTally
 from vivavoce.store.write import ScoreRow
 
 

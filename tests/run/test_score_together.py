@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.test_score import by, ones
+from tests.run.test_score import by, ones
 from tests.studies.making import SILENT, UNREADABLE, made, twins
 
 from vivavoce import formats
@@ -15,9 +15,9 @@ from vivavoce.core.errors import MetricError
 from vivavoce.core.records import Criterion, Item, Reading, Response, Row, Unit, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline import score as scoring
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score import batch_scores, repeats
+from vivavoce.run import score as scoring
+from vivavoce.run.run import Run
+from vivavoce.run.score import batch_scores, repeats
 from vivavoce.store import pending, read
 
 RULES = (

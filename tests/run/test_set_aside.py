@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import vivavoce as viva
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 REFERENCES = ["start aspirin now", "stop the warfarin", "Назначить аспирин", "give oral iron", "阿司匹林"]
 REASON = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"

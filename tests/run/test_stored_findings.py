@@ -11,10 +11,10 @@ import pytest
 from tests.store.damaging import full_run
 
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import open_run
-from vivavoce.pipeline.stored_findings import checked_findings
 from vivavoce.report.sections.comparisons import latest_comparisons, matrices
 from vivavoce.report.sections.findings import ranks_of, sections
+from vivavoce.run.run import open_run
+from vivavoce.run.tables.stored_findings import checked_findings
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.write import put_finding

@@ -6,10 +6,10 @@ import pytest
 from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
-from vivavoce.pipeline import unit_rows
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.study_tables import StudyTables
-from vivavoce.pipeline.unit_rows import with_units
+from vivavoce.run.run import Run
+from vivavoce.run.study.study_tables import StudyTables
+from vivavoce.run.tables import unit_rows
+from vivavoce.run.tables.unit_rows import with_units
 from vivavoce.studies.facts.facts import NOTHING, Facts
 from vivavoce.studies.score_table import ScoreTable
 

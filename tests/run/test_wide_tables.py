@@ -4,7 +4,7 @@ import pytest
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line
-from vivavoce.pipeline.exchange.wide_tables import columns_of_models, long_lines
+from vivavoce.run.exchange.wide_tables import columns_of_models, long_lines
 
 LINES = [
     Line("a.csv, line 2", {"item": "q1", "A": "x", "B": ""}),

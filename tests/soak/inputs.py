@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "a", "format": "mcq", "question": "Which?", "options": ["one", "two", "2 mg"], "answer": "two",

@@ -17,7 +17,7 @@ from tests.soak import victims
 from tests.soak.tally import Tally
 
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 OPENS = "A run opens after a kill, and `viva status --verify` finds nothing wrong"
 STAYS = "What was stored before a kill is stored after it"

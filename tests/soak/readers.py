@@ -35,7 +35,7 @@ from tests.systems.cliniqlink.conftest import KINDS, ROWS, SOURCE, dump
 from tests.systems.cliniqlink.conftest import exam as challenge
 
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 Case = tuple[str, Callable[[], object]]
 """What was changed, and the call that reads it."""
@@ -231,7 +231,7 @@ def settings_readers(base: Path) -> list[Reader]:
     from vivavoce.core.specs import parse_many
     from vivavoce.judging import loading
     from vivavoce.models.providers.systems import ReplayModel
-    from vivavoce.pipeline.plan_file import examine
+    from vivavoce.run.plan.plan_file import examine
 
     run = prepared(base / "asked")
     exam = f"jsonl(path='{base / 'asked' / 'exam.jsonl'}')"

@@ -9,7 +9,7 @@ from random import Random
 from tests.soak.inputs import prepared
 from tests.soak.mutations import pick, worse
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 VERBS: tuple[Callable[[Run, Path], object], ...] = (
     lambda run, at: run.status(),

@@ -12,7 +12,7 @@ from tests.soak.run_files import CELLS, whole_bytes
 from tests.soak.tally import Tally
 
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 FOUND = "A changed cell of an item, answer, score or measure is found by `viva status --verify`"
 COLUMNS = {

@@ -13,7 +13,7 @@ from tests.soak.tally import Tally
 
 from vivavoce import cli
 from vivavoce.models.engine import scheduler
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 RIGHT = "A bad endpoint gives no wrong answer and no wrong score"
 BLANK = "What never came is failed, never unanswered"

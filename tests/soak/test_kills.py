@@ -19,7 +19,7 @@ from tests.soak.inputs import lines
 from tests.soak.kills import Scene, Victims, answers, items, marks
 from tests.soak.tally import Tally
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 __all__ = ["fake", "judge"]
 

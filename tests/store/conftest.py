@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import vivavoce as viva
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 ITEMS = [
     {"id": "q1", "question": "What lowers a fever?", "format": "short", "answer": "Paracetamol"},

@@ -14,7 +14,7 @@ from tests.store.told import tell
 
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Measure, Unit, Value
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store import read
 from vivavoce.store.calls import lease
 from vivavoce.store.label_draws import LabelDraw, put_label_draw

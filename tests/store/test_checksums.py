@@ -12,7 +12,7 @@ import pytest
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Criterion, Measure, Unit, Value
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import checksums, read
 from vivavoce.store.checksums import delete_scores, stored_sums
 from vivavoce.store.score_checks import differences

@@ -22,7 +22,7 @@ from tests.store.damaging import (
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError, VivaError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.store.damage import DamagedValue, damaged, decoding
 from vivavoce.store.integrity import rehash
 from vivavoce.store.runfile import RunFile

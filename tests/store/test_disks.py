@@ -14,7 +14,7 @@ from tests.store.test_runfile import older
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import disks
 from vivavoce.store.disks import NETWORK_DISKS, network_disk
 from vivavoce.store.runfile import RunFile
@@ -195,7 +195,7 @@ def test_a_run_without_the_right_to_read_it_is_not_called_read_only(tmp_path: Pa
         import sys
         from pathlib import Path
         import vivavoce as viva
-        from vivavoce.pipeline.shards.progress import snapshot
+        from vivavoce.run.shards.progress import snapshot
         path = Path(sys.argv[1])
         try:
             viva.open(path).responses

@@ -13,7 +13,7 @@ import vivavoce as viva
 from vivavoce.core.errors import StoreError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Measure, Unit, Value
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.checksums import delete_scores, delete_scores_of
 from vivavoce.store.evidence import EVIDENCE, evidence_rows
 from vivavoce.store.write import ScoreRow, drop_scores, put_measures, put_scores

@@ -9,7 +9,7 @@ import pytest
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.hashes import hashed_responses, response_hash
 
 Make = Callable[..., Run]

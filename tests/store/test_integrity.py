@@ -13,7 +13,7 @@ import pytest
 from vivavoce import open as open_run
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.calls import ledger
 from vivavoce.store.integrity import rehash
 from vivavoce.store.read import items_by_id

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.studies.making import Answers, made
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 
 ANSWERS: Answers = {"A": {"q1": "x", "q2": "y", "q3": "z"}}

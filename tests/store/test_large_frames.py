@@ -15,8 +15,8 @@ import vivavoce as viva
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.tables import RESPONSES, SCORES
-from vivavoce.pipeline import load
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables import load
 from vivavoce.store import query_frames, read
 from vivavoce.store.checksums import stored_sums
 from vivavoce.store.name_places import ColumnParts

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from vivavoce import cli
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 

@@ -8,7 +8,7 @@ import pytest
 from tests.store.test_merge import refused, there
 from tests.studies.making import exam, made
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.integrity import rehash
 from vivavoce.store.table_hashes import renew_table_hashes
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.collect.conftest import endpoint, exam, fake, serving
+from tests.run.collect.conftest import endpoint, exam, fake, serving
 from tests.store.test_disks import Mount, mount
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError
 from vivavoce.core.processes import this_machine
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import disks, runfile, writer_lock
 from vivavoce.store.disks import ALLOWED, NETWORK_DISKS
 from vivavoce.store.runfile import RunFile

@@ -17,7 +17,7 @@ from tests.store.readonly import frozen
 import vivavoce as viva
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read, runfile
 from vivavoce.store.hashes import rehash_responses
 from vivavoce.store.runfile import RunFile
@@ -370,7 +370,7 @@ def test_a_copy_is_read_while_it_is_written_to(
 ) -> None:
     """VACUUM INTO leaves the journal a plain one, under which a reader and a writer would wait for ever."""
     monkeypatch.setattr(runfile, "WAIT_SECONDS", 0.2)
-    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 1)
+    monkeypatch.setattr("vivavoce.run.score.BATCH", 1)
     copy = viva.open(make().copy(tmp_path / "copy.viva"))
     copy.score("token_f1")
     assert 4 == len(copy.scores)
@@ -495,7 +495,7 @@ def test_marks_stored_before_the_disk_was_full_stay(
     make: Make, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make("exam.viva", *(f"candidate {k}" for k in range(120)))
-    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 20)
+    monkeypatch.setattr("vivavoce.run.score.BATCH", 20)
     full_disk(int(str(pragma(run.file.path, "page_count"))) + 2)
     with pytest.raises(StoreError, match=FULL):
         run.score("token_f1")
@@ -713,7 +713,7 @@ def test_a_killed_writer_loses_only_what_was_not_committed(make: Make) -> None:
 
 def test_an_interrupted_score_goes_on_where_it_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make()
-    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 1)
+    monkeypatch.setattr("vivavoce.run.score.BATCH", 1)
 
     def stop(what: str, done: int, total: int) -> None:
         if done == 3:

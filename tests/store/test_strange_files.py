@@ -18,7 +18,7 @@ from tests.store.test_runfile import older
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError, VivaError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import runfile
 from vivavoce.store.declared_schema import normal
 from vivavoce.store.runfile import RunFile

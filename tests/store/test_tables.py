@@ -10,7 +10,7 @@ import pytest
 
 from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES, schema
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import query_frames, read
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import ScoreRow, put_finding, put_measures, put_scores

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from vivavoce.core.records import Response
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.calls import CallRecord, ledger
 from vivavoce.store.read import items_by_id
 from vivavoce.store.write import put_candidates

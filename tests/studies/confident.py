@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.studies.making import exam, write_lines
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 OPTIONS = ("Aspirin", "Heparin", "Warfarin", "Alteplase")
 METRICS = ("accuracy", "confidence(of=stated)", "confidence(of=repeats)")

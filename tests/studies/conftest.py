@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.studies.making import Answers, made, write_lines
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"
 FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")

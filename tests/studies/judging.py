@@ -8,7 +8,7 @@ from typing import Any
 from tests.studies.making import made, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 JUDGE, OTHER = "judge(rubric=r, model=m1)", "judge(rubric=r, model=m2)"
 FREE = "judge(rubric=r_free, model=m1)"

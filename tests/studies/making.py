@@ -8,7 +8,7 @@ from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 TOLD = Path(__file__).with_name("told.py")
 SILENT, UNREADABLE = "", "<think>never closed"

@@ -8,7 +8,7 @@ import numpy as np
 from tests.studies.judging import JUDGE, judged
 from tests.studies.making import write_lines
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 RATING = "rating(rubric=r)"
 A_AND_B = ("A", "B")

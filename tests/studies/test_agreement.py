@@ -9,7 +9,7 @@ from tests.studies.judging import RETESTS
 from tests.studies.making import made, marked, row, twins, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.reliability.agreement import AgreementRow
 from vivavoce.studies.study import columns
 

@@ -14,10 +14,10 @@ from tests.studies.making import exam, write_lines
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.evaluate import evaluate
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.primary import choose_primary, primary_scores
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.evaluate import evaluate
+from vivavoce.run.run import Run, open_run
+from vivavoce.run.tables.load import load_scores
+from vivavoce.run.tables.primary import choose_primary, primary_scores
 from vivavoce.studies.leaderboard.overall_design import checked_design, is_overall, parse_design
 
 Right = Mapping[str, Mapping[str, Sequence[int | None]]]

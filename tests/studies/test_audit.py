@@ -13,8 +13,8 @@ from tests.studies.test_resilience import reworded
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.study_tables import StudyTables
+from vivavoce.run.run import Run
+from vivavoce.run.study.study_tables import StudyTables
 from vivavoce.studies.audit.audit import Audit
 from vivavoce.testing import check_study
 

@@ -22,7 +22,7 @@ from tests.studies.making import (
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 FIGURES = ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high")
 
@@ -238,7 +238,7 @@ def test_ids_with_line_ends_are_no_other_questions(tmp_path: Path, monkeypatch: 
 
     No import takes them, but a stranger's run may hold them.
     """
-    for module in ("vivavoce.benchmarks", "vivavoce.pipeline.exchange.rows"):
+    for module in ("vivavoce.benchmarks", "vivavoce.run.exchange.rows"):
         monkeypatch.setattr(f"{module}.refuse_line_ends", lambda name, where: None)
     questions = [{"item": "q", "variant": "a\nb"}, {"item": "q\na", "variant": "b"}]
     spec = exam(tmp_path, ["other", *questions])

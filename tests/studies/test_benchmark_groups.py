@@ -11,7 +11,7 @@ from tests.studies.making import exam, row, write_lines
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.studies.leaderboard.benchmark_groups import chosen_groups
 
 Rights = Mapping[str, Mapping[str, Sequence[int | None]]]

@@ -11,7 +11,7 @@ from tests.studies.making import made, marked, row, score, write_lines
 
 from vivavoce import stats
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.studies.bias.variant_pairs import extra_variance
 

@@ -12,7 +12,7 @@ from tests.studies.making import row, write_lines
 from tests.studies.test_bias import study
 
 from vivavoce import stats
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.bias.rows import BiasRow
 from vivavoce.studies.study import columns
 

@@ -7,8 +7,8 @@ from tests.studies.judging import FREE, JUDGE, each, judged
 from tests.studies.making import row
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.score_table import ScoreTable

@@ -8,7 +8,7 @@ import pytest
 from tests.studies.making import made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.reliability.consistency import ConsistencyRow
 from vivavoce.studies.study import columns
 

@@ -19,7 +19,7 @@ from vivavoce.core import registry
 from vivavoce.core.records import Finding, Item, Measure, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.cards import ModelCard
-from vivavoce.pipeline.score import measures_of
+from vivavoce.run.score import measures_of
 from vivavoce.studies.contamination.contamination import NOTHING, Contamination, ContaminationRow
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import columns

@@ -10,7 +10,7 @@ from tests.studies.making import exam, row, score, write_lines
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.studies.controls.rows import ControlRow
 from vivavoce.studies.study import columns
 

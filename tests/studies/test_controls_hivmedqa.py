@@ -12,7 +12,7 @@ from tests.judging.fake_judge import FakeJudge, Sent, serve
 from tests.report import looking
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 CANDIDATES = ("Claude 3.5 Sonnet", "Llama 3.2-1B-Instruct")
 MAP = {"item": "question_id", "candidate": "model", "repeat": "iteration", "text": "answer"}

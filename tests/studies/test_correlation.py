@@ -9,8 +9,8 @@ from scipy.stats import kendalltau
 from tests.studies.making import Answers, made, marked, row, score, twins, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.reliability.correlation import Correlation, CorrelationRow
 from vivavoce.studies.study import columns
 

@@ -12,8 +12,8 @@ from tests.studies.making import made, row, score
 
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.stored_findings import stored_findings
+from vivavoce.run.run import Run
+from vivavoce.run.tables.stored_findings import stored_findings
 
 LEVELS = {
     "one": [0.1, 0.5, 0.3, 0.9, 0.7],

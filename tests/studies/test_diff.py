@@ -9,8 +9,8 @@ from tests.studies.making import row, write_lines
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.load import load_scores, select_items
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.studies.comparison.change import PARTS
 from vivavoce.studies.comparison.diff import diff
 

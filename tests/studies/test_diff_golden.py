@@ -11,7 +11,7 @@ from tests.studies.making import row
 from tests.studies.test_diff import held
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.stats import cluster_mean, holm, t_interval
 from vivavoce.studies.comparison.change import PARTS
 

@@ -21,7 +21,7 @@ from tests.studies.making import (
     write_lines,
 )
 
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.studies.leaderboard.estimates import COLUMNS
 
 FIGURES = ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high", "coverage")

@@ -11,7 +11,7 @@ from tests.studies.making import marked, row, twins
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.raters.rater_scores import RaterRow
 from vivavoce.studies.study import columns
 

@@ -12,7 +12,7 @@ from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, card, draw, each, 
 from tests.studies.making import row
 
 from vivavoce.models.cards import ModelCard
-from vivavoce.pipeline.load import load_scores
+from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
 from vivavoce.studies.raters.judge_biases import self_preference
 

@@ -12,7 +12,7 @@ from tests.studies.judging import EXPERT, JUDGE, OTHER, card, draw, each, judged
 from tests.studies.making import row, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
 CLAUDE = "Claude 3.5 Sonnet"

@@ -9,7 +9,7 @@ from tests.studies.judging import JUDGE, OTHER, card, each, judged
 from tests.studies.making import row
 
 from vivavoce import stats
-from vivavoce.pipeline.load import load_scores
+from vivavoce.run.tables.load import load_scores
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.comparison.diff import diff
 from vivavoce.studies.intervals import Estimate, by_coefficient, mean_excess, minus

@@ -6,7 +6,7 @@ from typing import Any
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 def ranking(run: Run) -> Finding:

@@ -16,7 +16,7 @@ from vivavoce.benchmarks import Benchmark
 from vivavoce.core import registry
 from vivavoce.core.records import Card, Finding, Item
 from vivavoce.core.registry import benchmark, load_plugin, metric
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 N = 40
 Worths = Mapping[str, Sequence[float | str]]

@@ -10,7 +10,7 @@ from tests.studies.making import made, marked, row, score, write_lines
 
 from vivavoce import stats
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.leaderboard.gaps import COLUMNS
 
 

@@ -10,7 +10,7 @@ from tests.studies.making import SILENT, made, marked, score, twins
 from tests.studies.people import benchmark, drawn, people_run
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.comparison.gate import (
     INCONCLUSIVE,
     Gate,

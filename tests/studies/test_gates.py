@@ -13,8 +13,8 @@ from vivavoce import cli
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.pipeline.load import load_scores, select_items
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.studies.score_table import resolve
 
 Viva = Callable[..., Any]

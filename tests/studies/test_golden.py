@@ -17,7 +17,7 @@ from tests.studies.making import borrowed, row
 from vivavoce.core.records import Criterion, Finding, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 GEMINI, CLAUDE, MED42 = "Gemini 2.5 Pro", "Claude 3.5 Sonnet", "Med42-70B"
 MEDGEMMA, GEMMA, LLAMA = "MedGemma 27B", "Gemma 3 27B", "Llama 3.3-70B-Instruct"

@@ -9,9 +9,9 @@ import pytest
 from tests.studies.making import SILENT, exam, made, marked, score, twins
 
 from vivavoce.core.records import Card, Criterion, Measure
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run, open_run
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.run.run import Run, open_run
+from vivavoce.run.tables.load import load_scores
+from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store.write import put_benchmark
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, side_by_side
 from vivavoce.studies.score_table import with_group_codes

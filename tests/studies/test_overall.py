@@ -14,7 +14,7 @@ from tests.studies.making import exam, row, write_lines
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.studies.leaderboard.overall import COLUMNS
 from vivavoce.studies.leaderboard.overall_ranks import SEVEN
 from vivavoce.studies.leaderboard.response_failures import Share, answering

@@ -9,7 +9,7 @@ from tests.people.raters import Opinion, by_word, drawn, examined, rated
 from tests.studies.making import row, score
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.studies.panels.panel import Panel, PanelRow
 from vivavoce.studies.score_table import ScoreTable

@@ -13,7 +13,7 @@ from tests.studies.people import RATING, Benchmark, benchmark, drawn, people_run
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.label_draws import LabelDraw, put_label_draw
 
 KIND = benchmark(3, kinder=0.4)

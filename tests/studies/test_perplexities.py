@@ -15,7 +15,7 @@ from tests.studies.making import borrowed, made, marked, row, score, twins
 from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.comparison.paired import Compared, Pair, PooledFigures
 from vivavoce.studies.leaderboard.pooling import TOO_LARGE
 from vivavoce.studies.text import factor, number

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from tests.studies.making import Answers, marked
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 def fixed(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from tests.studies.making import SILENT, made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.leaderboard.ranking import COLUMNS
 
 INTERVALS = {

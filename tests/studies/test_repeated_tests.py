@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from tests.studies.making import Answers, made, marked, score, twins
 
-from vivavoce.pipeline.findings import compare_candidates
-from vivavoce.pipeline.run import Run
+from vivavoce.run.findings import compare_candidates
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.studies.comparison.data_digest import data_digests
@@ -144,7 +144,7 @@ def test_what_cannot_be_recorded_says_so(tmp_path: Path, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("vivavoce.pipeline.load.put_comparison", full)
+    monkeypatch.setattr("vivavoce.run.tables.load.put_comparison", full)
     settings: dict[str, Any] = {"margin": None, "against": None, "population": "sample", "items": None}
     finding = compare_candidates(run.file, ("A", "B"), metric="told", **settings)
     assert "This result could not be recorded: the disk is full" in finding.notes

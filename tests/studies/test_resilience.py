@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from tests.studies.making import exam, marked, row, score, twins, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.studies.reliability.resilience import ResilienceRow
 from vivavoce.studies.study import columns
 

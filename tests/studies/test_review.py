@@ -12,8 +12,8 @@ from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_reviews import import_reviews, put_adjudication
 from vivavoce.people.tasks import ReviewTask
-from vivavoce.pipeline.run import Run
 from vivavoce.report.charts import review_ladder
+from vivavoce.run.run import Run
 
 RATERS = ("anna", "ben", "carla")
 

@@ -11,8 +11,8 @@ from tests.studies.making import made, row
 
 from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
 from vivavoce.studies.raters.rubrics import RubricRow, Rubrics, models_named
 from vivavoce.studies.study import columns

@@ -12,7 +12,7 @@ from tests.studies.making import Answers, exam, made, marked, score, twins
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError, StoreError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.interim_analyses import read_interim_analyses
 
 RNG = np.random.default_rng(5)
@@ -199,7 +199,7 @@ def test_pairs_that_cannot_be_compared_take_no_part(tmp_path: Path) -> None:
 
 
 def test_a_plan_survives_a_copy_and_a_merge(tmp_path: Path) -> None:
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     run = grown(tmp_path, 40)
     analysis(run, analyses=3)
@@ -215,7 +215,7 @@ def test_what_cannot_be_recorded_is_not_shown(tmp_path: Path, monkeypatch: pytes
     def full(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("vivavoce.pipeline.interim.put_interim_analysis", full)
+    monkeypatch.setattr("vivavoce.run.interim.put_interim_analysis", full)
     with pytest.raises(StoreError, match="the disk is full"):
         analysis(run)
     assert [] == list(run.interim().rows)

@@ -9,8 +9,8 @@ import pytest
 from tests.studies.judging import JUDGE, OTHER, card, judged, some
 from tests.studies.making import SILENT, row
 
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import status
 

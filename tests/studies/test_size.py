@@ -14,8 +14,8 @@ from tests.studies.making import marked, row, twins
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard, card_of, cards
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
+from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.leaderboard.size import COLUMNS, Size
 from vivavoce.studies.score_table import ScoreTable, resolve
 

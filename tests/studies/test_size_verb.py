@@ -10,7 +10,7 @@ from tests.studies.making import marked, twins
 
 from vivavoce.core import registry
 from vivavoce.core.errors import ModelError, SelectionError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.table_hashes import renew_table_hashes
 
 GENERAL = [name for name, cls in registry.members("study").items() if not cls.special]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.studies.making import exam, marked, row, twins
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.calls import CallRecord, spent
 from vivavoce.store.integrity import rehash
 from vivavoce.studies.leaderboard.status import CALLS, COLUMNS, QUESTIONS

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.leaderboard.status_lines import shard_lines, status_lines
 
 

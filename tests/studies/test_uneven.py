@@ -8,7 +8,7 @@ from tests.studies.making import Answers, made, marked, row, score
 
 from vivavoce import stats
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 SIZES = [60] + [1] * 11
 NAMES = [f"q{case:02}.{n:02}" for case, size in enumerate(SIZES) for n in range(size)]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from vivavoce import cli
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.studies.leaderboard.thresholds import Veto, parse_veto
 
 Panel = Callable[..., Run]

@@ -10,7 +10,7 @@ import pytest
 from tests.studies.making import Answers, made, marked, row, score
 
 from vivavoce import stats
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.studies.score_table import SAMPLED

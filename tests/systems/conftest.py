@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.pipeline.reproduce import Reproduction, reproduce
+from vivavoce.run.reproduce import Reproduction, reproduce
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.reproduce import Reproduction, reproduce
+from vivavoce.run.reproduce import Reproduction, reproduce
 
 GEMINI, CLAUDE, MEDGEMMA = "Gemini 2.5 Pro", "Claude 3.5 Sonnet", "MedGemma 27B"
 FILES = ("questions.jsonl", "responses.jsonl", "judge_scores.csv", "f1.csv")

@@ -4,7 +4,7 @@ import pytest
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.reproduce import Claim, agrees, check_claims, reproduce
+from vivavoce.run.reproduce import Claim, agrees, check_claims, reproduce
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from vivavoce.cli.reproduce import reproduce as command
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.reproduce import Reproduction, reproduce
+from vivavoce.run.reproduce import Reproduction, reproduce
 from vivavoce.systems.cliniqlink.reproduction import golden as marking
 from vivavoce.systems.cliniqlink.reproduction.golden import OPEN, Case, headlines, ngrams, words
 

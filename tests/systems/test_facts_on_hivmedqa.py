@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from vivavoce.facts import clean
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 VERDICTS = ("supported", "contradicted", "supported", "unverifiable", "supported")
 CANDIDATES = ("Gemma 3 27B", "Med42-70B")

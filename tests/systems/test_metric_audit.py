@@ -12,7 +12,7 @@ from tests.studies.judging import some
 from tests.studies.making import row
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 NAMES = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 MODELS = ("Claude 3.5 Sonnet", "Gemma 3 27B", "Llama 3.1-8B-Instruct", "Meditron 3-70B")

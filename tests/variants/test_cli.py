@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vivavoce.core.errors import InputError, RunNotFound
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 BIAS = "bias(type=[recency, authority], seed=1)"
 

@@ -7,7 +7,7 @@ import pytest
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Response
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
-from vivavoce.pipeline.vary import vary
+from vivavoce.run.vary.vary import vary
 from vivavoce.store import read
 from vivavoce.store.write import put_candidates, put_responses
 from vivavoce.variants.control_kinds import KINDS

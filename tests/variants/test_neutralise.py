@@ -10,8 +10,8 @@ from tests.reading.test_answer_mentions import WORDS
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
 from vivavoce.core.text import LONGEST
-from vivavoce.pipeline.vary import vary
 from vivavoce.reading.answer_mentions import answer_mentions
+from vivavoce.run.vary.vary import vary
 from vivavoce.store import read
 from vivavoce.store.write import put_candidates, put_responses
 from vivavoce.variants.neutralise import neutral

@@ -9,7 +9,7 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Response
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.pipeline.vary import vary
+from vivavoce.run.vary.vary import vary
 from vivavoce.store import read
 from vivavoce.store.write import put_candidates, put_responses
 

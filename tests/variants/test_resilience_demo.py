@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.pipeline.run import open_run
-from vivavoce.pipeline.vary import vary
+from vivavoce.run.run import open_run
+from vivavoce.run.vary.vary import vary
 
 DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo"
 

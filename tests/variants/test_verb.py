@@ -10,7 +10,7 @@ from tests.studies.making import borrowed
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.pipeline.vary import store_benchmark, vary
+from vivavoce.run.vary.vary import store_benchmark, vary
 from vivavoce.store import read
 from vivavoce.store.generated import made_items
 from vivavoce.store.merge import merge

@@ -20,8 +20,8 @@ from vivavoce.people.rounds import open_round
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
-from vivavoce.pipeline.annotate import draw_links
-from vivavoce.pipeline.run import Run
+from vivavoce.run.people.annotate import draw_links
+from vivavoce.run.run import Run
 from vivavoce.store.runfile import RunFile
 from vivavoce.web.annotate.app import annotate_app
 

@@ -7,8 +7,8 @@ from tests.people.raters import examined
 from tests.studies.making import made
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.annotate import prepare_panel
-from vivavoce.pipeline.run import Run
+from vivavoce.run.people.annotate import prepare_panel
+from vivavoce.run.run import Run
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.web.access.exposure import Exposure
 

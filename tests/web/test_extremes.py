@@ -8,7 +8,7 @@ from tests.web.test_organise import organiser
 from tests.web.test_tour import SCREENS, check, serving, sign_in, visit
 from tests.web.test_view import KEY
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.web.view.app import view_app
 
 HOSTILE = (

@@ -18,7 +18,7 @@ from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_ope
 
 from tests.people.raters import examined
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 N_QUESTIONS, KILLS = 250, 5
 

@@ -14,8 +14,8 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.people.rounds import read_round
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
-from vivavoce.pipeline.annotate import agreement_rows
-from vivavoce.pipeline.run import Run
+from vivavoce.run.people.annotate import agreement_rows
+from vivavoce.run.run import Run
 
 
 @pytest.fixture

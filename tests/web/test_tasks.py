@@ -16,8 +16,8 @@ from tests.web.test_annotate import TASKS, Rater, alert, scores
 from vivavoce.core.errors import InputError
 from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.tasks import AnswerTask, NeutraliseTask, PairwiseTask, VerifyTask
-from vivavoce.pipeline.annotate import task_of
-from vivavoce.pipeline.run import Run
+from vivavoce.run.people.annotate import task_of
+from vivavoce.run.run import Run
 from vivavoce.variants.neutralise import without_passages
 
 TASKS |= {

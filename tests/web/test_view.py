@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from tests.hostile import hostile_run
 from tests.studies.making import made, marked, score
 
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.runfile import RunFile
 from vivavoce.web.guard import HEADERS
 from vivavoce.web.view import answers

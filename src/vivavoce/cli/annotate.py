@@ -24,7 +24,7 @@ from vivavoce.cli.stdout import echo
 
 if TYPE_CHECKING:
     from vivavoce.people.panels import Panel
-    from vivavoce.pipeline.annotate import LinkRow
+    from vivavoce.run.people.annotate import LinkRow
     from vivavoce.web.access.exposure import Exposure
 
 
@@ -158,8 +158,8 @@ def annotate(
     from vivavoce.web.server import require_web
 
     require_web("viva annotate")
-    from vivavoce.pipeline.annotate import prepare_panel, revoke_links
-    from vivavoce.pipeline.label_panel import Labelling
+    from vivavoce.run.people.annotate import prepare_panel, revoke_links
+    from vivavoce.run.people.label_panel import Labelling
     from vivavoce.web.access.exposure import Exposure
 
     exposure = Exposure(host, behind_proxy, certificate, certificate_key, public_name)
@@ -189,7 +189,7 @@ def _show_revoked(run: Path, names: "list[str]", *, quiet: bool, json: bool) -> 
 def _serve(
     run: Path, panel: "Panel", exposure: "Exposure", *, port: int, new_links: bool, quiet: bool, json: bool
 ) -> None:
-    from vivavoce.pipeline.annotate import draw_links
+    from vivavoce.run.people.annotate import draw_links
     from vivavoce.store.runfile import RunFile
     from vivavoce.web.access.access import Access
     from vivavoce.web.annotate.app import annotate_app

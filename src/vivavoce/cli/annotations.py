@@ -12,7 +12,7 @@ from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_annotations import AnnotationsStored
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 class AnnotationOptions(NamedTuple):
@@ -26,7 +26,7 @@ class AnnotationOptions(NamedTuple):
 
 def are_annotations(files: Sequence[Path], reader: str | None, options: AnnotationOptions) -> bool:
     """Whether files hold tasks of ours. Raises `InputError` for an option that does not go with them."""
-    from vivavoce.pipeline.exchange.recognise import holds_tasks
+    from vivavoce.run.exchange.recognise import holds_tasks
 
     ours = holds_tasks([file for file in files if file.exists()], reader)
     ours_alone = {"--rater": options.raters, "--partial": options.partial, "--replace": options.replace}

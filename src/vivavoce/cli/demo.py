@@ -16,7 +16,7 @@ from vivavoce.core.private_files import private_folder
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 METRICS = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "meteor", "step_accuracy", "planted")
@@ -99,7 +99,7 @@ def _steps(folder: Path) -> Iterator[Step]:
 
 def _new_run(folder: Path) -> "Run":
     """An empty run in the folder. Raises `StoreError` where another file than a demo's run lies."""
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     path = folder / "demo.viva"
     try:
@@ -116,7 +116,7 @@ def _new_run(folder: Path) -> "Run":
 
 def _remove_demo(path: Path) -> None:
     """Remove an earlier demo's run. Raises `StoreError` if the file is another, or cannot be removed."""
-    from vivavoce.pipeline.run import open_run
+    from vivavoce.run.run import open_run
 
     try:
         replaceable = path.is_file() and not path.is_symlink() and _is_demo(open_run(path))

@@ -27,7 +27,7 @@ from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.stdout import echo
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.exchange.exporters import ExportedFile
+    from vivavoce.run.exchange.exporters import ExportedFile
 
 TABLES = (
     "items, responses, scores, evidence, estimates, measures, benchmarks, exclusions, findings, provenance, "
@@ -149,7 +149,7 @@ def export(
 
     Example: `viva export exam.viva requests --format batch --set candidate=openai/gpt-4o --set repeats=3`
     """
-    from vivavoce.pipeline.exchange.exporters import options_in_words
+    from vivavoce.run.exchange.exporters import options_in_words
 
     names = tuple(filter(str.strip, (raters or "").split(",")))
     options = _without_defaults(

@@ -51,7 +51,7 @@ def fetch(
 
     Example: `viva fetch medmcqa --to data/medmcqa --revision main`
     """
-    from vivavoce.pipeline.fetch import fetch as bring
+    from vivavoce.run.fetch import fetch as bring
 
     for path in plugin:
         load_plugin(path)

@@ -37,9 +37,9 @@ from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_reviews import ReviewsStored
-    from vivavoce.pipeline.exchange.import_logs import ImportedLogs
-    from vivavoce.pipeline.exchange.imported import Imported
-    from vivavoce.pipeline.exchange.scores import ImportedScores
+    from vivavoce.run.exchange.import_logs import ImportedLogs
+    from vivavoce.run.exchange.imported import Imported
+    from vivavoce.run.exchange.scores import ImportedScores
 
 
 T = TypeVar("T", bound=Any)
@@ -247,7 +247,7 @@ def import_(
         _show(run, imported_scores, _print_scores, json=json, quiet=quiet)
         return
     _refuse_options(options_of_scores, "marks: it goes with --scores")
-    from vivavoce.pipeline.exchange.wide_tables import columns_of_models
+    from vivavoce.run.exchange.wide_tables import columns_of_models
 
     imported = opened.import_answers(
         path,
@@ -266,7 +266,7 @@ def import_(
 
 def _are_logs(paths: Sequence[Path], reader: str | None) -> bool:
     """Whether these are logs of other tools: named as such, or told by their content."""
-    from vivavoce.pipeline.exchange.recognise import is_log
+    from vivavoce.run.exchange.recognise import is_log
 
     return reader is not None or any(is_log(path) for path in paths if path.exists())
 
@@ -378,7 +378,7 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
 def _print_matched(imported: "Imported | ImportedScores") -> None:
     """The columns that were found under other names, and how the file was read, where that is to be said."""
     from vivavoce.core.tables import Dialect
-    from vivavoce.pipeline.exchange.column_names import matched_words
+    from vivavoce.run.exchange.column_names import matched_words
 
     if imported.matched:
         echo(f"Columns: {matched_words(imported.matched)}.")
@@ -389,7 +389,7 @@ def _print_matched(imported: "Imported | ImportedScores") -> None:
 
 def _print_outside(imported: "Imported | ImportedScores") -> None:
     """The sentence on the rows that were skipped, if there are any."""
-    from vivavoce.pipeline.exchange.rows import outside
+    from vivavoce.run.exchange.rows import outside
 
     if imported.skipped:
         echo(outside(imported.skipped, imported.skipped_items))

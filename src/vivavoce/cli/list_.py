@@ -37,7 +37,7 @@ def list_(
 
     Example: `viva list metrics`
     """
-    from vivavoce.pipeline.catalogue import listing
+    from vivavoce.run.catalogue import listing
 
     for path in plugin:
         load_plugin(path)

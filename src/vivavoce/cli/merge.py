@@ -26,7 +26,7 @@ def merge(
 
     Example: `viva merge exam.viva part-*.viva`
     """
-    from vivavoce.pipeline.shards.joining import as_json, incomplete, shard_sentences
+    from vivavoce.run.shards.joining import as_json, incomplete, shard_sentences
 
     opened = open_run(run)
     merged, shards = opened.merge(*runs), opened.shards()

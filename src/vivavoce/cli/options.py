@@ -12,7 +12,7 @@ from vivavoce.cli.run_files import check_run_path
 from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 def benchmark_spec(spec: str | None) -> str | None:
@@ -136,7 +136,7 @@ AllowPhi = Annotated[
 
 def _workers(words: object) -> int | str:
     """The number of worker processes, or the address of Ray, that was typed."""
-    from vivavoce.pipeline.workers import read_workers
+    from vivavoce.run.workers import read_workers
 
     return read_workers(str(words))
 
@@ -213,7 +213,7 @@ IfUnanswered = Annotated[
 
 def open_run(path: Path, plugins: Sequence[Path] = ()) -> "Run":
     """The run at `path`, with the plugins loaded. Raises `StoreError` for another kind of file."""
-    from vivavoce.pipeline import run
+    from vivavoce.run import run
 
     check_run_path(path)
     return run.open_run(path, plugins=plugins)

@@ -25,7 +25,7 @@ def reproduce(
 
     Example: `viva reproduce hivmedqa --data DIR`
     """
-    from vivavoce.pipeline.reproduce import reproduce as recompute
+    from vivavoce.run.reproduce import reproduce as recompute
 
     reproduction = recompute(name, data)
     if json:

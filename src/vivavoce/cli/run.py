@@ -20,7 +20,7 @@ def _print_schema(schema: bool) -> None:
     if schema:
         import json
 
-        from vivavoce.pipeline.plan_model import plan_schema
+        from vivavoce.run.plan.plan_model import plan_schema
 
         echo(json.dumps(plan_schema(), indent=2))
         raise typer.Exit
@@ -66,7 +66,7 @@ def run(
 
     Example: `viva run exam.yaml --gpus 0,1,2,3`
     """
-    from vivavoce.pipeline.plan_file import examine, read_plan
+    from vivavoce.run.plan.plan_file import examine, read_plan
 
     show = not quiet and not json and not dry_run
 

@@ -44,7 +44,7 @@ def shards(
 
     Example: `viva shards exam.yaml --of 16 --slurm > job.sh && bash job.sh`
     """
-    from vivavoce.pipeline.shards.slurm import ShardJob, shard_commands, slurm_job
+    from vivavoce.run.plan.slurm import ShardJob, shard_commands, slurm_job
 
     job = ShardJob(of, parts, time, memory, limits, merge_after)
     if slurm:

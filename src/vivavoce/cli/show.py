@@ -48,7 +48,7 @@ def show(
 
     Example: `viva show sample --contents --plots charts`
     """
-    from vivavoce.pipeline.catalogue import describe
+    from vivavoce.run.catalogue import describe
 
     for path in plugin:
         load_plugin(path)
@@ -76,7 +76,7 @@ def _left_out_text(excluded: int = 0, of: int = 0, reasons: Mapping[str, int] = 
 
 def _show_contents(spec: str, plots: Path | None, *, json: bool) -> None:
     """Print what a benchmark consists of, a table for each kind of row, and the rules below."""
-    from vivavoce.pipeline.contents import contents
+    from vivavoce.run.contents import contents
 
     finding = contents(spec, plots=plots)
     if json:

@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.text import causes_said
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 _TROUBLE = ("last_cause", "last_cause_calls", "answered_since", "advice")

@@ -78,7 +78,7 @@ def train(
 
     Example: `viva train casimedicos:data=DIR --arguments mixture --to as-published --recipe published`
     """
-    from vivavoce.pipeline.train import train as train_evaluators
+    from vivavoce.run.train import train as train_evaluators
 
     for path in plugin:
         load_plugin(path)

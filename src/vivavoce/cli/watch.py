@@ -13,7 +13,7 @@ from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.text import one_line, printable_json
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.shards.progress import ProgressRow
+    from vivavoce.run.shards.progress import ProgressRow
 
 _CLEAR = "\x1b[H\x1b[2J"
 LONGEST_NAME, LONGEST_ERROR = 255, 2_000
@@ -37,7 +37,7 @@ def show_progress(path: Path, *, watch: bool, every: float, json: bool, quiet: b
 
     Raises `RunNotFound` where nothing lies at the path, and unless watched for a folder without a run.
     """
-    from vivavoce.pipeline.shards.progress import as_rows, snapshot
+    from vivavoce.run.shards.progress import as_rows, snapshot
 
     if watch:
         if not 0.1 <= every <= 86_400:
@@ -57,7 +57,7 @@ def _watch(path: Path, every: float, *, json: bool) -> None:
 
     An error ends it at the first look alone, where the path may be mistyped, and in a folder never.
     """
-    from vivavoce.pipeline.shards.progress import ProgressRow, snapshot
+    from vivavoce.run.shards.progress import ProgressRow, snapshot
 
     waits = path.is_dir()
     while True:
@@ -80,7 +80,7 @@ def _watch(path: Path, every: float, *, json: bool) -> None:
 
 def _print_look(path: Path, rows: "Sequence[ProgressRow]", trouble: str | None, *, json: bool) -> None:
     """Print one look of a watch: the rows, or instead what is the `trouble`."""
-    from vivavoce.pipeline.shards.progress import as_rows
+    from vivavoce.run.shards.progress import as_rows
 
     if json:
         _print_line(path, as_rows(rows))

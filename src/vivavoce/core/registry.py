@@ -43,18 +43,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 HOMES: dict[Kind, tuple[str, ...]] = {
     "benchmark": ("benchmarks",),
-    "build_recipe": ("pipeline.build",),
+    "build_recipe": ("run.building",),
     "command": (),
-    "exporter": ("pipeline.exchange",),
+    "exporter": ("run.exchange",),
     "format": ("formats",),
-    "log_reader": ("pipeline.exchange",),
+    "log_reader": ("run.exchange",),
     "metric": ("metrics", "judging", "logprobs"),
     "provider": ("models.providers",),
-    "recipe": ("pipeline.train.recipe",),
+    "recipe": ("run.train.recipe",),
     "reproduction": (),
     "rules": ("facts",),
     "section": ("report.sections",),
-    "step": ("pipeline.build",),
+    "step": ("run.building",),
     "study": ("studies",),
     "variation": ("variants",),
 }
@@ -67,13 +67,13 @@ _OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
 """What a registered class must have beside the abstract methods of its base class."""
 _BASES: dict[Kind, str] = {
     "benchmark": "vivavoce.benchmarks.Benchmark",
-    "build_recipe": "vivavoce.pipeline.build.step.BuildRecipe",
-    "exporter": "vivavoce.pipeline.exchange.exporters.Exporter",
+    "build_recipe": "vivavoce.run.building.step.BuildRecipe",
+    "exporter": "vivavoce.run.exchange.exporters.Exporter",
     "format": "vivavoce.formats.base.Format",
-    "log_reader": "vivavoce.pipeline.exchange.log_readers.LogReader",
+    "log_reader": "vivavoce.run.exchange.log_readers.LogReader",
     "metric": "vivavoce.metrics.Metric",
     "section": "vivavoce.report.section.Section",
-    "step": "vivavoce.pipeline.build.step.Step",
+    "step": "vivavoce.run.building.step.Step",
     "study": "vivavoce.studies.study.Study",
     "variation": "vivavoce.variants.Variation",
 }

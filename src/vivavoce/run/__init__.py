@@ -1,1 +1,1 @@
-"""The verbs: collect, score, vary, exchange, and `Run`, which offers them all."""
+"""The verbs on a run: a file or a folder for each, and `Run`, which has them as methods."""

@@ -21,8 +21,8 @@ from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import Model
-from vivavoce.pipeline.shards.limits import shard_cost
-from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
+from vivavoce.run.shards.limits import shard_cost
+from vivavoce.run.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance

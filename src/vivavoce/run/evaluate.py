@@ -13,15 +13,15 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.tables import Dialect
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.credentialed import refuse_temporary
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.exchange.questions import holds_answers, import_questions
-from vivavoce.pipeline.exchange.sources import Data, Reading, read_source
-from vivavoce.pipeline.exchange.wide_tables import Columns
-from vivavoce.pipeline.primary import name_primary
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.run.client import Progress
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.exchange.questions import holds_answers, import_questions
+from vivavoce.run.exchange.sources import Data, Reading, read_source
+from vivavoce.run.exchange.wide_tables import Columns
+from vivavoce.run.run import Run
+from vivavoce.run.tables.credentialed import refuse_temporary
+from vivavoce.run.tables.primary import name_primary
+from vivavoce.run.tables.stored_benchmarks import load_benchmark
 
 
 class Evaluated(Run):

@@ -14,10 +14,10 @@ from vivavoce.people.storing.judgements import progress
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import ReviewTask
-from vivavoce.pipeline.assistance import by_help, helped_people
-from vivavoce.pipeline.build.stored_exam import build_rows
-from vivavoce.pipeline.call_causes import calls_with_causes
-from vivavoce.pipeline.interim import (
+from vivavoce.run.assistance import by_help, helped_people
+from vivavoce.run.building.stored_exam import build_rows
+from vivavoce.run.call_causes import calls_with_causes
+from vivavoce.run.interim import (
     PlanTerms,
     check_analyses,
     new_analyses,
@@ -26,8 +26,12 @@ from vivavoce.pipeline.interim import (
     plans_of,
     store_analyses,
 )
-from vivavoce.pipeline.labels import labels_for, left_out_labels
-from vivavoce.pipeline.load import (
+from vivavoce.run.people.labels import labels_for, left_out_labels
+from vivavoce.run.people.reviews import without_reviews
+from vivavoce.run.shards.joining import as_json, own_shard_rows
+from vivavoce.run.shards.own_part import items_to_score
+from vivavoce.run.study.study_tables import StudyTables
+from vivavoce.run.tables.load import (
     answers_of,
     comparable_scores,
     load_items,
@@ -37,16 +41,12 @@ from vivavoce.pipeline.load import (
     select_signatures,
     store_finding,
 )
-from vivavoce.pipeline.named_scores import scores_by
-from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
-from vivavoce.pipeline.reviews import without_reviews
-from vivavoce.pipeline.shards.joining import as_json, own_shard_rows
-from vivavoce.pipeline.shards.own_part import items_to_score
-from vivavoce.pipeline.stored_benchmarks import shown_exclusions
-from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
-from vivavoce.pipeline.study_tables import StudyTables
-from vivavoce.pipeline.unit_rows import evidence_by_measure, with_units
-from vivavoce.pipeline.writers import writer_notes
+from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.run.tables.primary import of_primary, primary_pairs, primary_rows, primary_scores
+from vivavoce.run.tables.stored_benchmarks import shown_exclusions
+from vivavoce.run.tables.stored_findings import checked_findings, settings_of, stored_findings
+from vivavoce.run.tables.unit_rows import evidence_by_measure, with_units
+from vivavoce.run.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases

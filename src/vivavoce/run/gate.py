@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.load import answers_of, load_items, select_items, select_signatures
-from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.run.tables.load import answers_of, load_items, select_items, select_signatures
+from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.critical import CriticalCount, critical_counts

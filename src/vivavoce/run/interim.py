@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.stored_findings import stored_findings
+from vivavoce.run.tables.stored_findings import stored_findings
 from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
 from vivavoce.store.runfile import RunFile

@@ -14,20 +14,19 @@ from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus
-from vivavoce.pipeline.build.verb import build_exam
-from vivavoce.pipeline.client import AskOptions, Progress
-from vivavoce.pipeline.collect.plan import plan_collect
-from vivavoce.pipeline.collect.verb import collect_run
-from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
-from vivavoce.pipeline.exchange.answers import import_answers
-from vivavoce.pipeline.exchange.exporters import exporter_of
-from vivavoce.pipeline.exchange.import_logs import ImportedLogs, import_logs
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.exchange.score_layout import Layout
-from vivavoce.pipeline.exchange.scores import ImportedScores, import_scores
-from vivavoce.pipeline.exchange.sources import Data, Reading
-from vivavoce.pipeline.exchange.wide_tables import Columns
-from vivavoce.pipeline.findings import (
+from vivavoce.run.building.verb import build_exam
+from vivavoce.run.client import AskOptions, Progress
+from vivavoce.run.collect.plan import plan_collect
+from vivavoce.run.collect.verb import collect_run
+from vivavoce.run.exchange.answers import import_answers
+from vivavoce.run.exchange.exporters import exporter_of
+from vivavoce.run.exchange.import_logs import ImportedLogs, import_logs
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.exchange.score_layout import Layout
+from vivavoce.run.exchange.scores import ImportedScores, import_scores
+from vivavoce.run.exchange.sources import Data, Reading
+from vivavoce.run.exchange.wide_tables import Columns
+from vivavoce.run.findings import (
     compare_candidates,
     compare_measures,
     estimate_scores,
@@ -35,19 +34,20 @@ from vivavoce.pipeline.findings import (
     run_studies,
     write_report,
 )
-from vivavoce.pipeline.gate import gate_run
-from vivavoce.pipeline.interim import interim
-from vivavoce.pipeline.load import select_items
-from vivavoce.pipeline.named_scores import scores_by
-from vivavoce.pipeline.panel_verbs import PanelVerbs
-from vivavoce.pipeline.primary import choose_primary
-from vivavoce.pipeline.run_tables import RunTables
-from vivavoce.pipeline.score.repeats import measured_by_repeats
-from vivavoce.pipeline.score.verb import require_separate, score_run
-from vivavoce.pipeline.shards.joining import refuse_strange_shards
-from vivavoce.pipeline.shards.limits import ShardLimits
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
-from vivavoce.pipeline.vary_run import vary_run
+from vivavoce.run.gate import gate_run
+from vivavoce.run.interim import interim
+from vivavoce.run.people.panel_verbs import PanelVerbs
+from vivavoce.run.score.repeats import measured_by_repeats
+from vivavoce.run.score.verb import require_separate, score_run
+from vivavoce.run.shards.joining import refuse_strange_shards
+from vivavoce.run.shards.limits import ShardLimits
+from vivavoce.run.tables.credentialed import credentialed_benchmarks, refuse_copy
+from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.run.tables.primary import choose_primary
+from vivavoce.run.tables.run_tables import RunTables
+from vivavoce.run.tables.stored_benchmarks import load_benchmark
+from vivavoce.run.vary.verb import vary_run
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge

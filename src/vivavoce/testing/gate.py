@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 
 def assert_not_worse(

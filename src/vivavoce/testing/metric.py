@@ -12,7 +12,7 @@ from vivavoce.core.registry import build
 from vivavoce.logprobs.requests import LogprobRequests, requests_of, to_model_requests
 from vivavoce.metrics import ComparativeMetric, Metric, ScoringContext, is_comparative
 from vivavoce.models.requests import Generation, Likelihood, Message, Reply, Request
-from vivavoce.pipeline.score.checks import ValueOrUnits, check_declared, checked
+from vivavoce.run.score.checks import ValueOrUnits, check_declared, checked
 
 TOLERANCE = 1e-9
 """How far values may differ: a sum in another order has another last digit."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from vivavoce import formats
 from vivavoce.core.records import Item
-from vivavoce.pipeline.build.counts import step_counts
-from vivavoce.pipeline.build.parts import Part, from_json, name_of, to_json
-from vivavoce.pipeline.build.step import Lab, Step, StepResult
+from vivavoce.run.building.counts import step_counts
+from vivavoce.run.building.parts import Part, from_json, name_of, to_json
+from vivavoce.run.building.step import Lab, Step, StepResult
 
 
 def check_step(step: Step, parts: Sequence[Part], lab: Lab) -> None:

@@ -1,7 +1,7 @@
 """Variations: variants of an item, and edits of a response, each a new row with its origin.
 
 A variation derives from `Variation` and is registered with `@variation(name)`. `makes` gives an `Outcome` for
-everything it was tried on: what was made of it, or the reason why nothing was. `pipeline.vary` checks what
+everything it was tried on: what was made of it, or the reason why nothing was. `run.vary` checks what
 was made and stores it; nothing is ever made twice.
 """
 

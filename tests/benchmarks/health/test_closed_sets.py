@@ -26,7 +26,7 @@ from tests.benchmarks.health.closed_layouts import (
 from vivavoce.benchmarks import Loaded, load, load_examples
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item
-from vivavoce.pipeline.catalogue import describe
+from vivavoce.run.catalogue import describe
 
 HUB = "data/validation-00000-of-00001.parquet"
 AUTHORS = "questions/US/4_options/phrases_no_exclude_test.jsonl"

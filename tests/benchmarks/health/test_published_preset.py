@@ -22,7 +22,7 @@ import vivavoce as viva
 from vivavoce.benchmarks import load
 from vivavoce.core.text import label
 from vivavoce.formats import read_response
-from vivavoce.pipeline.collect.plan import plan_collect
+from vivavoce.run.collect.plan import plan_collect
 
 HUB = "data/{}-00000-of-00001.parquet"
 SPECIALTIES = [f" Specialty {k:02}" for k in range(40)]

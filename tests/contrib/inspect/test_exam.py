@@ -13,7 +13,7 @@ import pytest
 from vivavoce.contrib.inspect.exam import read_exam
 from vivavoce.contrib.inspect.items import ITEM, item_from
 from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError, VivaError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 
 QUESTIONS = [
     {"id": "a", "format": "short", "question": "Which organ filters?", "references": ["the kidney"]},

@@ -21,9 +21,9 @@ from vivavoce.facts.checker import NO_PASSAGE
 from vivavoce.metrics.atomic_facts import metric as metric_module
 from vivavoce.models.providers import Provider
 from vivavoce.models.requests import Reply, Request
-from vivavoce.pipeline.run import open_run
 from vivavoce.retrieval import index
 from vivavoce.retrieval.index import open_source
+from vivavoce.run.run import open_run
 from vivavoce.store.read import scores
 
 PASSAGE = re.compile(r"<passage[^>]*>\n(.*?)\n</passage>", re.DOTALL)

@@ -9,7 +9,7 @@ from tests.models.local.test_local import saved  # the small models of the tests
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.models.candidates import shown_name
-from vivavoce.pipeline.collect.plan import plan_collect
+from vivavoce.run.collect.plan import plan_collect
 
 
 @pytest.fixture

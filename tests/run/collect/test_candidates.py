@@ -8,7 +8,7 @@ from tests.small_suite import small_suite
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, ModelError, SpecError
-from vivavoce.pipeline.collect.plan import plan_collect
+from vivavoce.run.collect.plan import plan_collect
 
 GOOD = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 

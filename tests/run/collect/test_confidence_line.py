@@ -5,7 +5,7 @@ import json
 
 import pytest
 from aiohttp import web
-from tests.pipeline.collect.likely import FakeLikely
+from tests.run.collect.likely import FakeLikely
 
 import vivavoce as viva
 from vivavoce.core.errors import SpecError
@@ -167,7 +167,7 @@ def test_it_is_true_or_false(exam, tmp_path):
 
 def test_a_plan_file_asks_and_scores_it(viva, exam, server, tmp_path, monkeypatch):
     server("B. Heparin\nConfidence: 85%")
-    monkeypatch.setattr("vivavoce.pipeline.plan_file.may_return_logprobs", lambda name: False)
+    monkeypatch.setattr("vivavoce.run.plan.plan_file.may_return_logprobs", lambda name: False)
     plan = {
         "run": str(tmp_path / "run.viva"),
         "benchmarks": [exam(3, change=choice)],

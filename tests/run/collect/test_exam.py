@@ -47,7 +47,7 @@ def file(tmp_path, exam):
 
 
 def test_probabilities_that_metrics_mark_are_asked_of_models_that_tell_them(file, monkeypatch, tmp_path):
-    from tests.pipeline.collect.likely import FakeLikely
+    from tests.run.collect.likely import FakeLikely
 
     from vivavoce.models.candidates import CandidateConfig
     from vivavoce.models.providers.baseline import BaselineProvider
@@ -304,7 +304,7 @@ def test_what_a_plan_says_of_primary_and_overall_stays_with_the_run(file, endpoi
 
 
 def test_what_is_null_in_a_plan_is_not_stated(file):
-    from vivavoce.pipeline.plan_file import read_plan
+    from vivavoce.run.plan.plan_file import read_plan
 
     plan = read_plan(
         file(text="run: a.viva\nmetrics:\nsettings: {repeats: null}\noverall: {by: null}\nreport: ~")

@@ -14,7 +14,7 @@ from contextlib import closing
 
 import pytest
 from tests.lengths import length
-from tests.pipeline.collect.likely import FakeLocal
+from tests.run.collect.likely import FakeLocal
 
 import vivavoce as viva
 from vivavoce.models.candidates import CandidateConfig

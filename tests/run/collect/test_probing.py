@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.pipeline.collect.likely import FakeLikely, FakeLocal, nats
+from tests.run.collect.likely import FakeLikely, FakeLocal, nats
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, MetricError, SpecError

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from tests.hostile import ALL
-from tests.pipeline.collect.test_collect import GOOD
+from tests.run.collect.test_collect import GOOD
 from tests.small_suite import small_suite
 from tests.studies.making import made
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.exchange.sft import REBUILT_OTHERWISE, SftWritten
-from vivavoce.pipeline.run import Run
+from vivavoce.run.exchange.sft import REBUILT_OTHERWISE, SftWritten
+from vivavoce.run.run import Run
 
 Exam = Callable[..., str]
 NOT_COLLECTED = "answers: not asked by `viva collect`, so nobody knows the words"

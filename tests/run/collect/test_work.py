@@ -13,7 +13,7 @@ from vivavoce.core import item_files
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
 from vivavoce.models.engine.sources import MIN_TAKEN
-from vivavoce.pipeline.collect import generate
+from vivavoce.run.collect import generate
 from vivavoce.store import asked, item_rows, runfile
 
 

@@ -1,5 +1,5 @@
 """An exam of questions, and an endpoint on a real socket that counts what it was asked."""
 
-from tests.pipeline.collect.conftest import endpoint, exam, fake, limits, serving
+from tests.run.collect.conftest import endpoint, exam, fake, limits, serving
 
 __all__ = ["endpoint", "exam", "fake", "limits", "serving"]

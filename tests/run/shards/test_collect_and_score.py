@@ -11,7 +11,7 @@ import vivavoce as viva
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
 from vivavoce.models.rate_limit import Limits
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Exam = Callable[..., str]
 ECHO = ["baseline/echo"]

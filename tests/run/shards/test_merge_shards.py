@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.pipeline.shards.test_collect_and_score import ECHO, Exam, parts
+from tests.run.shards.test_collect_and_score import ECHO, Exam, parts
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, StoreError
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.shards.joining import shard_sentences
+from vivavoce.run.run import Run
+from vivavoce.run.shards.joining import shard_sentences
 
 ANSWER = ("benchmark", "item", "variant", "candidate", "repeat", "edit", "status", "text", "error")
 SCORE = ("item", "variant", "candidate", "repeat", "metric", "criterion", "pass_no", "status", "value")
@@ -133,7 +133,7 @@ def test_answers_that_failed_and_that_are_still_to_be_asked_leave_a_shard_unfini
 def test_scoring_that_was_cut_short_leaves_a_shard_unfinished(
     exam: Exam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 2)
+    monkeypatch.setattr("vivavoce.run.score.BATCH", 2)
     runs = parts(tmp_path, exam(12), 2)
     runs[0].score("exact", shard="1/2")
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.pipeline.shards.test_collect_and_score import ECHO, Exam, parts
-from tests.pipeline.shards.test_merge_shards import joined, states
+from tests.run.shards.test_collect_and_score import ECHO, Exam, parts
+from tests.run.shards.test_merge_shards import joined, states
 from tests.studies.making import borrowed
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, MetricError, SelectionError
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.shards.joining import shard_sentences
+from vivavoce.run.run import Run
+from vivavoce.run.shards.joining import shard_sentences
 
 PLUGIN = """
 import vivavoce as viva
@@ -256,7 +256,7 @@ def test_a_memory_without_counts_speaks_where_it_is_the_latest(
     target = joined(tmp_path, runs)
     assert {"complete"} == {row.state for row in target.shards()}
     runs[1].collect(spec, models=ECHO, repeats=2, shard="2/2")
-    monkeypatch.setattr("vivavoce.pipeline.score.score_responses", _interrupted)
+    monkeypatch.setattr("vivavoce.run.score.score_responses", _interrupted)
     with pytest.raises(KeyboardInterrupt):
         runs[1].score("exact", shard="2/2")
     target.merge(runs[1].file.path)

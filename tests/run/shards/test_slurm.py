@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.pipeline.shards.fake_slurm import FakeSlurm
+from tests.run.shards.fake_slurm import FakeSlurm
 
 import vivavoce as viva_
 from vivavoce.core.errors import InputError, VivaError
-from vivavoce.pipeline.plan_file import examine
-from vivavoce.pipeline.shards.slurm import ShardJob, shard_commands, slurm_job
+from vivavoce.run.plan.plan_file import examine
+from vivavoce.run.plan.slurm import ShardJob, shard_commands, slurm_job
 
 Viva = Callable[..., Any]
 

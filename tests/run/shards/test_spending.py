@@ -11,8 +11,8 @@ import pytest
 
 import vivavoce as viva_
 from vivavoce.core.errors import ModelError
-from vivavoce.pipeline.plan_file import examine
-from vivavoce.pipeline.shards.spending import shard_spending
+from vivavoce.run.plan.plan_file import examine
+from vivavoce.run.shards.spending import shard_spending
 from vivavoce.store.runfile import RunFile
 
 Plan = Callable[..., Path]

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.shards.test_collect_and_score import ECHO, Exam, parts
+from tests.run.shards.test_collect_and_score import ECHO, Exam, parts
 
 import vivavoce as viva_
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.shards.progress import snapshot
+from vivavoce.run.run import Run
+from vivavoce.run.shards.progress import snapshot
 
 Viva = Callable[..., Any]
 

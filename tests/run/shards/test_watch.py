@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.shards.test_collect_and_score import ECHO, parts
+from tests.run.shards.test_collect_and_score import ECHO, parts
 
 import vivavoce as viva_
 from vivavoce.cli.watch import show_progress
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.shards import Shard
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.shards.memory import ShardWork
-from vivavoce.pipeline.shards.progress import (
+from vivavoce.run.run import Run
+from vivavoce.run.shards.memory import ShardWork
+from vivavoce.run.shards.progress import (
     ProgressRow,
     _expected_in_shards,
     _ShardRun,

@@ -11,7 +11,7 @@ from vivavoce import Criterion, Row, ScoringContext, Unit, Value
 from vivavoce.core import registry
 from vivavoce.core.records import ScoreStatus
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 
 SECRET = "Quillfeather"
 _SCORES = (

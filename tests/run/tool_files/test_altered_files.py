@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pipeline.out.batch_answers import fake_batch
-from tests.pipeline.out.exported_runs import with_units
+from tests.run.tool_files.batch_answers import fake_batch
+from tests.run.tool_files.exported_runs import with_units
 
 import vivavoce as viva
 from vivavoce.core.errors import VivaError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 VALUES = (None, 3, -1, 1.5, float("nan"), "x", "", [], {}, [1], {"a": 1}, True, 10**30, "1" * 50, "9" * 5000)
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.models.conftest import fake
-from tests.pipeline.collect.conftest import exam
-from tests.pipeline.out.batch_answers import fake_batch, requests_in
+from tests.run.collect.conftest import exam
+from tests.run.tool_files.batch_answers import fake_batch, requests_in
 
 import vivavoce as viva
 from vivavoce.core.errors import EgressError, InputError, SelectionError
-from vivavoce.pipeline.exchange.out import batch
-from vivavoce.pipeline.run import Run
+from vivavoce.run.exchange.tool_files import batch
+from vivavoce.run.run import Run
 
 __all__ = ["exam", "fake"]
 Exam = Callable[..., str]

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 from tests.hostile import ALL
-from tests.pipeline.out.exported_runs import SECRET, manifold, with_units
+from tests.run.tool_files.exported_runs import SECRET, manifold, with_units
 from tests.studies.making import made, marked
 
 import vivavoce as viva
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 class Results(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.out.exported_runs import responses, scores
+from tests.run.tool_files.exported_runs import responses, scores
 from tests.studies.making import borrowed, made
 
 import vivavoce as viva
@@ -14,7 +14,7 @@ from vivavoce import Criterion, Item, Row, ScoringContext, Unit, Value
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from tests.hostile import ALL
-from tests.pipeline.out.exported_runs import SECRET, items, manifold, responses, scores, with_units
+from tests.run.tool_files.exported_runs import SECRET, items, manifold, responses, scores, with_units
 from tests.studies.making import made, marked
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SelectionError, StoreError
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 
 def back(run: Run, to: Path, **options: Any) -> Run:

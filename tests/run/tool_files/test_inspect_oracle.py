@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai.log import read_eval_log, read_eval_log_sample, read_eval_log_sample_summaries
-from tests.pipeline.out.exported_runs import with_units
+from tests.run.tool_files.exported_runs import with_units
 from tests.studies.making import made, marked
 
 import vivavoce as viva

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 from tests.hostile import ALL
-from tests.pipeline.out.exported_runs import manifold
+from tests.run.tool_files.exported_runs import manifold
 from tests.studies.making import made
 
 import vivavoce as viva
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.formats.base import with_context
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 from vivavoce.store.read import items_by_id
 
 

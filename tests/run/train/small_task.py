@@ -1,6 +1,6 @@
 """A task small enough to be learned in a second: the argument names the right option, or says nothing.
 
-It is a plugin too: `viva train small_task --plugin tests/pipeline/train/small_task.py`.
+It is a plugin too: `viva train small_task --plugin tests/run/train/small_task.py`.
 """
 
 from collections.abc import Iterator

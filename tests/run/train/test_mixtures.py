@@ -7,8 +7,8 @@ import pytest
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.train.mixtures import Mixture, balanced_draw, draw_mixtures
-from vivavoce.pipeline.train.training_data import load_training_data
+from vivavoce.run.train.mixtures import Mixture, balanced_draw, draw_mixtures
+from vivavoce.run.train.training_data import load_training_data
 
 
 def mixtures(kind: str, arguments: str, recipe: str = "corrected", **settings) -> list[Mixture]:

@@ -6,7 +6,7 @@ import pytest
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
-from vivavoce.pipeline.train.recipe import Recipe
+from vivavoce.run.train.recipe import Recipe
 
 
 def recipe(spec: str) -> Recipe:
@@ -46,7 +46,7 @@ def test_every_difference_is_named_with_what_was_published():
     """A comment below each field that differs says what the released code does."""
     from pathlib import Path
 
-    from vivavoce.pipeline.train import recipe as module
+    from vivavoce.run.train import recipe as module
 
     source = Path(module.__file__).read_text(encoding="utf-8")
     published, corrected = recipe("published"), recipe("corrected")

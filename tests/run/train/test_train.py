@@ -14,9 +14,9 @@ from vivavoce.cli import app
 from vivavoce.core.errors import InputError
 from vivavoce.evaluators.checkpoint import load_evaluator, read_about
 from vivavoce.evaluators.lexical import load_lexical
-from vivavoce.pipeline.train import run_seed
-from vivavoce.pipeline.train.mixtures import draw_mixtures
-from vivavoce.pipeline.train.training_data import load_training_data
+from vivavoce.run.train import run_seed
+from vivavoce.run.train.mixtures import draw_mixtures
+from vivavoce.run.train.training_data import load_training_data
 
 FAST = "corrected(epochs=3, patience=1, learning_rate=0.01)"
 

@@ -6,7 +6,7 @@ from typing import Any
 from vivavoce.core import registry
 from vivavoce.core.records import Card, Response
 from vivavoce.logprobs.requests import requests_of
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.write import put_benchmark, put_candidates, put_responses
 from vivavoce.testing.metric import _items, _logprob_row, _responses

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from tests.embeddings.tiny_bert import tiny_bert
-from tests.pipeline.workers.every_format import stored_scores
+from tests.run.workers.every_format import stored_scores
 from tests.studies.making import made
 
 from vivavoce.core.records import Item, Response
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score import lanes, response_scores
-from vivavoce.pipeline.score.batch_scores import Batch
-from vivavoce.pipeline.score.lanes import Lanes
+from vivavoce.run.run import Run
+from vivavoce.run.score import lanes, response_scores
+from vivavoce.run.score.batch_scores import Batch
+from vivavoce.run.score.lanes import Lanes
 from vivavoce.store.pending import Pending
 
 N = 12

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from vivavoce.core.errors import InputError, MetricError
-from vivavoce.pipeline.workers import Lost, Shard, open_executor, read_workers, worker
-from vivavoce.pipeline.workers.in_process import InProcess
-from vivavoce.pipeline.workers.open_files import allow_open_files
-from vivavoce.pipeline.workers.process_pool import IN_FLIGHT, ProcessPool
-from vivavoce.pipeline.workers.worker_pool import MOST_KILLS
+from vivavoce.run.workers import Lost, Shard, open_executor, read_workers, worker
+from vivavoce.run.workers.in_process import InProcess
+from vivavoce.run.workers.open_files import allow_open_files
+from vivavoce.run.workers.process_pool import IN_FLIGHT, ProcessPool
+from vivavoce.run.workers.worker_pool import MOST_KILLS
 
 FOLDER = Path(__file__).parent
 
@@ -225,7 +225,7 @@ def test_workers_outlive_no_killed_process(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         f"import sys; sys.path.insert(0, {str(FOLDER)!r})\n"
         "from fake_jobs import Doubling\n"
-        "from vivavoce.pipeline.workers import Shard, open_executor\n"
+        "from vivavoce.run.workers import Shard, open_executor\n"
         "shards = [Shard({'number': k, 'seconds': 0.5}) for k in range(99)]\n"
         f"list(open_executor(2).results(shards, Doubling(Path({str(log)!r}))))\n"
     )  # a script without `if __name__ == "__main__"`

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from tests.absent import absent
 from tests.lengths import length
-from tests.pipeline.workers.every_format import answered, stored_scores
-from tests.pipeline.workers.test_rule_metrics import RULES, WITH_TEXT
+from tests.run.workers.every_format import answered, stored_scores
+from tests.run.workers.test_rule_metrics import RULES, WITH_TEXT
 from tests.soak.kills import broken, tables
 from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.workers.ray_caretaker import processes_of
+from vivavoce.run.run import Run
+from vivavoce.run.workers.ray_caretaker import processes_of
 
 pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
@@ -48,7 +48,7 @@ ONE_RAY = """
 import json, sys
 from contextlib import nullcontext
 from vivavoce.cli import main
-from vivavoce.pipeline.workers import ray_executor
+from vivavoce.run.workers import ray_executor
 
 with ray_executor.connect("ray") as session:
     ray_executor.connect = lambda address, check: nullcontext(session)

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.pipeline.workers import ray_caretaker
-from vivavoce.pipeline.workers.ray_caretaker import VARIABLE, caretaker, clear, processes_of
+from vivavoce.run.workers import ray_caretaker
+from vivavoce.run.workers.ray_caretaker import VARIABLE, caretaker, clear, processes_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="Ray itself ends them there")
 SLEEP = "import time; print(flush=True); time.sleep(60)"
 LOGS = "import sys; log = open(sys.argv[1], 'w'); " + SLEEP
 DRIVER = """
 import sys, time
-from vivavoce.pipeline.workers.ray_caretaker import caretaker
+from vivavoce.run.workers.ray_caretaker import caretaker
 with caretaker(sys.argv[1]):
     print("ready", flush=True)
     time.sleep(60)
 """
 FORKING = """
 import os, sys, time
-from vivavoce.pipeline.workers.ray_caretaker import caretaker
+from vivavoce.run.workers.ray_caretaker import caretaker
 with caretaker(sys.argv[1]):
     if not (fork := os.fork()):
         time.sleep(60)

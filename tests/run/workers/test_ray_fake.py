@@ -13,15 +13,15 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.pipeline.workers.fake_ray import EXCEPTIONS, FakeRay, node
+from tests.run.workers.fake_ray import EXCEPTIONS, FakeRay, node
 from tests.studies.making import made
 
 from vivavoce.core import net
 from vivavoce.core.errors import EgressError, ExtraError, InputError, MetricError
 from vivavoce.core.records import Card, Item
 from vivavoce.models.engine.egress import Privacy, worker_guard
-from vivavoce.pipeline.workers import Lost, Shard, open_executor, ray_connection, ray_worker, worker_pool
-from vivavoce.pipeline.workers.ray_executor import IN_FLIGHT, RayExecutor
+from vivavoce.run.workers import Lost, Shard, open_executor, ray_connection, ray_worker, worker_pool
+from vivavoce.run.workers.ray_executor import IN_FLIGHT, RayExecutor
 
 FOLDER = Path(__file__).parent
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.pipeline.workers.every_format import stored_scores
+from tests.run.workers.every_format import stored_scores
 from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, MetricError, ModelError, SpecError, VivaError
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score import response_scores
-from vivavoce.pipeline.workers.rebuilding import (
+from vivavoce.run.run import Run
+from vivavoce.run.score import response_scores
+from vivavoce.run.workers.rebuilding import (
     SentError,
     Sources,
     load_sources,

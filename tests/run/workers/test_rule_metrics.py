@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.pipeline.workers.every_format import answered, stored_scores
+from tests.run.workers.every_format import answered, stored_scores
 from tests.studies.making import made
 
 from vivavoce.core import registry
 from vivavoce.core.specs import parse
-from vivavoce.pipeline.score import response_scores
+from vivavoce.run.score import response_scores
 
 RULES = (
     *("accuracy", "answer_leak", "chrf", "confidence(of=stated)", "confidence(of=repeats)", "conflict"),

@@ -1,6 +1,6 @@
 """Ctrl-C and answers that end workers: what is stored stays, and the last rows are those of one process.
 
-Kills at random are in `tests/pipeline/test_kills.py`.
+Kills at random are in `tests/run/test_kills.py`.
 """
 
 import json
@@ -14,13 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.pipeline.workers.every_format import stored_scores
+from tests.run.workers.every_format import stored_scores
 from tests.soak.kills import broken
 from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
-from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score import response_scores
+from vivavoce.run.run import Run
+from vivavoce.run.score import response_scores
 
 TARDY = Path(__file__).with_name("tardy.py")
 N = 800

@@ -4,15 +4,15 @@ from functools import partialmethod
 from pathlib import Path
 
 import pytest
-from tests.pipeline.workers.every_format import answered
+from tests.run.workers.every_format import answered
 from tests.soak.kills import tables
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
-from vivavoce.pipeline.run import Run, open_run
-from vivavoce.pipeline.workers import Lost
-from vivavoce.pipeline.workers.process_pool import ProcessPool
+from vivavoce.run.run import Run, open_run
+from vivavoce.run.workers import Lost
+from vivavoce.run.workers.process_pool import ProcessPool
 from vivavoce.store import read
 from vivavoce.variants import Stock, Variation
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.reproduce import reproduce
+from vivavoce.run.reproduce import reproduce
 from vivavoce.systems.careqa.reproduction.figure1 import Rounded, extreme_r, printed_half_unit
 
 # lowest r of perplexities; lowest and mean r of n-gram and semantic metrics; mean and largest r of the judge

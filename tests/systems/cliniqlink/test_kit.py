@@ -15,7 +15,7 @@ from tests.absent import absent
 from tests.systems.cliniqlink.conftest import KINDS, load
 
 from vivavoce.embeddings.encoder import PACKAGE
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
 
 MODEL = "callable(path=fake_model:answer)"

@@ -326,8 +326,8 @@ def test_the_lab_lets_old_vectors_go(monkeypatch):
 
 def test_a_run_is_marked_as_a_whole_and_its_part_alike(tmp_path, fake):
     """Marks of a part of the items are those that the whole gives: rarity is counted in the run."""
-    from vivavoce.pipeline.run import open_run
-    from vivavoce.pipeline.score import score
+    from vivavoce.run.run import open_run
+    from vivavoce.run.score import score
 
     lines = [
         {"item": str(k), "format": "short", "question": f"{k}?", "references": [f"Iron {k} is lost"]}

@@ -10,7 +10,7 @@ from tests.systems.cliniqlink.conftest import dump, exam, load
 from vivavoce.benchmarks import load as loaded
 from vivavoce.core.errors import InputError, MetricError, StoreError
 from vivavoce.formats import ask, key
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.systems.cliniqlink.conftest import KINDS, ROWS, SOURCE, Results, dump, exam, load
 
 from vivavoce.core.errors import InputError, SelectionError, StoreError
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
 
 Viva = Callable[..., Any]

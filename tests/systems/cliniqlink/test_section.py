@@ -12,9 +12,9 @@ from tests.studies import test_overall as exams
 from tests.studies.making import marked, twins
 
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.pipeline.run import Run
 from vivavoce.report.charts.correlation import MOST_MEASURES, MOST_POINTS, _scatter_chart, metric_scatter
 from vivavoce.report.data import quartiles, scored_responses
+from vivavoce.run.run import Run
 from vivavoce.systems.cliniqlink.section import leaderboard
 
 

@@ -14,7 +14,7 @@ import scipy.stats
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import reproduce
+from vivavoce.run.reproduce import reproduce
 from vivavoce.systems.dahl.reproduction import PUBLISHED
 from vivavoce.systems.dahl.reproduction.claims import pearson_p
 from vivavoce.systems.dahl.reproduction.size_trend import size_trend

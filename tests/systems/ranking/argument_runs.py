@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.studies.making import made, write_lines
 
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 SOURCES = ("able", "fair", "poor")
 ROLES = {"gold": "ceiling", "noise": "floor"}

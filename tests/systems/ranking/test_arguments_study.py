@@ -15,7 +15,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Criterion, Finding, Value
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
 ABLE_FIRST = {"gold": 0.8, "able": 0.9, "fair": 0.5, "poor": 0.4, "noise": 0.1}

@@ -13,7 +13,7 @@ from tests.studies.making import row
 from tests.systems.ranking.argument_runs import argued, evaluated
 
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 WORTH = {"able": 0.9, "gold": 0.8, "fair": 0.5, "poor": 0.4, "noise": 0.0}
 PLACES = {"able": 1, "guideline": 2, "fair": 3, "poor": 4}

@@ -13,7 +13,7 @@ from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
 from vivavoce.formats import read_response
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 ROLES = {
     "gold": "ceiling", "gpt4o": "candidate", "openbiollm": "candidate", "llama3": "candidate",

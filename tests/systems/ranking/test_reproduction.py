@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.reproduce import reproduce
+from vivavoce.run.reproduce import reproduce
 from vivavoce.systems.ranking.reproduction.mean_scores import is_share
 
 PRIMARIES = ["gold", "gpt4o", "openbiollm", "llama3"]

@@ -17,10 +17,10 @@ from vivavoce.core.text import label
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import sampling_of
 from vivavoce.models.providers.inspect.messages import inspect_messages
-from vivavoce.pipeline.collect.plan import RequestBuilder
-from vivavoce.pipeline.score.checks import check_needs
-from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.privacy import preflight, warning
+from vivavoce.run.collect.plan import RequestBuilder
+from vivavoce.run.score.checks import check_needs
+from vivavoce.run.tables.fitting_metrics import fitting_metrics
 
 
 class InspectExam(NamedTuple):

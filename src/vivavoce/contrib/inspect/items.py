@@ -8,7 +8,7 @@ from vivavoce import formats
 from vivavoce.benchmarks.table import inferred_format
 from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item, Unit
-from vivavoce.pipeline.exchange.logs.fields import category_in, item_of, key_texts, keyed, question_of, texts
+from vivavoce.run.exchange.logs.fields import category_in, item_of, key_texts, keyed, question_of, texts
 
 ITEM = "vivavoce"
 """The key under which the metadata of a sample hold its item."""

@@ -22,13 +22,13 @@ from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.http_client import without_surrogates
 from vivavoce.models.providers.inspect.replies import reply_of
 from vivavoce.models.requests import RejectedError, RetryableError
-from vivavoce.pipeline.catalogue import metrics_of
-from vivavoce.pipeline.client import AskOptions, open_client
-from vivavoce.pipeline.score import measures_of
-from vivavoce.pipeline.score.batch_scores import response_scores
-from vivavoce.pipeline.score.checks import check_needs
-from vivavoce.pipeline.score.tasks import Task
-from vivavoce.pipeline.stored_benchmarks import store_loaded
+from vivavoce.run.catalogue import metrics_of
+from vivavoce.run.client import AskOptions, open_client
+from vivavoce.run.score import measures_of
+from vivavoce.run.score.batch_scores import response_scores
+from vivavoce.run.score.checks import check_needs
+from vivavoce.run.score.tasks import Task
+from vivavoce.run.tables.stored_benchmarks import store_loaded
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.pending import Pending
 from vivavoce.store.runfile import RunFile

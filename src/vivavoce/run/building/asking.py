@@ -11,8 +11,8 @@ from vivavoce.core.text import one_line
 from vivavoce.models.engine.client import CallResult, T
 from vivavoce.models.json_replies import read_object
 from vivavoce.models.requests import Message, Request
-from vivavoce.pipeline.build.parts import Part
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.run.building.parts import Part
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 FieldReader = Callable[[Mapping[str, Any]], T]
 """Reads the fields of a reply; raises `Unreadable` for what cannot be used."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from vivavoce.core.records import Item
-from vivavoce.pipeline.build.parts import REVIEW, Part, name_of
-from vivavoce.pipeline.build.step import StepResult
+from vivavoce.run.building.parts import REVIEW, Part, name_of
+from vivavoce.run.building.step import StepResult
 
 
 def step_counts(before: Sequence[Part], result: StepResult) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from vivavoce.core.records import Card, Finding, Item
 from vivavoce.core.registry import build_recipe
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.counting_client import CountingClient
-from vivavoce.pipeline.build.counts import step_counts
-from vivavoce.pipeline.build.frozen_files import EXAM, frozen_files
-from vivavoce.pipeline.build.parts import digest
-from vivavoce.pipeline.build.reviewed import Terms, select_reviewed
-from vivavoce.pipeline.build.step import BuildRecipe, Step, StepResult, items_of
-from vivavoce.pipeline.build.stored_exam import FREEZE, exam_parts, store_single_step
-from vivavoce.pipeline.reviews import read_reviews
+from vivavoce.run.building.counts import step_counts
+from vivavoce.run.building.frozen_files import EXAM, frozen_files
+from vivavoce.run.building.parts import digest
+from vivavoce.run.building.reviewed import Terms, select_reviewed
+from vivavoce.run.building.step import BuildRecipe, Step, StepResult, items_of
+from vivavoce.run.building.stored_exam import FREEZE, exam_parts, store_single_step
+from vivavoce.run.people.reviews import read_reviews
 from vivavoce.store import read
 from vivavoce.store.build_steps import StoredStep
 from vivavoce.store.runfile import RunFile

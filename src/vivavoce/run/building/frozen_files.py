@@ -14,8 +14,8 @@ from vivavoce.benchmarks.frozen_card import CARD, card_json
 from vivavoce.core.conversations import as_rows
 from vivavoce.core.markdown import markdown
 from vivavoce.core.records import Card, Item
-from vivavoce.pipeline.build.croissant import croissant
-from vivavoce.pipeline.build.parts import REVIEW, from_json, name_of
+from vivavoce.run.building.croissant import croissant
+from vivavoce.run.building.parts import REVIEW, from_json, name_of
 from vivavoce.store.build_steps import StoredStep, build_parts
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile

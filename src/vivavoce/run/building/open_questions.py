@@ -8,8 +8,8 @@ from vivavoce.core.records import Item
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.json_replies import boolean_of, json_request, text_of
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.languages import LANGUAGES, refuse_other_language
 from vivavoce.reading.invariants import numbers_beyond
+from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 
 _SHORT_KEY = 3
 """Characters up to which a key, such as a letter, may stand in a question by chance."""

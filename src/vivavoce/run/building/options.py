@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.specs import Setting, Spec
-from vivavoce.pipeline.build.step import BuildRecipe
+from vivavoce.run.building.step import BuildRecipe
 
 
 def recipe_of(name: str, options: Mapping[str, Any]) -> BuildRecipe:

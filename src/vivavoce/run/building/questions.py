@@ -16,10 +16,10 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.specs import parse
 from vivavoce.core.tables import ITEMS, Line, is_file, open_table
-from vivavoce.pipeline.build.parts import Part
-from vivavoce.pipeline.build.step import Lab, Step, StepResult
-from vivavoce.pipeline.exchange.column_names import columns_of, match_answers, spread_options
-from vivavoce.pipeline.exchange.rows import renamed
+from vivavoce.run.building.parts import Part
+from vivavoce.run.building.step import Lab, Step, StepResult
+from vivavoce.run.exchange.column_names import columns_of, match_answers, spread_options
+from vivavoce.run.exchange.rows import renamed
 
 
 @step("questions")

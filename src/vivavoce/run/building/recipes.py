@@ -6,9 +6,9 @@ from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.registry import build_recipe
 from vivavoce.core.specs import Setting, Spec, parse_many
-from vivavoce.pipeline.build.filters.base import Filter
-from vivavoce.pipeline.build.questions import Questions
-from vivavoce.pipeline.build.step import BuildRecipe, Step
+from vivavoce.run.building.filters.base import Filter
+from vivavoce.run.building.questions import Questions
+from vivavoce.run.building.step import BuildRecipe, Step
 
 
 @build_recipe("filters")

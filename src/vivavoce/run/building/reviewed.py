@@ -5,8 +5,8 @@ from statistics import mean
 from typing import NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
-from vivavoce.pipeline.build.parts import REVIEW, Part
-from vivavoce.pipeline.build.step import Drop, StepResult
+from vivavoce.run.building.parts import REVIEW, Part
+from vivavoce.run.building.step import Drop, StepResult
 from vivavoce.studies.review.items import ReviewedItem, Reviews
 
 

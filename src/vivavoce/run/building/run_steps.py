@@ -11,10 +11,10 @@ from vivavoce.core.errors import InputError, SelectionError, suggest
 from vivavoce.core.records import Finding, Item
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.counting_client import CountingClient
-from vivavoce.pipeline.build.counts import step_counts
-from vivavoce.pipeline.build.parts import Part, digest, name_of
-from vivavoce.pipeline.build.step import BuildRecipe, Lab, Step, StepResult
-from vivavoce.pipeline.build.stored_exam import (
+from vivavoce.run.building.counts import step_counts
+from vivavoce.run.building.parts import Part, digest, name_of
+from vivavoce.run.building.step import BuildRecipe, Lab, Step, StepResult
+from vivavoce.run.building.stored_exam import (
     FREEZE,
     continued_steps,
     exam_parts,

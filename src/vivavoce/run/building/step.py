@@ -10,7 +10,7 @@ from vivavoce.core.prompts import file_of
 from vivavoce.core.records import Card, Finding, Item
 from vivavoce.models.engine.client import CallResult, ModelClient, Parser, T
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.parts import Part
+from vivavoce.run.building.parts import Part
 from vivavoce.store.runfile import RunFile
 
 
@@ -113,7 +113,7 @@ class BuildRecipe(ABC):
         self, run: RunFile, name: str, client: ModelClient, *, benchmark: str, until: str | None, seed: int
     ) -> Finding:
         """Run the steps on a run. A recipe that is no list of steps does what it does here."""
-        from vivavoce.pipeline.build.run_steps import build  # which knows recipes
+        from vivavoce.run.building.run_steps import build  # which knows recipes
 
         return build(run, name, self, client, benchmark=benchmark, until=until, seed=seed)
 

@@ -8,9 +8,9 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Card, Item
 from vivavoce.core.specs import Spec
-from vivavoce.pipeline.build.counts import step_counts
-from vivavoce.pipeline.build.parts import WRITTEN_BY, Part, digest, digest_of, from_json, to_json
-from vivavoce.pipeline.build.step import StepResult, items_of
+from vivavoce.run.building.counts import step_counts
+from vivavoce.run.building.parts import WRITTEN_BY, Part, digest, digest_of, from_json, to_json
+from vivavoce.run.building.step import StepResult, items_of
 from vivavoce.store import read
 from vivavoce.store.build_steps import (
     Fate,

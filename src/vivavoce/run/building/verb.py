@@ -16,9 +16,9 @@ from vivavoce.models.engine.client import CallResult, ModelClient, Parser, Secon
 from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.engine.egress import Privacy, guard
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.options import recipe_of
-from vivavoce.pipeline.build.stored_exam import exam_name
-from vivavoce.pipeline.client import AskOptions, open_client
+from vivavoce.run.building.options import recipe_of
+from vivavoce.run.building.stored_exam import exam_name
+from vivavoce.run.client import AskOptions, open_client
 from vivavoce.store.build_steps import build_steps
 from vivavoce.store.runfile import RunFile
 

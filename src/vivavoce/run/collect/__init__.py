@@ -26,17 +26,17 @@ from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.engine.writing import Store
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model
-from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
-from vivavoce.pipeline.collect.loglikelihood import (
+from vivavoce.run.collect.generate import Connected, Round, count_unanswered, generation_rounds
+from vivavoce.run.collect.loglikelihood import (
     LogprobOutcome,
     first_key,
     loglikelihood_rounds,
     max_calls,
     prompt_builder,
 )
-from vivavoce.pipeline.collect.plan import CollectPlan
-from vivavoce.pipeline.shards.memory import remember_shard
-from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
+from vivavoce.run.collect.plan import CollectPlan
+from vivavoce.run.shards.memory import remember_shard
+from vivavoce.run.tables.stored_benchmarks import exclusion_sentences, store_loaded
 from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, last_logprob_item, open_answers
 from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns

@@ -10,7 +10,7 @@ from vivavoce import formats
 from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
-from vivavoce.pipeline.collect.seeds import seed_of
+from vivavoce.run.collect.seeds import seed_of
 
 _Kind = tuple[str, str | None]
 """A format and a category; without a category, all items of the format."""

@@ -12,8 +12,8 @@ from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue
 from vivavoce.models.engine.sources import Recall
 from vivavoce.models.engine.writing import Store
 from vivavoce.models.requests import Model, Reply, Usage
-from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
 from vivavoce.reading.confidence import Cut, restored, without_confidence
+from vivavoce.run.collect.plan import CollectPlan, pending_repeats
 from vivavoce.store.asked import open_answers
 from vivavoce.store.calls import CallRecord, Ledger
 from vivavoce.store.earlier_turns import EarlierTurns

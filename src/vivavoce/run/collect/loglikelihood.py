@@ -32,8 +32,8 @@ from vivavoce.models.engine.calls import (
     call_record,
 )
 from vivavoce.models.requests import Model, Reply, Request
-from vivavoce.pipeline.collect.generate import Connected, Round
-from vivavoce.pipeline.collect.plan import CollectPlan, LogprobTask
+from vivavoce.run.collect.generate import Connected, Round
+from vivavoce.run.collect.plan import CollectPlan, LogprobTask
 from vivavoce.store.asked import unanswered
 from vivavoce.store.calls import Ledger
 

@@ -26,9 +26,9 @@ from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.ranges import RANGES, check_option
 from vivavoce.models.requests import Message, Request, Sampling
-from vivavoce.pipeline.collect.few_shot import FewShot
-from vivavoce.pipeline.collect.seeds import seed_of
-from vivavoce.pipeline.shards.memory import ShardWork
+from vivavoce.run.collect.few_shot import FewShot
+from vivavoce.run.collect.seeds import seed_of
+from vivavoce.run.shards.memory import ShardWork
 from vivavoce.store.asked import unanswered
 
 _FILE = re.compile(r"system_\w+|\S+\.md")

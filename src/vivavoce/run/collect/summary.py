@@ -10,9 +10,9 @@ from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
-from vivavoce.pipeline.collect import Collected, ModelFacts
-from vivavoce.pipeline.collect.loglikelihood import max_calls, pending_tasks
-from vivavoce.pipeline.collect.plan import CollectPlan, pending_repeats
+from vivavoce.run.collect import Collected, ModelFacts
+from vivavoce.run.collect.loglikelihood import max_calls, pending_tasks
+from vivavoce.run.collect.plan import CollectPlan, pending_repeats
 from vivavoce.stats import effective_groups, mde
 from vivavoce.store.asked import open_answers
 from vivavoce.store.runfile import RunFile

@@ -14,17 +14,17 @@ from vivavoce.models.candidates import on_gpus
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.gpus import Gpus, parse_gpus
-from vivavoce.pipeline.collect import HearsRemarks, check_hosts, check_limits, check_stored, collect
-from vivavoce.pipeline.collect.plan import CollectPlan
-from vivavoce.pipeline.collect.summary import CostEstimate, done, estimate_cost, planned
-from vivavoce.pipeline.shards.limits import (
+from vivavoce.run.collect import HearsRemarks, check_hosts, check_limits, check_stored, collect
+from vivavoce.run.collect.plan import CollectPlan
+from vivavoce.run.collect.summary import CostEstimate, done, estimate_cost, planned
+from vivavoce.run.shards.limits import (
     ShardLimits,
     limits_rows,
     limits_sentence,
     shard_cost,
     shards_sharing,
 )
-from vivavoce.pipeline.shards.memory import (
+from vivavoce.run.shards.memory import (
     ShardWork,
     refuse_items_outside,
     refuse_other_shard,

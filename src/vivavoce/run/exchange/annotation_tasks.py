@@ -18,16 +18,16 @@ from vivavoce.people.key import EVERYONE
 from vivavoce.people.packets import rater_names
 from vivavoce.people.tasks import TASKS
 from vivavoce.people.tool_tasks import ToolPanel, make_tool_panel
-from vivavoce.pipeline.annotate import panel_task, refuse_credentialed
-from vivavoce.pipeline.exchange.annotation_tools import argilla, label_studio
-from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.annotation_tools import argilla, label_studio
+from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.people.annotate import panel_task, refuse_credentialed
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 _BACK = """
 The ids of the tasks say nothing about who answered; the key is in the run, so send these files alone. What

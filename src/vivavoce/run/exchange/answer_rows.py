@@ -9,7 +9,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
 from vivavoce.core.tables import Line, cell_names
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.rows import named, number_of, of_probe, text_of
+from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of
 
 _NEEDED = {
     "item": "--map item=COLUMN",

@@ -10,8 +10,8 @@ import polars as pl
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey, Response
 from vivavoce.core.text import is_blank
-from vivavoce.pipeline.exchange.answer_rows import AnswerRow
-from vivavoce.pipeline.exchange.repeated_rows import first_contradiction, first_of_key
+from vivavoce.run.exchange.answer_rows import AnswerRow
+from vivavoce.run.exchange.repeated_rows import first_contradiction, first_of_key
 from vivavoce.studies.answers import identical_repeats
 
 _AT_ONCE = 10_000

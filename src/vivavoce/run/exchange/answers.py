@@ -11,9 +11,9 @@ from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.records import Response, Role
 from vivavoce.core.tables import ITEMS, Line, Lines
-from vivavoce.pipeline.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
-from vivavoce.pipeline.exchange.answer_tally import AnswerTally
-from vivavoce.pipeline.exchange.column_names import (
+from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
+from vivavoce.run.exchange.answer_tally import AnswerTally
+from vivavoce.run.exchange.column_names import (
     by_field,
     columns_of,
     holds_questions,
@@ -21,16 +21,16 @@ from vivavoce.pipeline.exchange.column_names import (
     named_options,
     spread_options,
 )
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.exchange.rows import listed, refuse_blank_twins, renamed
-from vivavoce.pipeline.exchange.sources import (
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.exchange.rows import listed, refuse_blank_twins, renamed
+from vivavoce.run.exchange.sources import (
     AS_IT_IS,
     Data,
     Reading,
     Source,
     read_source,
 )
-from vivavoce.pipeline.stored_benchmarks import (
+from vivavoce.run.tables.stored_benchmarks import (
     load_benchmark,
     only_benchmark,
     store_loaded,

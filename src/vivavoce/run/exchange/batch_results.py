@@ -17,11 +17,11 @@ from vivavoce.models.engine.calls import Call, CallOutcome
 from vivavoce.models.http_client import ContentFilterError, refusal
 from vivavoce.models.providers.openai import chat_reply, checked_model
 from vivavoce.models.requests import RejectedError, Reply, Request, RetryableError
-from vivavoce.pipeline.collect.generate import response_of, with_confidence
-from vivavoce.pipeline.exchange.batches import BatchRequest, BatchSettings, batch_requests, batches
-from vivavoce.pipeline.exchange.logs.fields import name_or_empty, part, texts
-from vivavoce.pipeline.exchange.logs.files import json_rows
-from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.run.collect.generate import response_of, with_confidence
+from vivavoce.run.exchange.batches import BatchRequest, BatchSettings, batch_requests, batches
+from vivavoce.run.exchange.logs.fields import name_or_empty, part, texts
+from vivavoce.run.exchange.logs.files import json_rows
+from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.store import read
 from vivavoce.store.calls import CallRecord, put_call_of_response
 from vivavoce.store.write import Stored, put_candidates, put_provenance, put_responses

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.store import read
 from vivavoce.store.write import put_provenance
 

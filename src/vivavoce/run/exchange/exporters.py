@@ -10,7 +10,7 @@ from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.specs import Setting, Spec, setting_of, typed_setting
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 class ExportedFile(Protocol):

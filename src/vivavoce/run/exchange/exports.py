@@ -17,12 +17,12 @@ from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
-from vivavoce.pipeline.exchange.export_folder import README, draft_folder, exists, export_folder
-from vivavoce.pipeline.exchange.exporters import Exported, Exporter
-from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature, without_words
-from vivavoce.pipeline.exchange.tables import Estimates, frame, readme
-from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
+from vivavoce.run.exchange.export_folder import README, draft_folder, exists, export_folder
+from vivavoce.run.exchange.exporters import Exported, Exporter
+from vivavoce.run.exchange.redacted_run import redact_run, unscored_by_signature, without_words
+from vivavoce.run.exchange.tables import Estimates, frame, readme
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
 from vivavoce.store.passages import drop_unused_passages
@@ -31,7 +31,7 @@ from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_provenance
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 Form = Literal["parquet", "csv"]

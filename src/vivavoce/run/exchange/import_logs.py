@@ -16,12 +16,12 @@ from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.options import Choices
-from vivavoce.pipeline.exchange.batch_results import BatchImport, import_batches
-from vivavoce.pipeline.exchange.log_exam import LogExam, exam_of, in_order
-from vivavoce.pipeline.exchange.recognise import holds_tasks, recognise
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, Sample
-from vivavoce.pipeline.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
-from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.run.exchange.batch_results import BatchImport, import_batches
+from vivavoce.run.exchange.log_exam import LogExam, exam_of, in_order
+from vivavoce.run.exchange.recognise import holds_tasks, recognise
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
+from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
+from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (

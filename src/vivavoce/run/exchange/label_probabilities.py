@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey, Measure
 from vivavoce.core.tables import Line
-from vivavoce.pipeline.exchange.rows import listed, number_of
+from vivavoce.run.exchange.rows import listed, number_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw
 from vivavoce.studies.raters.rater_scores import is_judge, is_people

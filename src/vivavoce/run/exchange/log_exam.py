@@ -12,7 +12,7 @@ from vivavoce.benchmarks.table import Table, inferred_format
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, Sample
+from vivavoce.run.exchange.recorded_log import RecordedLog, Sample
 
 _CONTENT = attrgetter(
     *(

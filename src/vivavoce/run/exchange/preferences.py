@@ -21,10 +21,10 @@ from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.facts.fact import Fate, VerdictWord
-from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.training_lines import json_line, question_names
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.training_lines import json_line, question_names
+from vivavoce.run.tables.load import select_items
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
@@ -32,7 +32,7 @@ from vivavoce.studies.leaderboard.primary import measures_named
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 PAIRS, LEFT_OUT = "preferences.jsonl", "left_out.json"
 ROUNDING = 1e-9

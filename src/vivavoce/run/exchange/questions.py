@@ -8,8 +8,8 @@ from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.tables import ITEMS
-from vivavoce.pipeline.exchange.answers import check_fields, refuse_faulty
-from vivavoce.pipeline.exchange.column_names import (
+from vivavoce.run.exchange.answers import check_fields, refuse_faulty
+from vivavoce.run.exchange.column_names import (
     OF_RESPONSES,
     by_field,
     columns_of,
@@ -18,10 +18,10 @@ from vivavoce.pipeline.exchange.column_names import (
     named_options,
     spread_options,
 )
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.exchange.rows import renamed
-from vivavoce.pipeline.exchange.sources import Source
-from vivavoce.pipeline.stored_benchmarks import store_loaded, with_earlier_exclusions
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.exchange.rows import renamed
+from vivavoce.run.exchange.sources import Source
+from vivavoce.run.tables.stored_benchmarks import store_loaded, with_earlier_exclusions
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
 

@@ -9,7 +9,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.specs import parse
 from vivavoce.models.candidates import sampling_of
 from vivavoce.models.requests import Message, Request
-from vivavoce.pipeline.collect.plan import RequestBuilder
+from vivavoce.run.collect.plan import RequestBuilder
 from vivavoce.store.read import Benchmark
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
-from vivavoce.pipeline.exchange.logs.files import no_text
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import no_text
+from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _Part = TypeVar("_Part")
 

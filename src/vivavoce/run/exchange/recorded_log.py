@@ -12,7 +12,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Direction, IfUnanswered, Item, ResponseStatus, ScoreStatus, Unit
 from vivavoce.core.tables import Line
 from vivavoce.people.storing.store_annotations import AnnotatedFile
-from vivavoce.pipeline.exchange.log_readers import LogReader
+from vivavoce.run.exchange.log_readers import LogReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

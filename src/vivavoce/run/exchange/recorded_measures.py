@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import RECORDED, parse
-from vivavoce.pipeline.exchange.recorded_log import Mark
+from vivavoce.run.exchange.recorded_log import Mark
 from vivavoce.store.write import put_measures
 
 MeasureKey = tuple[str, str, str]

@@ -17,9 +17,9 @@ import polars as pl
 from vivavoce.core.cases import Content, place_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
-from vivavoce.pipeline.load import scored_items
-from vivavoce.pipeline.stored_benchmarks import is_ours, without_reasons
 from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
+from vivavoce.run.tables.load import scored_items
+from vivavoce.run.tables.stored_benchmarks import is_ours, without_reasons
 from vivavoce.store.build_steps import forget_build
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash

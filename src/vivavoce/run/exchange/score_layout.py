@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.tables import Line, cell
-from vivavoce.pipeline.exchange.column_names import OF_SCORES, by_field, columns_of, match_columns
-from vivavoce.pipeline.exchange.sources import Source
+from vivavoce.run.exchange.column_names import OF_SCORES, by_field, columns_of, match_columns
+from vivavoce.run.exchange.sources import Source
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "criterion", "value", "rater", "pass_no", "ballot"),

@@ -10,10 +10,10 @@ from vivavoce.core.records import Item, Value
 from vivavoce.core.specs import Spec
 from vivavoce.core.tables import Line
 from vivavoce.core.text import is_blank
-from vivavoce.pipeline.exchange.label_probabilities import RowProbability, row_probability
-from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
-from vivavoce.pipeline.exchange.score_layout import Layout
-from vivavoce.pipeline.exchange.sources import Source
+from vivavoce.run.exchange.label_probabilities import RowProbability, row_probability
+from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
+from vivavoce.run.exchange.score_layout import Layout
+from vivavoce.run.exchange.sources import Source
 from vivavoce.store.read import StoredResponse, items_by_id
 from vivavoce.store.write import ScoreRow
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ScoreStatus
-from vivavoce.pipeline.exchange.repeated_rows import first_contradiction, first_of_key
-from vivavoce.pipeline.exchange.score_rows import RecordedScore
+from vivavoce.run.exchange.repeated_rows import first_contradiction, first_of_key
+from vivavoce.run.exchange.score_rows import RecordedScore
 
 _AT_ONCE = 10_000
 _KEY = ("measure", "response", "pass_no", "ballot")

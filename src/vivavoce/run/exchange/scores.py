@@ -18,12 +18,12 @@ from vivavoce.core.records import Criterion, Direction, IfUnanswered, Measure
 from vivavoce.core.specs import RECORDED, Spec, matches, parse
 from vivavoce.core.tables import AS_FOUND, Dialect
 from vivavoce.logprobs.requests import scores_logprobs
-from vivavoce.pipeline.exchange.label_probabilities import put_imported_draw
-from vivavoce.pipeline.exchange.score_layout import Blank, Layout
-from vivavoce.pipeline.exchange.score_rows import RecordedScore, Scorable, ScoreRows
-from vivavoce.pipeline.exchange.score_tally import ScoreTally
-from vivavoce.pipeline.exchange.sources import Data, Reading, read_source
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.run.exchange.label_probabilities import put_imported_draw
+from vivavoce.run.exchange.score_layout import Blank, Layout
+from vivavoce.run.exchange.score_rows import RecordedScore, Scorable, ScoreRows
+from vivavoce.run.exchange.score_tally import ScoreTally
+from vivavoce.run.exchange.sources import Data, Reading, read_source
+from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_scores, refuse_other_scores
 

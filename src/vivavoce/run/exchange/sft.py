@@ -21,19 +21,19 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.models.requests import Message
-from vivavoce.pipeline.collect.generate import text_as_received
-from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
-from vivavoce.pipeline.exchange.training_lines import json_line, question_names
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.collect.generate import text_as_received
+from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.run.exchange.training_lines import json_line, question_names
+from vivavoce.run.tables.load import select_items
 from vivavoce.store import read
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 LINES, LEFT_OUT = "sft.jsonl", "left_out.json"
 REBUILT_OTHERWISE = "asked in other words than can be built today (a prompt file or an item has changed)"

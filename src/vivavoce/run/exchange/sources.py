@@ -15,8 +15,8 @@ from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
-from vivavoce.pipeline.exchange.log_readers import TableReader, reader_of
-from vivavoce.pipeline.exchange.wide_tables import Columns, long_lines
+from vivavoce.run.exchange.log_readers import TableReader, reader_of
+from vivavoce.run.exchange.wide_tables import Columns, long_lines
 
 Data = Any
 """A path, or rows in memory: a Polars or pandas frame, a list of dicts, a dict of columns, a data set."""

@@ -11,7 +11,7 @@ import polars as pl
 
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import SCORES
-from vivavoce.pipeline.exchange.export_folder import MADE_BY
+from vivavoce.run.exchange.export_folder import MADE_BY
 from vivavoce.store import read
 from vivavoce.store.damage import decoding
 from vivavoce.store.evidence import evidence_rows

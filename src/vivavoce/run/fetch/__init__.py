@@ -24,10 +24,10 @@ from vivavoce.core.net import offline as offline_mode
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.records import Download, Finding
 from vivavoce.core.text import printable
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.fetch.folder_lock import only_fetch
-from vivavoce.pipeline.fetch.listing import Listing, Remote, listed
-from vivavoce.pipeline.fetch.lock_file import (
+from vivavoce.run.client import Progress
+from vivavoce.run.fetch.folder_lock import only_fetch
+from vivavoce.run.fetch.listing import Listing, Remote, listed
+from vivavoce.run.fetch.lock_file import (
     Entry,
     Lock,
     LockedFile,
@@ -35,7 +35,7 @@ from vivavoce.pipeline.fetch.lock_file import (
     read_lock,
     sha256_of,
 )
-from vivavoce.pipeline.fetch.transfer import bring_file
+from vivavoce.run.fetch.transfer import bring_file
 
 _PARTS = ".viva-fetch"
 

@@ -12,7 +12,7 @@ from vivavoce.core.extras import import_extra
 from vivavoce.core.net import permit
 from vivavoce.core.records import Download
 from vivavoce.core.text import one_line, printable
-from vivavoce.pipeline.fetch.transfer import LARGEST
+from vivavoce.run.fetch.transfer import LARGEST
 
 MOST_FILES = 2_000
 """Files of one fetch at most; a benchmark has a handful."""

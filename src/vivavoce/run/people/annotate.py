@@ -12,10 +12,10 @@ from vivavoce.core.records import ItemKey
 from vivavoce.people.key import Key, Question, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
-from vivavoce.pipeline.credentialed import credentialed_benchmarks
-from vivavoce.pipeline.label_panel import Labelling, goal_draw
-from vivavoce.pipeline.load import load_scores, select_items
-from vivavoce.pipeline.reviews import read_reviews
+from vivavoce.run.people.label_panel import Labelling, goal_draw
+from vivavoce.run.people.reviews import read_reviews
+from vivavoce.run.tables.credentialed import credentialed_benchmarks
+from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.store.by_place import items_at
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile

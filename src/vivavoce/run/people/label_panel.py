@@ -14,9 +14,9 @@ from vivavoce.people.label_needs import label_needs, needs_text
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import RateTask
-from vivavoce.pipeline.credentialed import refuse_copy
-from vivavoce.pipeline.load import load_scores, select_items
-from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.run.tables.credentialed import refuse_copy
+from vivavoce.run.tables.load import load_scores, select_items
+from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import read_label_draws
 from vivavoce.store.read import candidate_labels, items_by_id, measures

@@ -8,7 +8,7 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import ItemKey, Measure
-from vivavoce.pipeline.load import load_scores, select_signatures
+from vivavoce.run.tables.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws

@@ -10,9 +10,9 @@ from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.storing.store_annotations import AnnotationsStored, store_annotations
 from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
 from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
-from vivavoce.pipeline.exchange.recognise import annotated_files
-from vivavoce.pipeline.label_panel import Labelling, make_panel
-from vivavoce.pipeline.score.verb import require_separate
+from vivavoce.run.exchange.recognise import annotated_files
+from vivavoce.run.people.label_panel import Labelling, make_panel
+from vivavoce.run.score.verb import require_separate
 from vivavoce.store.runfile import RunFile
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from vivavoce.core.display import short
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.pipeline.run import Run
+from vivavoce.run.run import Run
 
 Text = Annotated[str, Field(pattern=r"\S")]
 _WORDS: Mapping[Any, str] = {

@@ -14,9 +14,9 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import check_number_of_shards
 from vivavoce.core.text import one_line, printable
-from vivavoce.pipeline.plan_file import Plan, open_checked, read_plan
-from vivavoce.pipeline.score.gpus import local_names
-from vivavoce.pipeline.shards.limits import ShardLimits
+from vivavoce.run.plan.plan_file import Plan, open_checked, read_plan
+from vivavoce.run.score.gpus import local_names
+from vivavoce.run.shards.limits import ShardLimits
 
 MergeAfter = Literal["any", "ok"]
 _TIME = re.compile(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", re.ASCII)
@@ -89,7 +89,7 @@ def slurm_job(file: Path, job: ShardJob) -> str:
     settings = [f"{name}={value}" for name, value in assignments.items()]
     if plan.settings.get("offline"):
         settings += [f"export {name}=1" for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")]
-    body = files("vivavoce.pipeline.shards").joinpath("slurm_job.sh").read_text(encoding="utf-8")
+    body = files("vivavoce.run.plan").joinpath("slurm_job.sh").read_text(encoding="utf-8")
     head = ["#!/bin/bash", *lines, "#SBATCH --requeue", *settings]
     return "\n".join(head) + "\n" + body
 

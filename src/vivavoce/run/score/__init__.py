@@ -20,13 +20,13 @@ from vivavoce.core.errors import MetricError, StoreError
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.score.ballot_scores import score_ballots
-from vivavoce.pipeline.score.checks import check_declared, check_needs, check_passes, missing_commands
-from vivavoce.pipeline.score.response_scores import score_responses
-from vivavoce.pipeline.score.tasks import Task, probe_of
-from vivavoce.pipeline.workers import Executor
-from vivavoce.pipeline.workers.in_process import InProcess
+from vivavoce.run.client import Progress
+from vivavoce.run.score.ballot_scores import score_ballots
+from vivavoce.run.score.checks import check_declared, check_needs, check_passes, missing_commands
+from vivavoce.run.score.response_scores import score_responses
+from vivavoce.run.score.tasks import Task, probe_of
+from vivavoce.run.workers import Executor
+from vivavoce.run.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS
 from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
 from vivavoce.store.runfile import RunFile

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.metrics import ComparativeMetric, ScoringContext, is_comparative
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.score.checks import check_silence, checked, read_response
-from vivavoce.pipeline.score.plugin_code import remember_code
-from vivavoce.pipeline.score.tasks import Task
+from vivavoce.run.client import Progress
+from vivavoce.run.plugin_code import remember_code
+from vivavoce.run.score.checks import check_silence, checked, read_response
+from vivavoce.run.score.tasks import Task
 from vivavoce.store.pending import Ballot, Pending, ballots, contestants
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, drop_ballots, put_scores

@@ -8,9 +8,9 @@ from vivavoce.core.errors import MetricError, VivaError
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.text import error_text
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
-from vivavoce.pipeline.score.repeats import with_other_repeats
-from vivavoce.pipeline.score.tasks import Task
+from vivavoce.run.score.checks import ValueOrUnits, check_silence, checked, read_response
+from vivavoce.run.score.repeats import with_other_repeats
+from vivavoce.run.score.tasks import Task
 from vivavoce.store.pending import Pending
 from vivavoce.store.write import ScoreRow
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from vivavoce.core.records import Finding, Item, ItemKey, Row
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.counting_client import CallEstimate, CountingClient
-from vivavoce.pipeline.score import check_all, measures_of, selected_items
-from vivavoce.pipeline.score.ballot_scores import pending_ballots
-from vivavoce.pipeline.score.checks import read_response
-from vivavoce.pipeline.score.pilot import sentences
-from vivavoce.pipeline.score.tasks import probe_of
+from vivavoce.run.score import check_all, measures_of, selected_items
+from vivavoce.run.score.ballot_scores import pending_ballots
+from vivavoce.run.score.checks import read_response
+from vivavoce.run.score.pilot import sentences
+from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.pending import Demand, Pending, pending, unsettled
 from vivavoce.store.read import items_by_id, measures
 from vivavoce.store.runfile import RunFile

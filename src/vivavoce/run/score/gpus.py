@@ -10,8 +10,8 @@ from vivavoce.metrics import Metric
 from vivavoce.models.candidates import local_name, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.gpus import gpus_text, parse_gpus
-from vivavoce.pipeline.client import AskOptions
-from vivavoce.pipeline.workers import Workers
+from vivavoce.run.client import AskOptions
+from vivavoce.run.workers import Workers
 
 
 def check_gpus(

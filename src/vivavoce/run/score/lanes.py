@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from vivavoce.core.records import ItemKey
 from vivavoce.metrics import Metric
-from vivavoce.pipeline.score.batch_scores import Batch
-from vivavoce.pipeline.score.repeats import texts
-from vivavoce.pipeline.workers import Shard
+from vivavoce.run.score.batch_scores import Batch
+from vivavoce.run.score.repeats import texts
+from vivavoce.run.workers import Shard
 
 SLACK = 20_000
 """Characters that a worker may have to read beyond the one that has the least."""

@@ -18,10 +18,10 @@ from vivavoce.core.errors import ModelError
 from vivavoce.core.records import Item, ItemKey, Row, Value
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.metering_client import MeasuredCall, MeteringClient
-from vivavoce.pipeline.score import check_all, measures_of, selected_items, usage_recorded
-from vivavoce.pipeline.score.batch_scores import metric_values
-from vivavoce.pipeline.score.checks import read_response
-from vivavoce.pipeline.score.tasks import probe_of
+from vivavoce.run.score import check_all, measures_of, selected_items, usage_recorded
+from vivavoce.run.score.batch_scores import metric_values
+from vivavoce.run.score.checks import read_response
+from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.pending import Demand, Pending, ResponsePlace, pending, response_places, unsettled
 from vivavoce.store.read import items_by_id, measures

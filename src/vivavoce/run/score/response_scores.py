@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from vivavoce.core.errors import VivaError
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, joined, lost_scores
-from vivavoce.pipeline.score.lanes import Lanes, encodes
-from vivavoce.pipeline.score.plugin_code import remember_code
-from vivavoce.pipeline.score.repeats import batches, texts
-from vivavoce.pipeline.score.score_job import ScoreJob
-from vivavoce.pipeline.score.tasks import Task, probe_of
-from vivavoce.pipeline.workers import Executor, Lost, Shard
+from vivavoce.run.client import Progress
+from vivavoce.run.plugin_code import remember_code
+from vivavoce.run.score.batch_scores import Batch, BatchScores, Scores, joined, lost_scores
+from vivavoce.run.score.lanes import Lanes, encodes
+from vivavoce.run.score.repeats import batches, texts
+from vivavoce.run.score.score_job import ScoreJob
+from vivavoce.run.score.tasks import Task, probe_of
+from vivavoce.run.workers import Executor, Lost, Shard
 from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import drop_scores, put_scores

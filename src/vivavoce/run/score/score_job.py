@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey, Measure, Response, Value
 from vivavoce.metrics import ScoringContext
-from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, batch_scores
-from vivavoce.pipeline.score.tasks import Task
-from vivavoce.pipeline.workers import rebuilding
+from vivavoce.run.score.batch_scores import Batch, BatchScores, Scores, batch_scores
+from vivavoce.run.score.tasks import Task
+from vivavoce.run.workers import rebuilding
 from vivavoce.store.pending import Pending
 from vivavoce.store.write import ScoreRow
 

@@ -12,13 +12,12 @@ from vivavoce.core.shards import Shard, part_of
 from vivavoce.formats import FORMATS, accepts
 from vivavoce.metrics import Metric
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.pipeline import catalogue
-from vivavoce.pipeline.client import AskOptions
-from vivavoce.pipeline.load import select_items
-from vivavoce.pipeline.score.tasks import probe_of
-from vivavoce.pipeline.shards.counts import coverage_by_part, parts_of, scores_by_part
-from vivavoce.pipeline.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
-from vivavoce.pipeline.shards.memory import (
+from vivavoce.run import catalogue
+from vivavoce.run.client import AskOptions
+from vivavoce.run.score.tasks import probe_of
+from vivavoce.run.shards.counts import coverage_by_part, parts_of, scores_by_part
+from vivavoce.run.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
+from vivavoce.run.shards.memory import (
     ShardWork,
     own_shards,
     refuse_other_shard,
@@ -27,6 +26,7 @@ from vivavoce.pipeline.shards.memory import (
     scored_with_whole,
     shard_works,
 )
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.read import items_by_id
 from vivavoce.store.runfile import RunFile
 

@@ -15,18 +15,15 @@ from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
 from vivavoce.models.engine.metering_client import MeteringClient
-from vivavoce.pipeline import catalogue
-from vivavoce.pipeline.client import AskOptions, counting_clients, open_client, open_workers
-from vivavoce.pipeline.findings import estimate_scores
-from vivavoce.pipeline.load import load_scores, with_generated
-from vivavoce.pipeline.named_scores import overall_table, scores_by
-from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
-from vivavoce.pipeline.score.dry_run import plan_scores
-from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
-from vivavoce.pipeline.score.gpus import check_gpus
-from vivavoce.pipeline.score.pilot import pilot_rows
-from vivavoce.pipeline.score.plugin_code import changed_code
-from vivavoce.pipeline.score.shard import (
+from vivavoce.run import catalogue
+from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
+from vivavoce.run.findings import estimate_scores
+from vivavoce.run.plugin_code import changed_code
+from vivavoce.run.score import ScoreSummary, bind_all, measures_of, score
+from vivavoce.run.score.dry_run import plan_scores
+from vivavoce.run.score.gpus import check_gpus
+from vivavoce.run.score.pilot import pilot_rows
+from vivavoce.run.score.shard import (
     ScoringMemory,
     empty_shard,
     refuse_unnamed,
@@ -35,8 +32,11 @@ from vivavoce.pipeline.score.shard import (
     shard_options,
     with_shard,
 )
-from vivavoce.pipeline.shards.limits import ShardLimits
-from vivavoce.pipeline.workers import Workers, read_workers
+from vivavoce.run.shards.limits import ShardLimits
+from vivavoce.run.tables.fitting_metrics import fitting_metrics
+from vivavoce.run.tables.load import load_scores, with_generated
+from vivavoce.run.tables.named_scores import overall_table, scores_by
+from vivavoce.run.workers import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile

@@ -7,7 +7,7 @@ from typing import Any
 
 from vivavoce.core.records import Item
 from vivavoce.core.shards import shard_numbers
-from vivavoce.pipeline.shards.memory import Covered
+from vivavoce.run.shards.memory import Covered
 
 Parts = Mapping[int, int]
 """By the key of an item the number of its part."""

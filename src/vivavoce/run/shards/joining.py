@@ -12,15 +12,15 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Item
 from vivavoce.core.shards import exam_digest
-from vivavoce.pipeline.score.plugin_code import PluginCode, code_by_signature, programs
-from vivavoce.pipeline.shards.counts import (
+from vivavoce.run.plugin_code import PluginCode, code_by_signature, programs
+from vivavoce.run.shards.counts import (
     coverage_by_part,
     parts_of,
     responses_by_part,
     scores_by_part,
     unscored_by_part,
 )
-from vivavoce.pipeline.shards.memory import Covered, ShardVerb, ShardWork, shard_works, whole_works
+from vivavoce.run.shards.memory import Covered, ShardVerb, ShardWork, shard_works, whole_works
 from vivavoce.store.read import items_by_id, provenance
 from vivavoce.store.runfile import RunFile
 

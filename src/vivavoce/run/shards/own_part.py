@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from vivavoce.core.records import ItemKey
 from vivavoce.core.shards import Shard, part_of
-from vivavoce.pipeline.shards.memory import own_shards
+from vivavoce.run.shards.memory import own_shards
 from vivavoce.store.read import items_by_id
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.score_table import ScoreTable

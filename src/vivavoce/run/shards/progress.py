@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
-from vivavoce.pipeline.shards.memory import ShardWork, shard_works
+from vivavoce.run.shards.memory import ShardWork, shard_works
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile

@@ -3,7 +3,7 @@
 import sqlite3
 
 from vivavoce.core.numbers import finite
-from vivavoce.pipeline.shards.memory import VERB, shard_works
+from vivavoce.run.shards.memory import VERB, shard_works
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 

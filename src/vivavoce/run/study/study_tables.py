@@ -1,9 +1,11 @@
 """The scores of a run as each study gets them: with what it declares that it needs beside them."""
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.contrasts import contrast_scores
-from vivavoce.pipeline.labels import labels_for, people_signatures
-from vivavoce.pipeline.load import (
+from vivavoce.run.people.labels import labels_for, people_signatures
+from vivavoce.run.people.reviews import read_reviews
+from vivavoce.run.study.contrasts import contrast_scores
+from vivavoce.run.study.ratings import read_ratings
+from vivavoce.run.tables.load import (
     RANK,
     answers_of,
     comparable_scores,
@@ -13,9 +15,7 @@ from vivavoce.pipeline.load import (
     with_cards,
     with_generated,
 )
-from vivavoce.pipeline.ratings import read_ratings
-from vivavoce.pipeline.reviews import read_reviews
-from vivavoce.pipeline.unit_rows import with_units
+from vivavoce.run.tables.unit_rows import with_units
 from vivavoce.store import read
 from vivavoce.store.generated import has_made_items
 from vivavoce.store.runfile import RunFile

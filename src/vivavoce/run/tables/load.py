@@ -16,7 +16,7 @@ from vivavoce.core.text import names_with
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import ModelCard, card_of, cards
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.label_draws import LabelDraw, read_label_draws

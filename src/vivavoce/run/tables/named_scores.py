@@ -9,8 +9,8 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.records import ItemKey
 from vivavoce.judging.judge import Jury
-from vivavoce.pipeline.load import load_items, load_scores, select_signatures
-from vivavoce.pipeline.score.fitting_metrics import default_metrics
+from vivavoce.run.tables.fitting_metrics import default_metrics
+from vivavoce.run.tables.load import load_items, load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design

@@ -7,8 +7,8 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import ItemKey
-from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.named_scores import DECLARED, overall_table, overalls
+from vivavoce.run.tables.load import load_scores
+from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_event

@@ -6,9 +6,9 @@ import polars as pl
 
 from vivavoce.core.records import Candidate, Item, Measure
 from vivavoce.notebook.run_view import run_html, run_text
-from vivavoce.pipeline.credentialed import refuse_copy
-from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
-from vivavoce.pipeline.shards.joining import ShardRow, shard_rows
+from vivavoce.run.shards.joining import ShardRow, shard_rows
+from vivavoce.run.tables.credentialed import refuse_copy
+from vivavoce.run.tables.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
 from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows

@@ -22,16 +22,16 @@ from vivavoce.evaluators.checkpoint import ABOUT, LEXICAL, read_about
 from vivavoce.evaluators.lexical import Lexical
 from vivavoce.evaluators.proxy_task import Evaluator
 from vivavoce.evaluators.trained import About
-from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.train.mixtures import Arguments, Mixture, draw_mixtures
-from vivavoce.pipeline.train.recipe import Recipe
-from vivavoce.pipeline.train.training_data import TrainingData, listed, load_training_data
-from vivavoce.pipeline.train.training_file import TrainingFile
+from vivavoce.run.client import Progress
+from vivavoce.run.train.mixtures import Arguments, Mixture, draw_mixtures
+from vivavoce.run.train.recipe import Recipe
+from vivavoce.run.train.training_data import TrainingData, listed, load_training_data
+from vivavoce.run.train.training_file import TrainingFile
 from vivavoce.store.runfile import RunFile
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.train.encoded_rows import EncodedMixture, EncoderFiles
-    from vivavoce.pipeline.train.fitting import Machine
+    from vivavoce.run.train.encoded_rows import EncodedMixture, EncoderFiles
+    from vivavoce.run.train.fitting import Machine
 
 ONLY_LEXICAL = "lexical"
 _PACKAGES = ("torch", "transformers", "accelerate")
@@ -117,8 +117,8 @@ def _encoder_of(encoder: str, recipe: Recipe, device: str | None, dtype: str) ->
         return None
     require_extras(dict.fromkeys(_PACKAGES, "evaluators"), "viva train with an encoder")
     from vivavoce.models.local import loading
-    from vivavoce.pipeline.train.encoded_rows import find_encoder
-    from vivavoce.pipeline.train.fitting import Machine
+    from vivavoce.run.train.encoded_rows import find_encoder
+    from vivavoce.run.train.fitting import Machine
 
     settings = loading.resolve_settings("viva train", {"device": device, "dtype": dtype})
     if settings.dtype == "float16" and not settings.device.startswith("cuda"):
@@ -240,7 +240,7 @@ class _Training:
     def _encoded(self, mixture: Mixture) -> "EncodedMixture | None":
         if self.encoder is None:
             return None
-        from vivavoce.pipeline.train.encoded_rows import encode
+        from vivavoce.run.train.encoded_rows import encode
 
         return encode(mixture, self.encoder.files, self.data.classes, self.recipe)
 
@@ -255,7 +255,7 @@ class _Training:
         progress: Progress | None,
     ) -> dict[str, Any]:
         """The row of a run, which is trained if it is not whole."""
-        from vivavoce.pipeline.train import fitting
+        from vivavoce.run.train import fitting
 
         folder = self.folder / mixture.name / f"run-{number}"
         about = About(

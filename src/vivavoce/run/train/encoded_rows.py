@@ -9,8 +9,8 @@ from vivavoce.core.errors import InputError
 from vivavoce.embeddings.encoder import folder_of, resolve_encoder
 from vivavoce.evaluators.inputs import InputReader, Kind, TextIds, padded, texts_of
 from vivavoce.models.local import loading
-from vivavoce.pipeline.train.mixtures import Mixture, Row
-from vivavoce.pipeline.train.recipe import Recipe
+from vivavoce.run.train.mixtures import Mixture, Row
+from vivavoce.run.train.recipe import Recipe
 
 _NO_LIMIT = 1 << 20
 

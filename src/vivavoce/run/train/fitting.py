@@ -27,8 +27,8 @@ from vivavoce.evaluators.heads import EvaluatorModel, Head, choice_loss
 from vivavoce.evaluators.trained import About
 from vivavoce.models.local import loading
 from vivavoce.models.local.batching import is_out_of_memory
-from vivavoce.pipeline.train.encoded_rows import EncodedMixture, EncoderFiles, batch_of, is_state
-from vivavoce.pipeline.train.recipe import Recipe
+from vivavoce.run.train.encoded_rows import EncodedMixture, EncoderFiles, batch_of, is_state
+from vivavoce.run.train.recipe import Recipe
 
 CHECKPOINTS = "checkpoints"
 _STATE = "trainer_state.json"

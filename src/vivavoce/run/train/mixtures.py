@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.evaluators.proxy_task import ProxyInput, proxy_input, text_without_argument
-from vivavoce.pipeline.train.recipe import Recipe
-from vivavoce.pipeline.train.training_data import EXPERT, Example, Split, TrainingData
+from vivavoce.run.train.recipe import Recipe
+from vivavoce.run.train.training_data import EXPERT, Example, Split, TrainingData
 
 Arguments = Literal["none", "expert", "mixture"]
 N_MIXTURES = 3

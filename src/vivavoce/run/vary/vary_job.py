@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
-from vivavoce.pipeline.workers import Executor, Lost, Shard, rebuilding
+from vivavoce.run.workers import Executor, Lost, Shard, rebuilding
 from vivavoce.variants import Outcome, Stock, Variation
 
 Piece = tuple[Variation, Stock]

@@ -5,10 +5,10 @@ from functools import partial
 
 from vivavoce.core import net
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.client import AskOptions, counting_clients, open_client, open_workers
-from vivavoce.pipeline.load import select_items
-from vivavoce.pipeline.vary import store_benchmark, vary
-from vivavoce.pipeline.workers import Workers, read_workers
+from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
+from vivavoce.run.tables.load import select_items
+from vivavoce.run.vary.vary import store_benchmark, vary
+from vivavoce.run.workers import Workers, read_workers
 from vivavoce.store.runfile import RunFile
 
 

@@ -136,9 +136,9 @@ def open_executor(workers: Workers = 1, check: Callable[[str], None] | None = No
     `check` is asked about each host away from this machine whose workers would get shards; it raises where
     they must not. Raises `InputError`, also in a process that may start no others.
     """
-    from vivavoce.pipeline.workers.in_process import InProcess
-    from vivavoce.pipeline.workers.process_pool import ProcessPool
-    from vivavoce.pipeline.workers.ray_executor import RayExecutor
+    from vivavoce.run.workers.in_process import InProcess
+    from vivavoce.run.workers.process_pool import ProcessPool
+    from vivavoce.run.workers.ray_executor import RayExecutor
 
     workers = read_workers(workers)
     if isinstance(workers, str):

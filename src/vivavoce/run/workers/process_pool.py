@@ -8,11 +8,11 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from vivavoce.models.worker_process import become_worker
-from vivavoce.pipeline.workers import RemoteJob
-from vivavoce.pipeline.workers import worker as remote
-from vivavoce.pipeline.workers.open_files import allow_open_files
-from vivavoce.pipeline.workers.spawning import WorkerContext
-from vivavoce.pipeline.workers.worker_pool import WorkerPool
+from vivavoce.run.workers import RemoteJob
+from vivavoce.run.workers import worker as remote
+from vivavoce.run.workers.open_files import allow_open_files
+from vivavoce.run.workers.spawning import WorkerContext
+from vivavoce.run.workers.worker_pool import WorkerPool
 
 FILES_A_WORKER = 10
 """Files and pipes that this process opens for a worker, at most."""

@@ -16,11 +16,11 @@ from itertools import chain
 from typing import Any
 
 from vivavoce._version import __version__
-from vivavoce.pipeline.workers import Job, Lost, R, RemoteJob, S, Shard
-from vivavoce.pipeline.workers.ray_connection import RaySession, connect
-from vivavoce.pipeline.workers.ray_worker import remote_actor, remote_call
-from vivavoce.pipeline.workers.worker import Refusal
-from vivavoce.pipeline.workers.worker_pool import WorkerPool
+from vivavoce.run.workers import Job, Lost, R, RemoteJob, S, Shard
+from vivavoce.run.workers.ray_connection import RaySession, connect
+from vivavoce.run.workers.ray_worker import remote_actor, remote_call
+from vivavoce.run.workers.worker import Refusal
+from vivavoce.run.workers.worker_pool import WorkerPool
 
 IN_FLIGHT = 4
 """Shards for each worker that are sent, computed or waiting for an earlier one."""

@@ -8,7 +8,7 @@ from typing import Any
 from vivavoce.core.extras import import_extra
 from vivavoce.core.text import one_line
 from vivavoce.models.worker_process import THREADS, secret_variables, stay_offline
-from vivavoce.pipeline.workers import worker as remote
+from vivavoce.run.workers import worker as remote
 
 _job: str | None = None
 
@@ -41,7 +41,7 @@ def remote_call() -> Callable[..., bytes | str]:
                 f"a worker has vivavoce {__version__}, and {sender} has {version}: install the same version "
                 "for both."
             )
-        from vivavoce.pipeline.workers.ray_worker import compute
+        from vivavoce.run.workers.ray_worker import compute
 
         return compute(job, name, work)
 

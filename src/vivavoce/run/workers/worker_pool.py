@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from vivavoce.core.errors import MetricError
-from vivavoce.pipeline.workers import Job, Lost, R, RemoteJob, S, Shard
-from vivavoce.pipeline.workers.worker import Refusal
+from vivavoce.run.workers import Job, Lost, R, RemoteJob, S, Shard
+from vivavoce.run.workers.worker import Refusal
 
 MOST_KILLS = 3
 """How many workers a shard may end before it is given up."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from vivavoce.core.registry import build_recipe
-from vivavoce.pipeline.build.step import BuildRecipe, Step
+from vivavoce.run.building.step import BuildRecipe, Step
 from vivavoce.systems.careqa.step.exam_paper import ExamPaper
 from vivavoce.systems.careqa.step.open_form import NegativeStems, OnlyAnswer, OpenWordings, WordingChoice
 from vivavoce.systems.careqa.step.translation import Translation

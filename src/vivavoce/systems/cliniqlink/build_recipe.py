@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from vivavoce.core.registry import build_recipe
-from vivavoce.pipeline.build.step import BuildRecipe, Step
+from vivavoce.run.building.step import BuildRecipe, Step
 from vivavoce.systems.cliniqlink.step.passages import Passages
 from vivavoce.systems.cliniqlink.step.writing import SevenFormats, WrongParts
 from vivavoce.systems.cliniqlink.step.written_forms import FORMS

@@ -16,13 +16,13 @@ from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
 from vivavoce.formats import ask
-from vivavoce.pipeline.exchange.exporters import Exporter
+from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.store.read import items_by_id
 from vivavoce.store.runfile import RunFile
 from vivavoce.systems.cliniqlink.benchmark import PARTS, QUESTIONS, Part, visible_part
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 
 EXAM = "cliniqlink"

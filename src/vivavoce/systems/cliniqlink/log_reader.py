@@ -20,7 +20,7 @@ from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line, is_file
 from vivavoce.core.text import one_line
 from vivavoce.formats import check
-from vivavoce.pipeline.exchange.log_readers import LogReader
+from vivavoce.run.exchange.log_readers import LogReader
 from vivavoce.systems.cliniqlink.benchmark import Part, fields_of, visible_part, visible_row
 from vivavoce.systems.cliniqlink.exporter import EXAM, entry, in_parts, refuse_others
 

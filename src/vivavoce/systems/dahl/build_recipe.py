@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from vivavoce.core.registry import build_recipe
-from vivavoce.pipeline.build.filters.duplicates import Duplicates
-from vivavoce.pipeline.build.step import BuildRecipe, Step
+from vivavoce.run.building.filters.duplicates import Duplicates
+from vivavoce.run.building.step import BuildRecipe, Step
 from vivavoce.systems.dahl.step.articles import Articles
 from vivavoce.systems.dahl.step.exam_questions import ArticleCategory, ExamQuestions
 from vivavoce.systems.dahl.step.standalone import Standalone

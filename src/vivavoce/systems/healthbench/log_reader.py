@@ -11,9 +11,9 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item, Unit
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line, read_lines
-from vivavoce.pipeline.exchange.logs.fields import need, text_or_null
-from vivavoce.pipeline.exchange.logs.files import start_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.fields import need, text_or_null
+from vivavoce.run.exchange.logs.files import start_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
 
 TASK = "healthbench_meta"
 PHYSICIAN = "physician"

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import build_recipe
-from vivavoce.pipeline.build.filters.duplicates import Duplicates
-from vivavoce.pipeline.build.questions import Questions
-from vivavoce.pipeline.build.step import BuildRecipe, Step
+from vivavoce.run.building.filters.duplicates import Duplicates
+from vivavoce.run.building.questions import Questions
+from vivavoce.run.building.step import BuildRecipe, Step
 from vivavoce.systems.hivmedqa.step.selection import OpenQuestion, SuitsOpenAnswer, Terms
 
 

@@ -13,7 +13,7 @@ from vivavoce.core.records import Item, Role
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line, is_file
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
-from vivavoce.pipeline.exchange.log_readers import Log, LogReader
+from vivavoce.run.exchange.log_readers import Log, LogReader
 from vivavoce.studies.text import count
 from vivavoce.systems.ranking.rotations import arguments_in, plain_label
 

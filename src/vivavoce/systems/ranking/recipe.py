@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vivavoce.core import registry
-from vivavoce.pipeline.train.recipe import Recipe
+from vivavoce.run.train.recipe import Recipe
 
 
 @registry.recipe("published")

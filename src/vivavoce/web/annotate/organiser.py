@@ -17,7 +17,7 @@ from vivavoce.people.ballot_export import ballot_file, fact_lines, review_lines
 from vivavoce.people.rounds import open_round, read_round
 from vivavoce.people.storing.store_reviews import put_adjudication, read_adjudicated
 from vivavoce.people.tasks import ReviewTask, VerifyTask
-from vivavoce.pipeline.annotate import agreement_rows
+from vivavoce.run.people.annotate import agreement_rows
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk
 from vivavoce.web.annotate.rating import desk_of

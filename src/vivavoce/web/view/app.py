@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.pipeline.credentialed import credentialed_benchmarks
+from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.store.redacted import redaction
 from vivavoce.store.runfile import RunFile
 from vivavoce.web.guard import App, Guard

@@ -12,7 +12,7 @@ from tests.systems.cliniqlink.semantic.making import FakeEncoder
 
 from vivavoce.benchmarks import load
 from vivavoce.core.records import Item
-from vivavoce.pipeline.run import Run, open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.systems.cliniqlink import metric as cliniqlink
 from vivavoce.systems.cliniqlink.submissions.board import Leaderboard
 

@@ -11,7 +11,7 @@ from tests.systems.cliniqlink.conftest import load as load_json
 from tests.systems.cliniqlink.submissions.making import answers, fake_encoder, write_exam
 
 from vivavoce.core.errors import InputError
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.systems.cliniqlink.exporter import write_blank
 from vivavoce.systems.cliniqlink.submissions import scoring
 from vivavoce.systems.cliniqlink.submissions.board import read_board

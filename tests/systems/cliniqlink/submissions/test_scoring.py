@@ -391,7 +391,7 @@ def test_the_program_scores_in_a_process_without_a_network(place: Place, tmp_pat
     done = subprocess.run(words, cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=300)
     assert 0 == done.returncode, done.stderr
     script = (
-        "import json, sys; from vivavoce.pipeline.run import open_run; run = open_run(sys.argv[1]); "
+        "import json, sys; from vivavoce.run.run import open_run; run = open_run(sys.argv[1]); "
         "run.score('cliniqlink'); "
         "print(json.dumps({r['format']: r['estimate'] for r in run.study('overall')['overall'].rows}))"
     )

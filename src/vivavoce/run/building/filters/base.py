@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vivavoce.core.records import Item
-from vivavoce.pipeline.build.parts import Part, for_review
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult, items_of
+from vivavoce.run.building.parts import Part, for_review
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult, items_of
 
 Verdict = Literal["keep", "review", "drop", "repair"]
 

@@ -8,10 +8,10 @@ from vivavoce.core.cases import content_text, place_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
-from vivavoce.pipeline.build.filters.base import Decision, Filter
-from vivavoce.pipeline.build.filters.minhash import near_duplicates
-from vivavoce.pipeline.build.step import Lab
 from vivavoce.reading.invariants import invariants
+from vivavoce.run.building.filters.base import Decision, Filter
+from vivavoce.run.building.filters.minhash import near_duplicates
+from vivavoce.run.building.step import Lab
 
 _WORD = re.compile(r"[^\W_]+")
 

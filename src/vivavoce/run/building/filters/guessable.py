@@ -10,10 +10,10 @@ from vivavoce.core.registry import step
 from vivavoce.models.fencing import fenced
 from vivavoce.models.json_replies import json_request, text_of
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.asking import Reply, ask_for
-from vivavoce.pipeline.build.filters.base import Decision, Filter
-from vivavoce.pipeline.build.step import Lab
 from vivavoce.reading.invariants import either_holds
+from vivavoce.run.building.asking import Reply, ask_for
+from vivavoce.run.building.filters.base import Decision, Filter
+from vivavoce.run.building.step import Lab
 
 # Beside this file, not among the shipped prompts: those ask candidates, and a user may name them.
 _OPTIONS_ALONE = str(Path(__file__).with_name("options_alone.md"))

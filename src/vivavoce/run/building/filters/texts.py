@@ -8,10 +8,10 @@ import scipy
 
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
-from vivavoce.pipeline.build.filters.base import Decision, Filter
-from vivavoce.pipeline.build.languages import LANGUAGES, language_of
-from vivavoce.pipeline.build.step import Lab
 from vivavoce.privacy import preflight
+from vivavoce.run.building.filters.base import Decision, Filter
+from vivavoce.run.building.languages import LANGUAGES, language_of
+from vivavoce.run.building.step import Lab
 
 _WORD = re.compile(r"\w+")
 

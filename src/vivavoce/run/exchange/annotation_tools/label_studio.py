@@ -13,14 +13,14 @@ from vivavoce.people.key import EVERYONE
 from vivavoce.people.storing.store_annotations import AnnotatedFile, Annotation
 from vivavoce.people.tasks.control import Control, field_stems
 from vivavoce.people.tool_tasks import ToolPanel, ToolTask, is_task_id
-from vivavoce.pipeline.exchange.annotation_tools.returned import (
+from vivavoce.run.exchange.annotation_tools.returned import (
     Returned,
     annotated_file,
     entered_text,
     objects,
 )
-from vivavoce.pipeline.exchange.logs.fields import name_or_empty, need
-from vivavoce.pipeline.exchange.logs.files import first_entry, json_rows
+from vivavoce.run.exchange.logs.fields import name_or_empty, need
+from vivavoce.run.exchange.logs.files import first_entry, json_rows
 
 ID = "viva"
 """The field of a task that bears its id."""

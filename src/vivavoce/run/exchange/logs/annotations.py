@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item
-from vivavoce.pipeline.exchange.logs.fields import item_of, name_or_empty, texts
-from vivavoce.pipeline.exchange.recorded_log import Mark, safe_name
+from vivavoce.run.exchange.logs.fields import item_of, name_or_empty, texts
+from vivavoce.run.exchange.recorded_log import Mark, safe_name
 
 _QUESTIONS = ("question", "prompt", "instruction", "input", "text")
 _ANSWERS = ("answer", "response", "output", "completion")

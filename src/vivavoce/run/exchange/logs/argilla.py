@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
 from vivavoce.people.storing.store_annotations import AnnotatedFile
-from vivavoce.pipeline.exchange.annotation_tools import argilla
-from vivavoce.pipeline.exchange.annotation_tools.returned import refuse_task
-from vivavoce.pipeline.exchange.logs.annotations import (
+from vivavoce.run.exchange.annotation_tools import argilla
+from vivavoce.run.exchange.annotation_tools.returned import refuse_task
+from vivavoce.run.exchange.logs.annotations import (
     Judgement,
     answer_in,
     candidate_in,
     marks_of,
     task_item,
 )
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     name_or_empty,
     need,
@@ -26,8 +26,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.logs.files import first_entry, first_line, json_rows
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import first_entry, first_line, json_rows
+from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _FIELDS = {"fields", "responses", "suggestions", "metadata"}
 

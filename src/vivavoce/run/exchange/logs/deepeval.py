@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.registry import log_reader
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     category_in,
     item_of,
@@ -23,8 +23,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.logs.files import start_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.logs.files import start_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _CASES, _CONVERSATIONS = "testCases", "conversationalTestCases"
 

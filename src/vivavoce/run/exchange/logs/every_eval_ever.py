@@ -10,7 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     item_of,
     key_texts,
@@ -26,9 +26,9 @@ from vivavoce.pipeline.exchange.logs.fields import (
     texts,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import first_line, json_rows
-from vivavoce.pipeline.exchange.logs.messages import messages_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.logs.files import first_line, json_rows
+from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 NEWEST = (0, 3)
 """The newest version of the schema that is read."""

@@ -7,7 +7,7 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.recorded_log import Mark
+from vivavoce.run.exchange.recorded_log import Mark
 
 MOST = 1 << 53
 """More than any count is, and what every column of numbers holds."""

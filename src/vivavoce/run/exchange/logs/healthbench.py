@@ -10,7 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.records import Unit
 from vivavoce.core.registry import log_reader
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     content_text,
     item_of,
@@ -22,9 +22,9 @@ from vivavoce.pipeline.exchange.logs.fields import (
     rows_in,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import start_of
-from vivavoce.pipeline.exchange.logs.messages import messages_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import start_of
+from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
 
 _EXAMPLES = "metadata.example_level_metadata"
 _NAME = re.compile(r"healthbench(?:_hard|_consensus|_meta)?_(?P<model>.+?)(?:_\d{8}_\d{6})?_allresults\.json")

@@ -11,7 +11,7 @@ from vivavoce.core.json_stream import entries, members
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Item
 from vivavoce.core.registry import log_reader
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     item_of,
     keyed,
@@ -24,8 +24,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     texts,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import members_before, start_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.logs.files import members_before, start_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _STATES = "request_states"
 _SETTINGS = ("method", "temperature", "max_tokens", "max_train_instances")

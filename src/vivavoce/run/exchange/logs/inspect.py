@@ -12,7 +12,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     category_in,
     content_text,
@@ -28,13 +28,13 @@ from vivavoce.pipeline.exchange.logs.fields import (
     texts,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import members_before, start_of
-from vivavoce.pipeline.exchange.logs.inspect_archive import attached, header, member, open_archive
-from vivavoce.pipeline.exchange.logs.inspect_marks import Scorers
-from vivavoce.pipeline.exchange.logs.inspect_ours import OURS, restored
-from vivavoce.pipeline.exchange.logs.messages import messages_of
-from vivavoce.pipeline.exchange.logs.reasoning import reasoning_in, without_reasoning
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import members_before, start_of
+from vivavoce.run.exchange.logs.inspect_archive import attached, header, member, open_archive
+from vivavoce.run.exchange.logs.inspect_marks import Scorers
+from vivavoce.run.exchange.logs.inspect_ours import OURS, restored
+from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.logs.reasoning import reasoning_in, without_reasoning
+from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 NEWEST = 2
 """The newest version of the log format that is read."""

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import need, number_or_null, part, rows_in
-from vivavoce.pipeline.exchange.logs.inspect_ours import OURS, Declared, declared_metrics, our_marks
-from vivavoce.pipeline.exchange.recorded_log import Mark, safe_name
+from vivavoce.run.exchange.logs.fields import need, number_or_null, part, rows_in
+from vivavoce.run.exchange.logs.inspect_ours import OURS, Declared, declared_metrics, our_marks
+from vivavoce.run.exchange.recorded_log import Mark, safe_name
 
 GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What Inspect's letters are worth: correct, partial, incorrect, no answer (its `value_to_float`)."""

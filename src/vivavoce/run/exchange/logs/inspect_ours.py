@@ -10,8 +10,8 @@ from vivavoce.core.numbers import finite
 from vivavoce.core.records import Direction, IfUnanswered, ResponseStatus, ScoreStatus, Unit
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import number_or_null, part, rows_in, whole_number
-from vivavoce.pipeline.exchange.recorded_log import Mark, Sample, safe_name
+from vivavoce.run.exchange.logs.fields import number_or_null, part, rows_in, whole_number
+from vivavoce.run.exchange.recorded_log import Mark, Sample, safe_name
 
 OURS = "vivavoce"
 Declared = Mapping[str, Mapping[str, Any]]

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 from vivavoce.core.registry import log_reader
 from vivavoce.people.storing.store_annotations import AnnotatedFile
-from vivavoce.pipeline.exchange.annotation_tools import label_studio
-from vivavoce.pipeline.exchange.annotation_tools.returned import refuse_task
-from vivavoce.pipeline.exchange.logs.annotations import (
+from vivavoce.run.exchange.annotation_tools import label_studio
+from vivavoce.run.exchange.annotation_tools.returned import refuse_task
+from vivavoce.run.exchange.logs.annotations import (
     Judgement,
     answer_in,
     candidate_in,
     marks_of,
     task_item,
 )
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     name_or_empty,
     need,
@@ -25,8 +25,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.logs.files import first_entry, json_rows, start_of
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import first_entry, json_rows, start_of
+from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _SMALL = ("annotation_id", "annotator", "lead_time")
 """Columns of the smaller exports."""

@@ -11,7 +11,7 @@ from vivavoce.core.json_text import read_json_file
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     item_of,
     key_texts,
@@ -24,7 +24,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet")
 _COLUMNS = ("doc", "metric", "model_response")

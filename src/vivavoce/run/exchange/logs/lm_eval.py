@@ -13,7 +13,7 @@ from vivavoce.core.records import Direction
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     category_in,
     item_of,
@@ -26,8 +26,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.logs.files import first_line, json_rows
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.logs.files import first_line, json_rows
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filter", "metrics"}
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")

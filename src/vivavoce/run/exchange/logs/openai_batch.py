@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.batches import BATCH_ID
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.batches import BATCH_ID
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     content_text,
     item_of,
@@ -22,9 +22,9 @@ from vivavoce.pipeline.exchange.logs.fields import (
     texts,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import first_line, json_rows
-from vivavoce.pipeline.exchange.logs.messages import messages_of
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.files import first_line, json_rows
+from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _ID = re.compile(r"(?P<item>.+)#(?P<repeat>[1-9]\d{0,5})")
 

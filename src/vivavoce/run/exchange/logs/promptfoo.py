@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from vivavoce.core.json_stream import members
 from vivavoce.core.records import Item
 from vivavoce.core.registry import log_reader
-from vivavoce.pipeline.exchange.logs.fields import (
+from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     item_of,
     mark_of,
@@ -21,8 +21,8 @@ from vivavoce.pipeline.exchange.logs.fields import (
     rows_in,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import start_of
-from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+from vivavoce.run.exchange.logs.files import start_of
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _RESULTS = "results.results"
 _ERROR = 2

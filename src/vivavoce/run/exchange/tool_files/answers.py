@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role, ScoreStatus, Unit
-from vivavoce.pipeline.exchange.out.asked import item_ids
-from vivavoce.pipeline.exchange.out.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
+from vivavoce.run.exchange.tool_files.asked import item_ids
+from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
 from vivavoce.store import read
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.stored_values import stored_object

@@ -19,21 +19,21 @@ from vivavoce.models.engine.egress import refuse_patients, refuse_text
 from vivavoce.models.http_client import endpoint_of, host_of
 from vivavoce.models.providers.openai import OpenAIProvider, accepted_names, chat_payload
 from vivavoce.models.ranges import check_option
-from vivavoce.pipeline.collect import reworded
-from vivavoce.pipeline.exchange.batches import BatchRequest, BatchSettings, batch_requests, put_batch
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.out.asked import file_slug
-from vivavoce.pipeline.exchange.out.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
-from vivavoce.pipeline.load import select_items
-from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.run.collect import reworded
+from vivavoce.run.exchange.batches import BatchRequest, BatchSettings, batch_requests, put_batch
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.run.exchange.tool_files.asked import file_slug
+from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
+from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store import read
 from vivavoce.store.asked import asked_last, unanswered
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 """The largest file that the Batch API takes."""

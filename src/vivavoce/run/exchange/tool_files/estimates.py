@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vivavoce.core.errors import SelectionError
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 EstimateKey = tuple[str, ...]
 """Benchmark, candidate, signature, criterion, rater."""

@@ -22,17 +22,23 @@ from vivavoce.core.records import Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.specs import Spec, parse, show
 from vivavoce.formats.base import with_context
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.out.answers import Answer, Exam, ExportSource
-from vivavoce.pipeline.exchange.out.asked import filled, folder_name, key_texts
-from vivavoce.pipeline.exchange.out.estimates import mean_estimates
-from vivavoce.pipeline.exchange.out.files import HIDDEN, ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.pipeline.exchange.out.hidden_texts import hider
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
+from vivavoce.run.exchange.tool_files.asked import filled, folder_name, key_texts
+from vivavoce.run.exchange.tool_files.estimates import mean_estimates
+from vivavoce.run.exchange.tool_files.files import (
+    HIDDEN,
+    ExportedFiles,
+    FileWritten,
+    exported_files,
+    json_text,
+)
+from vivavoce.run.exchange.tool_files.hidden_texts import hider
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import refuse_damaged
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 SCHEMA = "0.3.0"
 _NAMES = uuid.UUID("0c5d6a1e-58a0-5e0b-8f0e-3d6a0e9f4c22")

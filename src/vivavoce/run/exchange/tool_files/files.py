@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from vivavoce.core.private_files import create_private, private_folder, write_private
-from vivavoce.pipeline.exchange.export_folder import LEFT_OUT, MADE_BY, README, export_folder
+from vivavoce.run.exchange.export_folder import LEFT_OUT, MADE_BY, README, export_folder
 from vivavoce.store.runfile import RunFile
 
 HIDDEN = "Texts of questions, answers and notes are replaced by marks."

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item, Measure, Unit
 from vivavoce.core.registry import exporter
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.out.answers import Answer, Exam, ExportSource
-from vivavoce.pipeline.exchange.out.asked import file_slug, folder_name, messages_of
-from vivavoce.pipeline.exchange.out.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
+from vivavoce.run.exchange.tool_files.asked import file_slug, folder_name, messages_of
+from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 _DRAWS, _SEED = 1000, 0
 """How often answers are drawn anew for the standard deviation of a mean, and by which seed."""

@@ -17,20 +17,26 @@ from vivavoce._version import __version__
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Role
 from vivavoce.core.registry import exporter
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.out.answers import Exam, ExportSource
-from vivavoce.pipeline.exchange.out.asked import file_slug
-from vivavoce.pipeline.exchange.out.estimates import mean_estimates
-from vivavoce.pipeline.exchange.out.files import HIDDEN, ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.pipeline.exchange.out.hidden_texts import hider
-from vivavoce.pipeline.exchange.out.inspect_results import results_of
-from vivavoce.pipeline.exchange.out.inspect_samples import sample_of, summary_of
-from vivavoce.pipeline.exchange.out.inspect_scores import OURS, Scorers, declared_scorers, scorers_of
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource
+from vivavoce.run.exchange.tool_files.asked import file_slug
+from vivavoce.run.exchange.tool_files.estimates import mean_estimates
+from vivavoce.run.exchange.tool_files.files import (
+    HIDDEN,
+    ExportedFiles,
+    FileWritten,
+    exported_files,
+    json_text,
+)
+from vivavoce.run.exchange.tool_files.hidden_texts import hider
+from vivavoce.run.exchange.tool_files.inspect_results import results_of
+from vivavoce.run.exchange.tool_files.inspect_samples import sample_of, summary_of
+from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, declared_scorers, scorers_of
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import refuse_damaged
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 _VERSION = 2
 """The version of the log format."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vivavoce.pipeline.exchange.out.asked import filled
-from vivavoce.pipeline.exchange.out.inspect_scores import OURS, Scorers, plain_names
+from vivavoce.run.exchange.tool_files.asked import filled
+from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, plain_names
 
 _NUMBERS = ("n_items", "n_groups", "n_responses", "n_unanswered", "n_unreadable", "n_failed", "n_set_aside")
 _FACTS = (

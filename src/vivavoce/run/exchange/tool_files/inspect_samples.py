@@ -5,9 +5,9 @@ from typing import Any
 
 from vivavoce.core.conversations import as_rows
 from vivavoce.core.records import Item
-from vivavoce.pipeline.exchange.out.answers import Answer
-from vivavoce.pipeline.exchange.out.asked import filled, key_letters, messages_of
-from vivavoce.pipeline.exchange.out.inspect_scores import OURS, Scorers, scores_of
+from vivavoce.run.exchange.tool_files.answers import Answer
+from vivavoce.run.exchange.tool_files.asked import filled, key_letters, messages_of
+from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, scores_of
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 _SHORT = 1000

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import parse, signed
-from vivavoce.pipeline.exchange.out.answers import StoredScore
-from vivavoce.pipeline.exchange.out.asked import filled
+from vivavoce.run.exchange.tool_files.answers import StoredScore
+from vivavoce.run.exchange.tool_files.asked import filled
 
 OURS = "vivavoce"
 """The name under which metadata holds what has no other place in a log."""

@@ -14,15 +14,15 @@ from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
 from vivavoce.formats.base import with_context
-from vivavoce.pipeline.exchange.exporters import Exporter
-from vivavoce.pipeline.exchange.out.answers import Exam, ExportSource
-from vivavoce.pipeline.exchange.out.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.pipeline.load import select_items
+from vivavoce.run.exchange.exporters import Exporter
+from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource
+from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
+from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
+    from vivavoce.run.run import Run
 
 _ABOUT = """
 Tasks of lm-eval, a .yaml and a .jsonl each. In this folder (the data are found from where lm-eval runs):

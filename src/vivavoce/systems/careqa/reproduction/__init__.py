@@ -11,7 +11,7 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import reproduction
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import Reproduction, Table
+from vivavoce.run.reproduce import Reproduction, Table
 from vivavoce.systems.careqa.reproduction.claims import claims
 from vivavoce.systems.careqa.reproduction.clusters import clusters
 from vivavoce.systems.careqa.reproduction.consistency_checks import identities, sample_sizes

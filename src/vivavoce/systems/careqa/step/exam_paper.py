@@ -14,12 +14,12 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.tables import Line, is_file, open_table
 from vivavoce.core.text import is_blank, label, one_line
-from vivavoce.pipeline.build.languages import LANGUAGES
-from vivavoce.pipeline.build.parts import Part, Passage
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
 from vivavoce.retrieval.columns import IMAGE, unhyphenated
 from vivavoce.retrieval.documents import Unusable
 from vivavoce.retrieval.reader_process import FileReader
+from vivavoce.run.building.languages import LANGUAGES
+from vivavoce.run.building.parts import Part, Passage
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 _NUMBER = re.compile(r"\s*(\d{1,3})\s*[.)]\s*[-–.]?(?:\s+|\Z)")
 _LETTER = re.compile(r"\s*\(?([a-hA-H])\s*[.)]\s*[-–]?(?:\s+|\Z)")

@@ -15,12 +15,12 @@ from vivavoce.core.registry import step
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.json_replies import boolean_of, json_request
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.asking import ModelStep, Reply, ask_for
-from vivavoce.pipeline.build.filters.base import Decision, Filter
-from vivavoce.pipeline.build.languages import language_of
-from vivavoce.pipeline.build.open_questions import open_request, read_open
-from vivavoce.pipeline.build.parts import Part, written_by
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.run.building.asking import ModelStep, Reply, ask_for
+from vivavoce.run.building.filters.base import Decision, Filter
+from vivavoce.run.building.languages import language_of
+from vivavoce.run.building.open_questions import open_request, read_open
+from vivavoce.run.building.parts import Part, written_by
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 from vivavoce.systems.careqa.negative_stems import LANGUAGES as STEM_LANGUAGES
 from vivavoce.systems.careqa.negative_stems import negative_stem
 

@@ -13,7 +13,7 @@ from typing import Any
 from vivavoce.core.errors import InputError, MetricError
 from vivavoce.core.registry import reproduction
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import Claim, Reproduction, check_claims
+from vivavoce.run.reproduce import Claim, Reproduction, check_claims
 from vivavoce.systems.cliniqlink.reproduction.golden import (
     OPEN,
     Case,

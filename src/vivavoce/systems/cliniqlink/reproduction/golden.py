@@ -16,7 +16,7 @@ from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.bleu import Bleu
 from vivavoce.metrics.meteor import Meteor
 from vivavoce.metrics.rouge import Rouge
-from vivavoce.pipeline.reproduce import Table
+from vivavoce.run.reproduce import Table
 from vivavoce.systems.cliniqlink.semantic import layers
 from vivavoce.systems.cliniqlink.semantic.published import HEADLINES, read_pair, score_case, score_closed
 from vivavoce.systems.cliniqlink.semantic.rules import PUBLISHED

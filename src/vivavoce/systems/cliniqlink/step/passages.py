@@ -9,13 +9,13 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.registry import step
 from vivavoce.core.tables import read_lines
 from vivavoce.core.text import is_blank
-from vivavoce.pipeline.build.parts import Part, Passage
-from vivavoce.pipeline.build.source_files import source_files
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
 from vivavoce.retrieval.documents import Unusable
 from vivavoce.retrieval.extraction import decoded, plain
 from vivavoce.retrieval.passages import passage_spans
 from vivavoce.retrieval.reader_process import FileReader
+from vivavoce.run.building.parts import Part, Passage
+from vivavoce.run.building.source_files import source_files
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 _ENDS = (".txt", ".md", ".jsonl", ".epub")
 _IDS = ("id", "passage_id", "paragraph_id", "passage")

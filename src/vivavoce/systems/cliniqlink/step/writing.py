@@ -13,9 +13,9 @@ from vivavoce.formats import key
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.json_replies import boolean_of, json_request, text_of
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.asking import Reply, ask_for
-from vivavoce.pipeline.build.parts import Part, Passage, written_by
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.run.building.asking import Reply, ask_for
+from vivavoce.run.building.parts import Part, Passage, written_by
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 from vivavoce.systems.cliniqlink.step.written_forms import FORMS, find_quote
 
 QUOTE = "quote"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from vivavoce.benchmarks import load
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.imported import Imported
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.run import open_run
 from vivavoce.systems.cliniqlink.exporter import refuse_others
 from vivavoce.systems.cliniqlink.submissions.submission_files import read_submission
 

@@ -9,7 +9,7 @@ import polars as pl
 from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.load import load_scores, select_signatures
+from vivavoce.run.tables.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile

@@ -20,7 +20,7 @@ from vivavoce.core.json_text import read_json_file
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import one_line, printable
-from vivavoce.pipeline.run import open_run
+from vivavoce.run.run import open_run
 from vivavoce.systems.cliniqlink.exporter import EXAM
 from vivavoce.systems.cliniqlink.submissions.page import html_page
 from vivavoce.systems.cliniqlink.submissions.submission_files import SubmissionFiles, read_submission

@@ -8,8 +8,8 @@ from typing import Any
 import scipy
 
 from vivavoce import stats
-from vivavoce.pipeline.reproduce import ClaimVerdict
-from vivavoce.pipeline.reproduce import JudgedClaim as Claim
+from vivavoce.run.reproduce import ClaimVerdict
+from vivavoce.run.reproduce import JudgedClaim as Claim
 from vivavoce.systems.dahl.reproduction.question_file import QuestionFile
 from vivavoce.systems.dahl.reproduction.size_trend import by_family
 

@@ -12,12 +12,12 @@ from vivavoce.benchmarks.health.source_files import content_id
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import step
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.build.parts import Part, Passage
-from vivavoce.pipeline.build.source_files import source_files
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
 from vivavoce.retrieval.documents import Document, Unusable
 from vivavoce.retrieval.jats import RETRACTED
 from vivavoce.retrieval.reader_process import FileReader
+from vivavoce.run.building.parts import Part, Passage
+from vivavoce.run.building.source_files import source_files
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 _ENDS = {".xml": "jats", ".nxml": "jats", ".pdf": "columns"}
 _REFERENCES = re.compile(

@@ -12,10 +12,10 @@ from vivavoce.core.text import one_line
 from vivavoce.models.fencing import fenced
 from vivavoce.models.json_replies import TEXTS, boolean_of, json_request, text_of, texts_of
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.asking import ModelStep
-from vivavoce.pipeline.build.languages import LANGUAGES, refuse_other_language
-from vivavoce.pipeline.build.parts import Part, Passage, for_review, written_by
-from vivavoce.pipeline.build.step import Drop
+from vivavoce.run.building.asking import ModelStep
+from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
+from vivavoce.run.building.parts import Part, Passage, for_review, written_by
+from vivavoce.run.building.step import Drop
 
 CATEGORIES = (
     *(

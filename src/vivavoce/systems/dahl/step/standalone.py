@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
-from vivavoce.pipeline.build.filters.base import Decision, Filter
-from vivavoce.pipeline.build.step import Lab
+from vivavoce.run.building.filters.base import Decision, Filter
+from vivavoce.run.building.step import Lab
 from vivavoce.systems.dahl.filters import RULES, decide
 
 _LABEL = re.compile(r"\A\s*Q\d*:\s*")

@@ -11,7 +11,7 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import reproduction
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import Claim, Reproduction, check_claims
+from vivavoce.run.reproduce import Claim, Reproduction, check_claims
 from vivavoce.systems.hivmedqa.reproduction import tables as told
 from vivavoce.systems.hivmedqa.reproduction.averages import exclusions, f1_variants, reference_gap, table2
 from vivavoce.systems.hivmedqa.reproduction.figures import f1_counts, figures

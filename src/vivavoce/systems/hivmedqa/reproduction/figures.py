@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.tables import read_lines
-from vivavoce.pipeline.exchange.rows import number_of
+from vivavoce.run.exchange.rows import number_of
 from vivavoce.systems.hivmedqa.entities import matching
 from vivavoce.systems.hivmedqa.entities.matching import PUBLISHED, VARIANTS, Rules
 from vivavoce.systems.hivmedqa.reproduction.averages import CATEGORIES, by_category

@@ -15,10 +15,10 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec
 from vivavoce.core.tables import is_file, read_lines
-from vivavoce.pipeline.exchange.answers import import_answers
-from vivavoce.pipeline.exchange.score_layout import Layout
-from vivavoce.pipeline.exchange.scores import import_scores
-from vivavoce.pipeline.exchange.sources import Source, read_source
+from vivavoce.run.exchange.answers import import_answers
+from vivavoce.run.exchange.score_layout import Layout
+from vivavoce.run.exchange.scores import import_scores
+from vivavoce.run.exchange.sources import Source, read_source
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 

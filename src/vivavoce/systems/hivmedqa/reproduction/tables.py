@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vivavoce.pipeline.reproduce import Table
+from vivavoce.run.reproduce import Table
 from vivavoce.systems.hivmedqa.reproduction.judge_scores import SIX, Incomplete
 
 ALPHA = 0.05

@@ -16,11 +16,11 @@ from vivavoce.core.text import one_line
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.json_replies import boolean_of, json_request, text_of
 from vivavoce.models.requests import Request
-from vivavoce.pipeline.build.asking import ModelStep
-from vivavoce.pipeline.build.languages import LANGUAGES
-from vivavoce.pipeline.build.open_questions import open_request, read_open
-from vivavoce.pipeline.build.parts import Part, for_review, written_by
-from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.run.building.asking import ModelStep
+from vivavoce.run.building.languages import LANGUAGES
+from vivavoce.run.building.open_questions import open_request, read_open
+from vivavoce.run.building.parts import Part, for_review, written_by
+from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 
 @step("terms")

@@ -11,7 +11,7 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import reproduction
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import (
+from vivavoce.run.reproduce import (
     Reproduction,
     Table,
     claims_table,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vivavoce.pipeline.reproduce import ClaimVerdict, JudgedClaim
+from vivavoce.run.reproduce import ClaimVerdict, JudgedClaim
 from vivavoce.systems.ranking.reproduction.mean_scores import cells
 from vivavoce.systems.ranking.reproduction.published_scores import PublishedScores
 

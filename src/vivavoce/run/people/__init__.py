@@ -1,0 +1,1 @@
+"""Panels, reviews and labels: verbs that people's judgements pass through."""

@@ -1,0 +1,1 @@
+"""Plan files: `viva run`, and the Slurm job of one."""

@@ -1,0 +1,1 @@
+"""The verb study: the tables that studies read."""

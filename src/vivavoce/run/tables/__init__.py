@@ -1,0 +1,1 @@
+"""Tables and facts of a run that several verbs read."""

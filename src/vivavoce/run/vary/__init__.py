@@ -1,0 +1,1 @@
+"""The verb vary: variants of items, edits of responses."""
