@@ -17,10 +17,10 @@ from tests.hostile import hostile_run
 from tests.studies.making import made, marked, score
 
 from vivavoce.run.run import Run, open_run
+from vivavoce.store import answer_pages
+from vivavoce.store.answer_pages import Filters, answer_page
 from vivavoce.store.runfile import RunFile
 from vivavoce.web.guard import HEADERS
-from vivavoce.web.view import answers
-from vivavoce.web.view.answers import Filters, answer_page
 from vivavoce.web.view.app import view_app
 from vivavoce.web.view.differences import MOST_WORDS, differing_words
 
@@ -224,7 +224,7 @@ def steps(run: Run, filters: Filters) -> tuple[int, int]:
     "filters", [Filters(), Filters(newest="1"), Filters(after=60_000), Filters(candidate=1, status="ok")]
 )
 def test_a_page_costs_the_same_in_a_run_ten_times_as_large(run, filters, monkeypatch):
-    monkeypatch.setattr(answers, "MOST_READ", 2_000)
+    monkeypatch.setattr(answer_pages, "MOST_READ", 2_000)
     grown(run, 7_000)
     small = steps(run, filters._replace(after=filters.after and 5_000))
     with run.file.writing() as db:
@@ -237,7 +237,7 @@ def test_a_page_costs_the_same_in_a_run_ten_times_as_large(run, filters, monkeyp
 
 def test_a_search_that_finds_nothing_stops_and_says_how_far_it_went(run, client, monkeypatch):
     grown(run, 3_000)
-    monkeypatch.setattr(answers, "MOST_READ", 1_000)
+    monkeypatch.setattr(answer_pages, "MOST_READ", 1_000)
     page = client.get("/?text=answer 2500")
     assert "None among the 1,000 answers that were looked through." in page.text
     for _ in range(2):

@@ -81,6 +81,16 @@ SELECT coalesce(sum(n_items - n_answered), 0) FROM (
 """
 
 
+def response_count(db: sqlite3.Connection) -> int:
+    """How many responses the run holds, those to earlier versions of items included."""
+    return _number(db, "SELECT count(*) FROM responses")
+
+
+def score_count(db: sqlite3.Connection) -> int:
+    """How many scores the run holds; the checksums count them, so that no score is read."""
+    return _number(db, "SELECT coalesce(sum(rows), 0) FROM score_checksums")
+
+
 def _number(db: sqlite3.Connection, sql: str) -> int:
     (value,) = db.execute(sql).fetchone()
     return int(value)

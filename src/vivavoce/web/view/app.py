@@ -13,25 +13,26 @@ from starlette.responses import JSONResponse, Response
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
-from vivavoce.store.redacted import redaction
-from vivavoce.store.runfile import RunFile
-from vivavoce.web.guard import App, Guard
-from vivavoce.web.shell import create_app, get, page
-from vivavoce.web.view.answers import MOST_NUMBER, answer_page, read_choices, read_filters, read_size
-from vivavoce.web.view.differences import differing_words
-from vivavoce.web.view.owner import SENTENCE, OwnerOnly
-from vivavoce.web.view.records import (
+from vivavoce.store.answer_pages import answer_page, filter_choices, run_size
+from vivavoce.store.answer_records import (
     ANSWERS_OF_ITEM,
     MOST_SCORES,
     AnswerRecord,
     answer_record,
-    answers_of,
+    answers_to_item,
     item_record,
-    neighbours,
-    same_question,
-    scores_of,
+    neighbour_answers,
+    next_pair,
+    score_records,
     with_earlier_turns,
 )
+from vivavoce.store.redacted import redaction
+from vivavoce.store.runfile import RunFile
+from vivavoce.web.guard import App, Guard
+from vivavoce.web.shell import create_app, get, page
+from vivavoce.web.view.differences import differing_words
+from vivavoce.web.view.filters import is_key, read_filters
+from vivavoce.web.view.owner import SENTENCE, OwnerOnly
 
 PAGES = Path(__file__).parent / "page"
 LONGEST_TEXT = 20_000
@@ -100,26 +101,28 @@ def _list_page(request: Request) -> Response:
     """Answers that pass the filters of the address, one page of them."""
     filters = read_filters(request.query_params)
     with _opened(request) as db:
-        choices = read_choices(db)
+        choices = filter_choices(db)
         answers = answer_page(db, filters)
-        size = read_size(db)
+        size = run_size(db)
     return page(request, "list.html", filters=filters, choices=choices, answers=answers, size=size)
 
 
 def _size(request: Request) -> Response:
     """How much the run holds now, for a page that is open."""
     with _opened(request) as db:
-        return JSONResponse(read_size(db)._asdict())
+        return JSONResponse(run_size(db)._asdict())
 
 
 def _item_page(request: Request) -> Response:
     """A question with its answers and their scores, some candidates a page."""
     number = _number(request.path_params["number"])
-    after = _place(request.query_params.get("after", ""))
+    start = _start(request.query_params.get("after", ""))
     with _opened(request) as db:
         item = item_record(db, number)
-        answers = [(answer, scores_of(db, answer.response_id)) for answer in answers_of(db, number, after)]
-        size = read_size(db)
+        answers = [
+            (answer, score_records(db, answer.response_id)) for answer in answers_to_item(db, number, start)
+        ]
+        size = run_size(db)
     last = answers[-1][0] if len(answers) == ANSWERS_OF_ITEM else None
     more = last and f"{last.candidate_id}-{last.repeat}-{last.edit_id}"
     return page(request, "item.html", item=item, answers=answers, more=more, size=size)
@@ -130,14 +133,15 @@ def _answer_page(request: Request) -> Response:
     with _opened(request) as db:
         answer = answer_record(db, _number(request.path_params["number"]))
         item = with_earlier_turns(db, item_record(db, answer.item_id), answer)
-        scores = scores_of(db, answer.response_id)
-        before, behind = neighbours(db, answer)
-        others = answers_of(db, answer.item_id)
-        size = read_size(db)
+        scores = score_records(db, answer.response_id)
+        previous, following = neighbour_answers(db, answer)
+        answers = answers_to_item(db, answer.item_id)
+        size = run_size(db)
     limit = None if request.query_params.get("whole") else LONGEST_TEXT
     return page(
-        request, "answer.html", answer=answer, item=item, scores=scores, before=before, behind=behind,
-        others=[a for a in others if a.response_id != answer.response_id], limit=limit, size=size,
+        request, "answer.html", answer=answer, item=item, scores=scores,
+        previous=previous, following=following,
+        alternatives=[a for a in answers if a.response_id != answer.response_id], limit=limit, size=size,
     )  # fmt: skip
 
 
@@ -146,13 +150,14 @@ def _compare_page(request: Request) -> Response:
     with _opened(request) as db:
         pair = _pair(db, request)
         item = item_record(db, pair[0].item_id)
-        scores = [scores_of(db, answer.response_id) for answer in pair]
-        before = same_question(db, pair, back=True)
-        behind = same_question(db, pair, back=False)
-        size = read_size(db)
+        scores = [score_records(db, answer.response_id) for answer in pair]
+        previous, following = next_pair(db, pair, back=True), next_pair(db, pair, back=False)
+        size = run_size(db)
     texts = [(answer.text or "")[:LONGEST_TEXT] for answer in pair]
     sides = list(zip(pair, differing_words(texts[0], texts[1]), scores, strict=True))
-    return page(request, "compare.html", item=item, sides=sides, before=before, behind=behind, size=size)
+    return page(
+        request, "compare.html", item=item, sides=sides, previous=previous, following=following, size=size
+    )
 
 
 def _pair(db: sqlite3.Connection, request: Request) -> tuple[AnswerRecord, AnswerRecord]:
@@ -164,12 +169,12 @@ def _pair(db: sqlite3.Connection, request: Request) -> tuple[AnswerRecord, Answe
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) > MOST_NUMBER:
+    if not is_key(text):
         raise SelectionError("there is no such page in this run: start from the first page.")
     return int(text)
 
 
-def _place(text: str) -> tuple[int, int, int]:
+def _start(text: str) -> tuple[int, int, int]:
     """Behind which answer to a question a page begins: three numbers, or nothing for the first."""
     if not text:
         return (-1, -1, -1)

@@ -1,25 +1,23 @@
-"""The list of answers: a page of them from SQL, however many the run holds.
+"""Pages of the list of answers, however many the run holds.
 
 Pages are cut by the key of the last answer, so the hundredth costs what the first does. A search that finds
 little stops after `MOST_READ` answers and says so; the next page goes on from there.
 """
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
-from vivavoce.core.errors import SelectionError
+from vivavoce.store.run_counts import response_count, score_count
 
 PAGE_ROWS = 50
 MOST_READ = 20_000
 """Answers that one page reads at most, found or not."""
 MOST_NUMBER = 2**63 - 1
-Status = Literal["ok", "filtered", "failed"]
-ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed", "set_aside"]
+"""The largest key of a row."""
 
 
 class Filters(NamedTuple):
-    """What is looked for; ids are the run's own, and null or empty leaves all through."""
+    """What is looked for; ids are the run's own, and null or empty lets all through."""
 
     benchmark: int | None = None
     candidate: int | None = None
@@ -31,7 +29,7 @@ class Filters(NamedTuple):
     after: int | None = None
 
     def query(self, **changes: Any) -> dict[str, Any]:
-        """The filters as a query string has them, without those that let all through."""
+        """The filters by name with these changes, without those that let all through."""
         return {name: value for name, value in self._replace(**changes)._asdict().items() if value}
 
 
@@ -62,46 +60,16 @@ class AnswerPage(NamedTuple):
     n_read: int
 
 
-def read_filters(query: Mapping[str, str]) -> Filters:
-    """The filters of a query string. Raises `SelectionError` for a value that none can have."""
-    return Filters(
-        benchmark=_number(query, "benchmark"),
-        candidate=_number(query, "candidate"),
-        measure=_number(query, "measure"),
-        status=_word(query, "status", get_args(Status)),
-        score_status=_word(query, "score_status", get_args(ScoreStatus)),
-        text=query.get("text", "").strip()[:200],
-        newest=_word(query, "newest", ("1",)),
-        after=_number(query, "after"),
-    )
-
-
-def _number(query: Mapping[str, str], name: str) -> int | None:
-    text = query.get(name, "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) > MOST_NUMBER:
-        raise SelectionError(f"{name} is no number of this run: choose it on the first page.")
-    return int(text)
-
-
-def _word(query: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
-    word = query.get(name, "")
-    if word not in ("", *words):
-        raise SelectionError(f"{name} is one of {', '.join(words)}: choose it on the first page.")
-    return word
-
-
 def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
     """The next answers to current items that pass the filters, in the order they came or newest first."""
     sign, until, order, first = (
         ("<", ">=", "DESC", MOST_NUMBER) if filters.newest else (">", "<=", "ASC", -MOST_NUMBER)
     )
-    after = first if filters.after is None else filters.after
+    start = first if filters.after is None else filters.after
     window = db.execute(
         f"SELECT count(*), {'min' if filters.newest else 'max'}(response_id) FROM (SELECT response_id FROM "
         f"responses WHERE response_id {sign} ? ORDER BY response_id {order} LIMIT ?)",
-        (after, MOST_READ),
+        (start, MOST_READ),
     )
     n_read, last = window.fetchone()
     if not n_read:
@@ -119,10 +87,10 @@ def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
              ORDER BY s.status_id DESC LIMIT 1)
         FROM responses r CROSS JOIN items i USING (item_id) CROSS JOIN candidates c USING (candidate_id)
              CROSS JOIN edits e USING (edit_id)
-        WHERE r.response_id {sign} :after AND r.response_id {until} :last AND i.current = 1
+        WHERE r.response_id {sign} :start AND r.response_id {until} :last AND i.current = 1
               {"".join(f" AND {condition}" for condition in conditions)}
         ORDER BY r.response_id {order} LIMIT :rows""",
-        {**values, "after": after, "last": last, "rows": PAGE_ROWS, "measure": filters.measure},
+        {**values, "start": start, "last": last, "rows": PAGE_ROWS, "measure": filters.measure},
     )
     rows = [AnswerRow(*row) for row in cursor]
     if len(rows) == PAGE_ROWS:
@@ -164,7 +132,7 @@ class Choices(NamedTuple):
     measures: list[tuple[int, str, str, str]]
 
 
-def read_choices(db: sqlite3.Connection) -> Choices:
+def filter_choices(db: sqlite3.Connection) -> Choices:
     """The benchmarks, candidates and measures of the run, as the filters offer them."""
     return Choices(
         db.execute("SELECT benchmark_id, benchmark FROM benchmarks ORDER BY benchmark").fetchall(),
@@ -176,15 +144,12 @@ def read_choices(db: sqlite3.Connection) -> Choices:
 
 
 class Size(NamedTuple):
-    """How many answers and scores the run holds; both are counted from small or covering tables."""
+    """How many answers and scores the run holds."""
 
     answers: int
     scores: int
 
 
-def read_size(db: sqlite3.Connection) -> Size:
+def run_size(db: sqlite3.Connection) -> Size:
     """The size of the run now: a page that is open compares it with what it shows."""
-    return Size(
-        db.execute("SELECT count(*) FROM responses").fetchone()[0],
-        db.execute("SELECT coalesce(sum(rows), 0) FROM score_checksums").fetchone()[0],
-    )
+    return Size(response_count(db), score_count(db))

@@ -1,4 +1,4 @@
-"""One question, one answer with its scores, and the answers to a question: what single pages show."""
+"""A question, an answer with its scores, and the answers to a question, for a reader of single ones."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ from vivavoce.store.earlier_turns import EarlierTurns
 
 ANSWERS_OF_ITEM = 20
 MOST_SCORES = 500
-"""Scores of one answer that a page shows; the rest is counted."""
+"""Scores that are read of one answer; the rest is counted."""
 _LISTS = ("options", "answer", "references", "must", "nice", "steps", "rubric", "messages")
 
 
@@ -131,29 +131,35 @@ def answer_record(db: sqlite3.Connection, response_id: int) -> AnswerRecord:
     return AnswerRecord(*row)
 
 
-def answers_of(
-    db: sqlite3.Connection, item_id: int, after: tuple[int, int, int] = (-1, -1, -1)
+def answers_to_item(
+    db: sqlite3.Connection, item_id: int, start: tuple[int, int, int] = (-1, -1, -1)
 ) -> list[AnswerRecord]:
-    """The next answers to a question behind a place: candidate, repeat and edit, by their numbers."""
+    """The next `ANSWERS_OF_ITEM` answers to a question; `start` is candidate, repeat and edit of the last.
+
+    They come in the order of these three numbers.
+    """
     rows = db.execute(
         f"{_ANSWER} WHERE r.item_id = ? AND (r.candidate_id, r.repeat, r.edit_id) > (?, ?, ?) "
         "ORDER BY r.candidate_id, r.repeat, r.edit_id LIMIT ?",
-        (item_id, *after, ANSWERS_OF_ITEM),
+        (item_id, *start, ANSWERS_OF_ITEM),
     )
     return [AnswerRecord(*row) for row in rows]
 
 
-def neighbours(db: sqlite3.Connection, answer: AnswerRecord) -> tuple[int | None, int | None]:
-    """The answers before and after this one, in the order they came."""
-    before = db.execute("SELECT max(response_id) FROM responses WHERE response_id < ?", answer[:1])
-    behind = db.execute("SELECT min(response_id) FROM responses WHERE response_id > ?", answer[:1])
-    return before.fetchone()[0], behind.fetchone()[0]
+def neighbour_answers(db: sqlite3.Connection, answer: AnswerRecord) -> tuple[int | None, int | None]:
+    """The keys of the answers before and after this one, in the order they came; null at an end."""
+    previous = db.execute("SELECT max(response_id) FROM responses WHERE response_id < ?", answer[:1])
+    following = db.execute("SELECT min(response_id) FROM responses WHERE response_id > ?", answer[:1])
+    return previous.fetchone()[0], following.fetchone()[0]
 
 
-def same_question(
+def next_pair(
     db: sqlite3.Connection, pair: tuple[AnswerRecord, AnswerRecord], *, back: bool
 ) -> tuple[int, int] | None:
-    """The answers by the same two candidates, repeats and edits to the next question that has both."""
+    """The keys of the answers by the same candidates, repeats and edits to the next question that has both.
+
+    With `back` to the question before; null at an end.
+    """
     sign, order = ("<", "DESC") if back else (">", "ASC")
     first, second = ((a.candidate_id, a.repeat, a.edit_id) for a in pair)
     pairs = db.execute(
@@ -165,7 +171,7 @@ def same_question(
     return pairs and (int(pairs[0]), int(pairs[1]))
 
 
-def scores_of(db: sqlite3.Connection, response_id: int) -> list[ScoreRecord]:
+def score_records(db: sqlite3.Connection, response_id: int) -> list[ScoreRecord]:
     """The scores of an answer, by measure, piece, ballot and pass; `MOST_SCORES` at most, and one more."""
     rows = db.execute(
         """SELECT m.metric, m.criterion, m.rater, m.low, m.high, m.direction, s.pass_no, u.unit, u.text,
@@ -176,11 +182,11 @@ def scores_of(db: sqlite3.Connection, response_id: int) -> list[ScoreRecord]:
         ORDER BY s.measure_id, s.unit_id, s.ballot_id, s.pass_no LIMIT ?""",
         (response_id, MOST_SCORES + 1),
     ).fetchall()
-    evidence = _evidence_of(db, response_id)
+    evidence = _passages_by_score(db, response_id)
     return [ScoreRecord._make([*row[:15], tuple(evidence.get((*row[15:], row[6]), ()))]) for row in rows]
 
 
-def _evidence_of(
+def _passages_by_score(
     db: sqlite3.Connection, response_id: int
 ) -> dict[tuple[int, int, int, int], list[tuple[str, str, str]]]:
     """By measure, unit, ballot and pass the passages of an answer's scores: bearing, source and quote."""
