@@ -1,11 +1,13 @@
-"""Imports go downwards only, and nothing in the core imports a published system or a plugin that ships."""
+"""Imports go downwards only and never in a circle; each rule is one test that lists all that break it."""
 
 import ast
+import re
 import sys
-from functools import cache
-from pathlib import Path
+from collections import Counter
 
-import pytest
+from tests.tools.loading import tool
+
+structure = tool("structure")
 
 LAYERS = [
     {"__main__", "testing"},
@@ -28,68 +30,105 @@ LAYERS = [
     {"_version"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "vivavoce"
-MODULES = sorted(p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts != ("__init__.py",))
+PAIRS = 146
+"""Pairs of rooms with imports between them, which only become fewer."""
+SQL = {"cli": 4, "people": 16, "run": 182, "systems": 9, "web": 47}
+"""Lines of SQL by room, which only become fewer; a room that is not here has none, but for the store."""
 LONGEST = 450
 """Lines of a module. One that wants more holds two thoughts."""
+PLUGINS = ("systems", "contrib")
+_SQL = re.compile(
+    r"\b(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TEMP )?TABLE|PRAGMA|ATTACH|JOIN|WHERE|(ORDER|GROUP) BY)\b"
+    r"|\.execute(many|script)?\("
+)
 
 
-def room(module: Path) -> str:
-    return module.relative_to(SOURCE).with_suffix("").parts[0]
-
-
-@cache
-def imports(module: Path) -> list[str]:
-    """Every module of ours that is imported anywhere in the file, inside functions and for typing too."""
-    names = []
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names += [name.name for name in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module == "vivavoce":
-            names += [f"vivavoce.{name.name}" for name in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module} imports relatively: layers could not be read"
-            names.append(node.module or "")
-    return [name for name in names if name.startswith("vivavoce.")]
+def lines(module: str) -> list[str]:
+    return structure.modules()[module].read_text(encoding="utf-8").splitlines()
 
 
 def test_every_room_has_a_place():
-    assert {room(module) for module in MODULES} <= LEVEL.keys()
+    assert {structure.room(module) for module in structure.modules()} - {"__init__"} <= LEVEL.keys()
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_a_module_imports_only_from_below(module):
-    importer = room(module)
-    for name in imports(module):
-        imported = name.split(".")[1]
-        if imported != importer:
-            assert LEVEL[importer] < LEVEL[imported], f"{importer} imports {name}"
+def test_no_import_is_relative():
+    relative = [
+        f"{module}:{node.lineno}"
+        for module, path in structure.modules().items()
+        if "from ." in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert [] == relative
+
+
+def test_a_module_imports_only_from_below():
+    upwards = [
+        f"{importer} imports {target}"
+        for importer, targets in structure.imports().items()
+        for target in sorted(targets)
+        if (above := structure.room(importer)) != (below := structure.room(target)) and above != "__init__"
+        if LEVEL[above] >= LEVEL[below]
+    ]
+    assert [] == upwards
 
 
 def test_nothing_in_the_core_imports_a_system_or_a_plugin_that_ships():
-    for module in MODULES:
-        if room(module) not in ("systems", "contrib"):
-            names = [name for name in imports(module) if name.split(".")[1] in ("systems", "contrib")]
-            assert [] == names, module
+    for importer, targets in structure.imports().items():
+        if structure.room(importer) not in PLUGINS:
+            assert [] == [name for name in targets if structure.room(name) in PLUGINS], importer
 
 
 def test_no_system_imports_another():
-    for module in MODULES:
-        if room(module) in ("systems", "contrib"):
-            folder = ".".join(("vivavoce", *module.relative_to(SOURCE).parts[:2]))
-            names = [n for n in imports(module) if n.split(".")[1] in ("systems", "contrib")]
-            assert all(name.startswith(folder) for name in names), module
+    for importer, targets in structure.imports().items():
+        if structure.room(importer) in PLUGINS:
+            system = (structure.room(importer), structure.unit(importer))
+            plugins = [name for name in targets if structure.room(name) in PLUGINS]
+            assert [] == [n for n in plugins if (structure.room(n), structure.unit(n)) != system], importer
+
+
+def test_pairs_of_rooms_with_imports_only_become_fewer():
+    assert PAIRS >= len(structure.room_pairs()), "python tools/structure.py rooms"
 
 
 def test_statistics_use_numpy_and_scipy_only():
     allowed = {"numpy", "scipy", "vivavoce", *sys.stdlib_module_names}
-    for module in (SOURCE / "stats").glob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            names = [n.name for n in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert {name.split(".")[0] for name in names} <= allowed, module
+    for module in structure.modules():
+        if structure.room(module) == "stats":
+            libraries = {name.split(".")[0] for name in structure.names_imported(module)}
+            assert set() == libraries - allowed, module
+
+
+def test_sql_outside_the_store_only_becomes_less():
+    counts = Counter(
+        structure.room(module)
+        for module in structure.modules()
+        if structure.room(module) != "store"
+        for line in lines(module)
+        if _SQL.search(line)
+    )
+    assert {} == {room: n for room, n in counts.items() if n > SQL.get(room, 0)}
 
 
 def test_no_module_is_long():
-    lengths = {m.name: n for m in MODULES if (n := len(m.read_text(encoding="utf-8").splitlines())) > LONGEST}
-    assert {} == lengths
+    assert {} == {module: n for module in structure.modules() if (n := len(lines(module))) > LONGEST}
+
+
+def test_circles_are_found_in_a_graph_that_has_some():
+    graph = {
+        "a": ["b"],
+        "b": ["c", "outside"],
+        "c": ["b"],
+        "d": ["d", "a"],
+        "e": ["f"],
+        "f": ["g"],
+        "g": ["e"],
+    }
+    assert [["b", "c"], ["e", "f", "g"]] == structure.circles(graph)
+    assert [] == structure.circles({"a": ["b", "c"], "b": ["c"], "c": []})
+
+
+def test_a_module_belongs_to_a_room_and_to_a_unit_of_it():
+    names = ["vivavoce", "vivavoce.store", "vivavoce.store.read", "vivavoce.run.score.checks"]
+    places = [("__init__", "__init__"), ("store", "__init__"), ("store", "read"), ("run", "score")]
+    assert places == [(structure.room(name), structure.unit(name)) for name in names]
