@@ -20,7 +20,7 @@ BANNED: dict[str, int] = {
     "testing": 4,
 }
 """Names that say nothing, by room; a room that is not here has none."""
-MODULES, LINES, COMPLEX = 963, 149_000, 174
+MODULES, LINES, COMPLEX = 970, 149_000, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from tests.studies.making import Answers, made, marked, score, twins
 
-from vivavoce.run.findings import compare_candidates
+from vivavoce.run.compare.verb import compare_candidates
 from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, comparisons

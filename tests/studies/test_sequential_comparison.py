@@ -215,7 +215,7 @@ def test_what_cannot_be_recorded_is_not_shown(tmp_path: Path, monkeypatch: pytes
     def full(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("vivavoce.run.interim.put_interim_analysis", full)
+    monkeypatch.setattr("vivavoce.run.compare.interim.put_interim_analysis", full)
     with pytest.raises(StoreError, match="the disk is full"):
         analysis(run)
     assert [] == list(run.interim().rows)

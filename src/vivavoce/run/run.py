@@ -18,6 +18,11 @@ from vivavoce.run.building.verb import build_exam
 from vivavoce.run.client import AskOptions, Progress
 from vivavoce.run.collect.plan import plan_collect
 from vivavoce.run.collect.verb import collect_run
+from vivavoce.run.compare.gate import gate_run
+from vivavoce.run.compare.interim import interim
+from vivavoce.run.compare.verb import compare_candidates
+from vivavoce.run.diff import compare_measures
+from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.exchange.answers import import_answers
 from vivavoce.run.exchange.exporters import exporter_of
 from vivavoce.run.exchange.import_logs import ImportedLogs, import_logs
@@ -26,21 +31,14 @@ from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.scores import ImportedScores, import_scores
 from vivavoce.run.exchange.sources import Data, Reading
 from vivavoce.run.exchange.wide_tables import Columns
-from vivavoce.run.findings import (
-    compare_candidates,
-    compare_measures,
-    estimate_scores,
-    run_status,
-    run_studies,
-    write_report,
-)
-from vivavoce.run.gate import gate_run
-from vivavoce.run.interim import interim
 from vivavoce.run.people.panel_verbs import PanelVerbs
+from vivavoce.run.report import write_report
 from vivavoce.run.score.repeats import measured_by_repeats
 from vivavoce.run.score.verb import require_separate, score_run
 from vivavoce.run.shards.joining import refuse_strange_shards
 from vivavoce.run.shards.limits import ShardLimits
+from vivavoce.run.status import run_status
+from vivavoce.run.study.verb import run_studies
 from vivavoce.run.tables.credentialed import credentialed_benchmarks, refuse_copy
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.named_scores import scores_by

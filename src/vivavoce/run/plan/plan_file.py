@@ -37,13 +37,13 @@ from vivavoce.models.gpus import Gpus, parse_gpus, refuse_without_local
 from vivavoce.models.ranges import check_option
 from vivavoce.run import catalogue
 from vivavoce.run.collect.plan import plan_collect
-from vivavoce.run.findings import study_name
 from vivavoce.run.plan.plan_model import BOUNDS, PRIVACY, SETTINGS, checked_plan
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.score.gpus import local_models
 from vivavoce.run.score.shard import divisible
 from vivavoce.run.shards.limits import ShardLimits, shard_cost, shards_sharing
 from vivavoce.run.shards.spending import shard_spending
+from vivavoce.run.study.verb import study_name
 from vivavoce.run.tables.primary import declare_overall, name_primary
 from vivavoce.store.read import match_candidate
 from vivavoce.studies.leaderboard.overall_design import (

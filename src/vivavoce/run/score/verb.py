@@ -17,7 +17,7 @@ from vivavoce.models.candidates import shown_name
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.run import catalogue
 from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
-from vivavoce.run.findings import estimate_scores
+from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.plugin_code import changed_code
 from vivavoce.run.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.run.score.dry_run import plan_scores

@@ -1,1 +1,1 @@
-"""The verb study: the tables that studies read."""
+"""The verb study, and the tables that studies read."""

@@ -10,7 +10,10 @@ from vivavoce.core import registry, specs
 from vivavoce.core.numbers import finite
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
+from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.verdicts import ComparisonRow
+from vivavoce.studies.raters.validation_status import validation_statuses
+from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.study import Study
 
 _NAMES = frozenset(("benchmark", "a", "b"))
@@ -24,6 +27,12 @@ LARGEST = 1e100
 def stored_findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     """The findings of a study as `read.findings` gives them, checked."""
     return checked_findings(read.findings(db, study), study)
+
+
+def judge_statuses(run: RunFile) -> dict[JudgedCriterion, str]:
+    """Whether each judge has been validated by people, as the last study of examiners found it."""
+    with run.reading() as db:
+        return validation_statuses(stored_findings(db, "examiners"))
 
 
 def checked_findings(findings: Iterable[Mapping[str, Any]], study: str) -> list[dict[str, Any]]:

@@ -1,0 +1,29 @@
+"""Estimates of a run: a mean with its interval for each candidate and criterion."""
+
+from vivavoce.core.records import Finding, ItemKey
+from vivavoce.run.people.labels import labels_for
+from vivavoce.run.tables.load import answers_of, load_items
+from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.run.tables.stored_findings import judge_statuses
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.answers import identical_answers
+from vivavoce.studies.leaderboard.estimates import estimates
+from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
+from vivavoce.studies.score_table import ScoreTable
+
+
+def estimate_scores(
+    run: RunFile,
+    scores: ScoreTable,
+    items: set[ItemKey] | None,
+    bad_ends: BadEnds | None = None,
+    labels: str | None = None,
+) -> Finding:
+    """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
+    scores = scores._replace(
+        labels=labels_for(run, scores, labels, items=items), statuses=judge_statuses(run)
+    )
+    if bad_ends and bad_ends.worst_at:
+        scores = scores._replace(identical=identical_answers(answers_of(run, items)))
+    lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
+    return estimates(scores, load_items(run, items), bad_ends, lines)

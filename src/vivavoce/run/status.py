@@ -1,0 +1,67 @@
+"""Status of a run: what it holds, what is missing and why, and what calls to models cost."""
+
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from vivavoce.core.cases import count_cases
+from vivavoce.core.records import Finding
+from vivavoce.models.engine.advice import advice
+from vivavoce.models.engine.refusals import unnumbered
+from vivavoce.people.storing.judgements import progress
+from vivavoce.people.storing.store_reviews import read_adjudicated
+from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.tasks import ReviewTask
+from vivavoce.run.building.stored_exam import build_rows
+from vivavoce.run.shards.joining import as_json, own_shard_rows
+from vivavoce.run.shards.own_part import items_to_score
+from vivavoce.run.tables.load import load_scores
+from vivavoce.store import read
+from vivavoce.store.calls import failed_calls, spent
+from vivavoce.store.cases import run_cases
+from vivavoce.store.exclusions import exclusion_lists
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.answers import BLANK
+from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
+from vivavoce.studies.leaderboard.status_lines import shard_lines
+
+
+def run_status(run: RunFile) -> Finding:
+    """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
+    table = load_scores(run, twins=True)
+    with run.reading() as db:
+        responses = read.responses(db, columns=OF_RESPONSES, derived={"blank": BLANK})
+        calls, cases = calls_with_causes(db), count_cases(run_cases(db))
+        exclusions = [entry.counts for entry in exclusion_lists(db)]
+        judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
+        disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
+    tables = (responses, table.scores, table.measures, calls)
+    only = items_to_score(run, table)
+    finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
+    people = [
+        {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
+         "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
+        for p in judged
+    ]  # fmt: skip
+    rows = (*finding.rows, *people, *build_rows(run), *as_json(own_shard_rows(run)))
+    return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
+
+
+def calls_with_causes(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The rows of `store.calls.spent`; where calls failed, with the last cause and what to do about it."""
+    failed = failed_calls(db)
+    rows = spent(db)
+    for row in rows:
+        calls = failed.get((row["model"], row["endpoint"], row["purpose"]))
+        if calls is None:
+            continue
+        last = list(calls.causes)[-1]
+        equal = [n for cause, n in calls.causes.items() if unnumbered(cause) == unnumbered(last)]
+        row |= {
+            "last_cause": last,
+            "last_cause_calls": sum(equal),
+            "answered_since": calls.answered_since,
+            "advice": advice(last),
+        }
+    return rows

@@ -1,0 +1,88 @@
+"""Run studies on the scores of a run, and store their findings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.records import Finding
+from vivavoce.run.study.study_tables import StudyTables
+from vivavoce.run.tables.load import store_finding
+from vivavoce.run.tables.stored_findings import settings_of
+from vivavoce.run.tables.writers import writer_notes
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.study import Study, why_empty
+from vivavoce.studies.text import and_so
+
+OPTIONS = {
+    "cards": "models' cards (--cards)",
+    "labels": "labels (--labels)",
+    "margin": "a margin (--margin)",
+    "ratings": "ratings (--ratings)",
+    "threshold": "a threshold (--threshold)",
+}
+"""Options of studies that the command line has as well, as sentences name them."""
+
+
+def run_studies(
+    run: RunFile, names: Sequence[str | specs.Spec], items: str | None, options: Mapping[str, Any]
+) -> dict[str, Finding]:
+    """The findings of these studies by name, stored in the run; without a name, of all that apply."""
+    studies = named_studies(names, options)
+    tables = StudyTables(run, items)
+    # Every table before the first study: what a user got wrong is raised before anything is stored.
+    scores = {name: tables.of(study, named=bool(names)) for name, study in studies.items()}
+    shared = {"items": items, "labels": options["labels"], "margin": options["margin"]}
+    findings, warnings = {}, writer_notes(run)
+    for name, study in studies.items():
+        if not names and not study.applies_to(scores[name]):
+            continue
+        finding = study.findings(scores[name])
+        if not (finding.rows or str(finding)):
+            finding = replace(finding, text=why_empty(scores[name]))
+        if names or finding.rows or not study.special:
+            finding = replace(finding, notes=(*finding.notes, *warnings))
+            settings = {**shared, **settings_of(study), "text": str(finding)}
+            findings[name] = store_finding(run, finding.study, settings, finding)
+    return findings
+
+
+def study_name(text: str) -> str:
+    """The registered name in the spec of a study. Raises `SelectionError` for a name that is not there."""
+    studies = registry.members("study")
+    name = specs.parse(text).name if "(" in text or "=" in text else text
+    if name not in studies:
+        raise SelectionError(f"no study named {name!r}.{suggest(name, list(studies))}")
+    return name
+
+
+def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any]) -> dict[str, Study]:
+    """The studies that these specs name, by spec; without any spec all studies.
+
+    Each takes those of the options that it has a field for, unless its spec states another value. Raises
+    `SelectionError` for an option that none of the named studies takes.
+    """
+    texts = [str(name) for name in names]
+    classes = {text: registry.members("study")[study_name(text)] for text in texts}
+    for option, value in options.items():
+        if value is not None and classes and not any(_takes(cls, option) for cls in classes.values()):
+            takers = [name for name, cls in registry.members("study").items() if _takes(cls, option)]
+            of_takers = (
+                f"for the study of {and_so(takers)} alone" if takers else "for none of the studies here"
+            )
+            raise SelectionError(f"{OPTIONS[option]} are {of_takers}.")
+    studies = {}
+    for text in texts or registry.members("study"):
+        spec = specs.parse(text)
+        study: Study = registry.build("study", spec)
+        free = {key: value for key, value in options.items() if key not in spec.settings}
+        values: dict[str, Any] = {
+            key: value for key, value in free.items() if value is not None and _takes(type(study), key)
+        }
+        studies[text] = replace(study, **values)  # type: ignore[type-var]  # registered: a dataclass
+    return studies
+
+
+def _takes(study: type, option: str) -> bool:
+    return option in {field.name for field in fields(study)}
