@@ -8,7 +8,7 @@ from tests.studies.making import borrowed, exam, write_lines
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import select_signatures
-from vivavoce.store.read import match_candidate
+from vivavoce.store.candidate_names import match_candidate
 
 LABELS = (
     "Model A (made up)",

@@ -18,8 +18,8 @@ from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.key import REFERENCE, BlindedAnswer, Question
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
+from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import run_cases
-from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 
 MOST_ANSWERS = 26  # one letter each; nobody ranks more

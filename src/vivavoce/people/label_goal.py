@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, ItemKey
+from vivavoce.store.candidate_names import match_candidate
 from vivavoce.store.label_draws import LabelDraw
-from vivavoce.store.read import match_candidate
 from vivavoce.studies.score_table import ScoreTable, resolve
 
 Floats = NDArray[np.float64]

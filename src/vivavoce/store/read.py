@@ -3,17 +3,14 @@
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.conversations import Message
-from vivavoce.core.errors import SelectionError, SpecError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
-from vivavoce.core.specs import parse, signed
+from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, schema
-from vivavoce.core.text import names_with
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
@@ -24,8 +21,6 @@ from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from vivavoce.store.runfile import RunFile
 
 
 def items(db: sqlite3.Connection) -> "pl.DataFrame":
@@ -265,35 +260,3 @@ def _provenance_record(text: str, what: str) -> dict[str, Any]:
         if not all(isinstance(endpoint, str) for endpoint in endpoints):
             raise TypeError("an endpoint has a name")
     return record
-
-
-def candidate_labels(run: "RunFile") -> list[str]:
-    """The candidates of a run in the order they came. Raises `SelectionError` if there is no response yet."""
-    with run.reading() as db:
-        labels = [candidate.candidate for candidate in candidates(db)]
-    if not labels:
-        path = run.path
-        raise SelectionError(
-            f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC` brings some."
-        )
-    return labels
-
-
-def match_candidate(name: str, labels: Sequence[str]) -> str:
-    """A candidate's label: as it stands, but for case, in a spec's short form, or by a part of one alone.
-
-    Raises `SelectionError` for a name that fits none, or several.
-    """
-    if name in labels:
-        return name
-    near = [label for label in labels if label.casefold() == name.casefold()]
-    if not near:
-        with suppress(SpecError):  # a label need not be a spec
-            near = [label for label in labels if label == str(parse(name))]
-    near = near or names_with(name, labels)
-    if len(near) == 1:
-        return near[0]
-    if near:
-        several = ", ".join(map(repr, near))
-        raise SelectionError(f"the candidate {name!r} may be any of {several}: write more of its name.")
-    raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(labels))}")

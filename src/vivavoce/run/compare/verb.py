@@ -28,9 +28,9 @@ from vivavoce.run.tables.primary import of_primary, primary_scores
 from vivavoce.run.tables.stored_findings import judge_statuses, stored_findings
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
+from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.interim_analyses import read_interim_analyses
-from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests

@@ -17,7 +17,7 @@ from vivavoce.run.people.reviews import read_reviews
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.store.by_place import items_at
-from vivavoce.store.read import candidate_labels, match_candidate
+from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.sign_in_links import SignInRole, draw_link, live_links, revoke_link
 from vivavoce.studies.panels.panel import Panel as RankPanel

@@ -17,9 +17,10 @@ from vivavoce.people.tasks import RateTask
 from vivavoce.run.tables.credentialed import refuse_copy
 from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import read_label_draws
-from vivavoce.store.read import candidate_labels, items_by_id, measures
+from vivavoce.store.read import items_by_id, measures
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.raters.rater_scores import is_judge, is_people
 from vivavoce.studies.score_table import ScoreTable

@@ -45,7 +45,7 @@ from vivavoce.run.shards.limits import ShardLimits, shard_cost, shards_sharing
 from vivavoce.run.shards.spending import shard_spending
 from vivavoce.run.study.verb import study_name
 from vivavoce.run.tables.primary import declare_overall, name_primary
-from vivavoce.store.read import match_candidate
+from vivavoce.store.candidate_names import match_candidate
 from vivavoce.studies.leaderboard.overall_design import (
     OVERALL,
     OverallDesign,

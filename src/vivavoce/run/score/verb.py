@@ -38,7 +38,7 @@ from vivavoce.run.tables.load import load_scores, with_generated
 from vivavoce.run.tables.named_scores import overall_table, scores_by
 from vivavoce.run.workers import Workers, read_workers
 from vivavoce.store import read
-from vivavoce.store.read import candidate_labels
+from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.leaderboard.overall_design import is_overall
 from vivavoce.studies.leaderboard.thresholds import BadEnds

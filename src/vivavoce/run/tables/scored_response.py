@@ -8,8 +8,9 @@ from typing import Any
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Item, Response, Score
 from vivavoce.notebook.record_views import scored_html
+from vivavoce.store.candidate_names import match_candidate
 from vivavoce.store.damage import decoding
-from vivavoce.store.read import hashed_items, match_candidate
+from vivavoce.store.read import hashed_items
 
 _ITEM = "current = 1 AND (item = ?1 OR alias = ?1) AND variant = ?2 AND (?3 IS NULL OR benchmark = ?3)"
 

@@ -11,6 +11,7 @@ from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role, Sco
 from vivavoce.run.exchange.tool_files.asked import item_ids
 from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
 from vivavoce.store import read
+from vivavoce.store.candidate_names import match_candidate
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.stored_values import stored_object
 
@@ -138,7 +139,7 @@ class ExportSource:
         if candidate is None:
             return None
         labels = [entry.candidate for entry in read.candidates(self._db)]
-        return read.match_candidate(candidate, labels)
+        return match_candidate(candidate, labels)
 
     def answers(self, exam: Exam, candidate: int) -> Iterator[Answer]:
         """A candidate's answers by item and repeat; what is no answer in words is counted."""

@@ -1,0 +1,42 @@
+"""The labels of a run's candidates, and the label that a part of a name stands for."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from vivavoce.core.errors import SelectionError, SpecError, suggest
+from vivavoce.core.specs import parse
+from vivavoce.core.text import names_with
+from vivavoce.store.read import candidates
+from vivavoce.store.runfile import RunFile
+
+
+def candidate_labels(run: RunFile) -> list[str]:
+    """The candidates of a run in the order they came. Raises `SelectionError` if there is no response yet."""
+    with run.reading() as db:
+        labels = [candidate.candidate for candidate in candidates(db)]
+    if not labels:
+        path = run.path
+        raise SelectionError(
+            f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC` brings some."
+        )
+    return labels
+
+
+def match_candidate(name: str, labels: Sequence[str]) -> str:
+    """A candidate's label: as it stands, but for case, in a spec's short form, or by a part of one alone.
+
+    Raises `SelectionError` for a name that fits none, or several.
+    """
+    if name in labels:
+        return name
+    near = [label for label in labels if label.casefold() == name.casefold()]
+    if not near:
+        with suppress(SpecError):  # a label need not be a spec
+            near = [label for label in labels if label == str(parse(name))]
+    near = near or names_with(name, labels)
+    if len(near) == 1:
+        return near[0]
+    if near:
+        several = ", ".join(map(repr, near))
+        raise SelectionError(f"the candidate {name!r} may be any of {several}: write more of its name.")
+    raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(labels))}")
