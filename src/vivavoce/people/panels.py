@@ -22,8 +22,13 @@ from vivavoce.people.packets import rater_names
 from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
+from vivavoce.store.by_place import responses_at
+from vivavoce.store.read import StoredResponse
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
+
+_Responses = Mapping[tuple[str, str, str, str, int], StoredResponse]
+"""The responses in words by benchmark, item, variant, candidate and repeat."""
 
 
 class PanelSettings(NamedTuple):
@@ -211,10 +216,11 @@ def _silent_questions(key: Key, parts: Mapping[str, set[ItemKey]]) -> dict[str, 
 
 def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]:
     """The key with the texts of its questions and answers, and the items by name; what is gone is blank."""
-    numbered = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
-    items = {q.name: numbered[q.place] for q in key.questions if q.place in numbered}
+    by_place = {(i.benchmark, i.item, i.variant): i for i in read.items_by_id(db).values()}
+    items = {q.name: by_place[q.place] for q in key.questions if q.place in by_place}
+    responses = responses_at(db, [q.place for q in key.questions if q.name in items])
     questions = {
-        q.name: _question_with_texts(db, key.task, q, *items[q.name]) if q.name in items else q
+        q.name: _question_with_texts(key.task, q, items[q.name], responses) if q.name in items else q
         for q in key.questions
     }
     packets = {
@@ -222,16 +228,14 @@ def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]
         for who, packet in key.packets.items()
     }
     full = key._replace(questions=tuple(questions.values()), packets=packets)
-    return full, {name: item for name, (_, item) in items.items()}
+    return full, items
 
 
-def _question_with_texts(
-    db: sqlite3.Connection, task: Task, question: Question, number: int, item: Item
-) -> Question:
+def _question_with_texts(task: Task, question: Question, item: Item, responses: _Responses) -> Question:
     if item.hash != question.hash:
         return question
     answers = tuple(
-        BlindedAnswer(_answer_text(db, task, question, number, item, answer.candidates), answer.candidates)
+        BlindedAnswer(_answer_text(task, question, item, answer.candidates, responses), answer.candidates)
         for answer in question.answers
     )
     reference_text = "" if task.rates_reference else cleaned(task.reference(item))
@@ -241,18 +245,14 @@ def _question_with_texts(
 
 
 def _answer_text(
-    db: sqlite3.Connection, task: Task, question: Question, number: int, item: Item, candidates: Sequence[str]
+    task: Task, question: Question, item: Item, candidates: Sequence[str], responses: _Responses
 ) -> str:
     """The text of an answer: what the first of its candidates said, or the reference answer."""
-    others = [who for who in candidates if who != REFERENCE]
-    if not others:
+    name = next((candidate for candidate in candidates if candidate != REFERENCE), None)
+    if name is None:
         return cleaned(task.reference(item))
-    row = db.execute(
-        "SELECT text FROM responses JOIN candidates USING (candidate_id) "
-        "WHERE (item_id, candidate, repeat, edit_id) = (?, ?, ?, 0)",
-        (number, others[0], question.repeats[others[0]]),
-    ).fetchone()
-    return "" if row is None or row[0] is None else cleaned(task.visible_part(row[0]))
+    response = responses.get((*question.place, name, question.repeats[name]))
+    return "" if response is None or response.text is None else cleaned(task.visible_part(response.text))
 
 
 def _seen_with_texts(entry: Seen, question: Question) -> Seen:

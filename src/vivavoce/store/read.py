@@ -240,6 +240,12 @@ def events(db: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
     return [{"made_at": at, **stored_object(body, f"the event {kind!r}")} for at, body in rows]
 
 
+def event_texts(db: sqlite3.Connection, kind: str) -> list[str]:
+    """The JSON of the events of this kind, in the order in which this run got them: a merge adds its own."""
+    rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (kind,))
+    return [body for (body,) in rows]
+
+
 def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
     rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")

@@ -8,18 +8,18 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.records import ScoreStatus, Value
+from vivavoce.core.records import Value
 from vivavoce.core.text import label
 from vivavoce.people.key import Key, Seen
 from vivavoce.people.storing.put_ballot import put_ballot, response_keys
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.tasks import Row
 from vivavoce.people.tasks.task import quoted
+from vivavoce.store.ballot_scores import ballot_scores, rater_measures
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.schema import STATUSES
 
 Entries = Mapping[str, Mapping[str, Any]]
 """What was entered, by the label of the answer and the column."""
@@ -187,22 +187,15 @@ def _values(
     db: sqlite3.Connection, key: Key, rater: str, seen_question: Seen, responses: Sequence[int]
 ) -> dict[int, dict[str, Value]]:
     """The stored values by response and criterion; failed ones bear remarks too."""
-    rows = db.execute(
-        "SELECT response_id, criterion, value, status_id, note FROM scores "
-        "JOIN measures USING (measure_id) JOIN ballots USING (ballot_id) "
-        "WHERE signature = ? AND rater = ? AND ballot = ? AND pass_no = ? "
-        "AND response_id IN (SELECT value FROM json_each(?))",
-        (
-            key.task.signature(key.panel),
-            rater,
-            key.task.ballot(key.panel, rater, seen_question.question),
-            seen_question.pass_no,
-            json.dumps(list(responses)),
-        ),
-    )
+    criteria = {
+        measure: criterion
+        for criterion, measure in rater_measures(db, key.task.signature(key.panel), rater).items()
+    }
+    ballot = key.task.ballot(key.panel, rater, seen_question.question)
+    scores = ballot_scores(db, list(criteria), responses, ballot=ballot, pass_no=seen_question.pass_no)
     values: dict[int, dict[str, Value]] = {}
-    for response, criterion, value, status, note in rows:
-        values.setdefault(response, {})[criterion] = Value(
-            value, note=note, status=cast("ScoreStatus", STATUSES[status])
+    for score in scores:
+        values.setdefault(score.response, {})[criteria[score.measure]] = Value(
+            score.value, note=score.note, status=score.status
         )
     return values

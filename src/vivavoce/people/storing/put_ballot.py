@@ -3,7 +3,6 @@
 Candidates with the same answer share what is said of it. What the scores are is the task's.
 """
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,15 +10,15 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
-from vivavoce.core.records import ItemKey, Measure
+from vivavoce.core.records import ItemKey, Measure, ScoreStatus
 from vivavoce.core.text import label
 from vivavoce.people.key import REFERENCE, Key, Question, Seen
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.storing.references import put_references
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
+from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.by_place import items_at, responses_at
-from vivavoce.store.schema import STATUSES
 from vivavoce.store.write import (
     ScoreRow,
     drop_scores,
@@ -56,7 +55,7 @@ class _Stored(NamedTuple):
     """A score that the run holds."""
 
     value: float | None
-    status: int
+    status: ScoreStatus
     note: str | None
 
 
@@ -316,16 +315,11 @@ def _stored_scores(
     db: sqlite3.Connection, measures: Sequence[int], responses: Iterable[int], ballot: str, pass_no: int
 ) -> _StoredScores:
     """The stored scores of responses on a ballot that did not fail, by measure and response."""
-    rows = db.execute(
-        "SELECT measure_id, response_id, value, status_id, note FROM scores JOIN ballots USING (ballot_id) "
-        "WHERE ballot = ? AND status_id != ? AND pass_no = ? "
-        "AND response_id IN (SELECT value FROM json_each(?))",
-        (ballot, STATUSES.index("failed"), pass_no, json.dumps(list(responses))),
-    )
+    scores = ballot_scores(db, measures, list(responses), ballot=ballot, pass_no=pass_no)
     return {
-        (measure, response): _Stored(value, status, note)
-        for measure, response, value, status, note in rows
-        if measure in measures
+        (score.measure, score.response): _Stored(score.value, score.status, score.note)
+        for score in scores
+        if score.status != "failed"
     }
 
 
@@ -355,7 +349,7 @@ def _contradictions(
             # A lost answer failed before as well and is not stored: a stored score was given, and taken back.
             if before is None:
                 continue
-            now = _Stored(mark.value.value, STATUSES.index(mark.value.status), mark.value.note)
+            now = _Stored(mark.value.value, mark.value.status, mark.value.note)
             if before != now:
                 only = before[:2] == now[:2]
                 moved.append({
@@ -385,4 +379,4 @@ def _taken_out(
 
 def _entry(score: _Stored) -> float | str | None:
     """What a rater entered: a value, or the words that stand for none."""
-    return score.note if score.status == STATUSES.index("set_aside") else score.value
+    return score.note if score.status == "set_aside" else score.value

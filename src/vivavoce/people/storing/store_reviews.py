@@ -16,6 +16,7 @@ from vivavoce.people.storing.references import put_references
 from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, read_review
 from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
+from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (
     ScoreRow,
@@ -144,12 +145,10 @@ def _put_review(db: sqlite3.Connection, entry: _ItemReview, response: int, measu
     """Store the scores of one review; whether any was new. Raises `InputError` for one that is otherwise."""
     note = entry.review.category or None
     new = False
+    scores = {s.measure: (s.value, s.note) for s in ballot_scores(db, measures, [response])}
     for c, measure in zip(CRITERIA, measures, strict=True):
         value = entry.review.scores[c.criterion]
-        stored = db.execute(
-            "SELECT value, note FROM scores WHERE (measure_id, response_id, pass_no) = (?, ?, 1)",
-            (measure, response),
-        ).fetchone()
+        stored = scores.get(measure)
         if stored is not None and stored != (value, note):
             before, after = (f"{v} in {n or 'no category'}" for v, n in (stored, (value, note)))
             raise InputError(

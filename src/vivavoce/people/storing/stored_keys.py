@@ -12,6 +12,7 @@ from vivavoce.people.case_draw import CaseDraw
 from vivavoce.people.key import BlindedAnswer, Key, Question, Seen
 from vivavoce.people.tasks import Task, read_task
 from vivavoce.store.damage import decoding
+from vivavoce.store.read import event_texts
 from vivavoce.store.write import put_event
 
 KEY_EVENT = "panel made"
@@ -26,9 +27,8 @@ def panel_identity(
     The run's secret is drawn, and kept, when its first panel is made. A run that others were merged into may
     hold several: the one under which this panel is known counts, else the first.
     """
-    rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (SECRET_EVENT,))
     with decoding("the secret of a panel"):
-        secrets_of_run = [str(json.loads(body)["secret"]) for (body,) in rows]
+        secrets_of_run = [str(json.loads(body)["secret"]) for body in event_texts(db, SECRET_EVENT)]
     if not secrets_of_run:
         secrets_of_run = [secrets.token_hex(32)]
         put_event(db, SECRET_EVENT, {"secret": secrets_of_run[0]})
@@ -101,7 +101,7 @@ def _body(question: Question) -> dict[str, Any]:
 def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
     """The panels that were made from this run, by id."""
     keys: dict[str, Key] = {}
-    for (text,) in db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (KEY_EVENT,)):
+    for text in event_texts(db, KEY_EVENT):
         with decoding("the key of a panel"):
             body = json.loads(text)
             questions = tuple(_question(entry) for entry in body["questions"])
