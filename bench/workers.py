@@ -30,9 +30,10 @@ from vivavoce.run.score.batch_scores import Batch, batch_scores
 from vivavoce.run.score.response_scores import TURNS
 from vivavoce.run.score.score_job import ScoreJob
 from vivavoce.run.score.tasks import Task
-from vivavoce.run.workers import Shard, n_cores
+from vivavoce.run.workers.executor import Shard
 from vivavoce.run.workers.process_pool import ProcessPool
 from vivavoce.run.workers.ray_executor import RayExecutor
+from vivavoce.run.workers.worker_count import n_cores
 from vivavoce.store.pending import Pending
 
 SPECS = ("rouge(n=L)", "meteor", "cliniqlink(idf=corpus, baseline=0.3)")

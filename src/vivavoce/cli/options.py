@@ -136,7 +136,7 @@ AllowPhi = Annotated[
 
 def _workers(words: object) -> int | str:
     """The number of worker processes, or the address of Ray, that was typed."""
-    from vivavoce.run.workers import read_workers
+    from vivavoce.run.workers.worker_count import read_workers
 
     return read_workers(str(words))
 

@@ -22,7 +22,9 @@ from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import Model
 from vivavoce.run.shards.limits import shard_cost
-from vivavoce.run.workers import Executor, Workers, open_executor, ray_host
+from vivavoce.run.workers import open_executor
+from vivavoce.run.workers.executor import Executor
+from vivavoce.run.workers.worker_count import Workers, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance

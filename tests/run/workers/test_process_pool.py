@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from vivavoce.core.errors import InputError, MetricError
-from vivavoce.run.workers import Lost, Shard, open_executor, read_workers, worker
+from vivavoce.run.workers import open_executor, worker
+from vivavoce.run.workers.executor import Lost, Shard
 from vivavoce.run.workers.in_process import InProcess
 from vivavoce.run.workers.open_files import allow_open_files
 from vivavoce.run.workers.process_pool import IN_FLIGHT, ProcessPool
+from vivavoce.run.workers.worker_count import read_workers
 from vivavoce.run.workers.worker_pool import MOST_KILLS
 
 FOLDER = Path(__file__).parent

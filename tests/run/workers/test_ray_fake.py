@@ -20,7 +20,8 @@ from vivavoce.core import net
 from vivavoce.core.errors import EgressError, ExtraError, InputError, MetricError
 from vivavoce.core.records import Card, Item
 from vivavoce.models.engine.egress import Privacy, worker_guard
-from vivavoce.run.workers import Lost, Shard, open_executor, ray_connection, ray_worker, worker_pool
+from vivavoce.run.workers import open_executor, ray_connection, ray_worker, worker_pool
+from vivavoce.run.workers.executor import Lost, Shard
 from vivavoce.run.workers.ray_executor import IN_FLIGHT, RayExecutor
 
 FOLDER = Path(__file__).parent

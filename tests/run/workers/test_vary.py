@@ -11,7 +11,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
 from vivavoce.run.run import Run, open_run
-from vivavoce.run.workers import Lost
+from vivavoce.run.workers.executor import Lost
 from vivavoce.run.workers.process_pool import ProcessPool
 from vivavoce.store import read
 from vivavoce.variants import Stock, Variation

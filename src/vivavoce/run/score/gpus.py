@@ -11,7 +11,7 @@ from vivavoce.models.candidates import local_name, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.gpus import gpus_text, parse_gpus
 from vivavoce.run.client import AskOptions
-from vivavoce.run.workers import Workers
+from vivavoce.run.workers.worker_count import Workers
 
 
 def check_gpus(

@@ -11,7 +11,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.metrics import Metric
 from vivavoce.run.score.batch_scores import Batch
 from vivavoce.run.score.repeats import texts
-from vivavoce.run.workers import Shard
+from vivavoce.run.workers.executor import Shard
 
 SLACK = 20_000
 """Characters that a worker may have to read beyond the one that has the least."""

@@ -16,7 +16,7 @@ from vivavoce.run.score.lanes import Lanes, encodes
 from vivavoce.run.score.repeats import batches, texts
 from vivavoce.run.score.score_job import ScoreJob
 from vivavoce.run.score.tasks import Task, probe_of
-from vivavoce.run.workers import Executor, Lost, Shard
+from vivavoce.run.workers.executor import Executor, Lost, Shard
 from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import drop_scores, put_scores

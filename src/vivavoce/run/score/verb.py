@@ -36,7 +36,7 @@ from vivavoce.run.shards.limits import ShardLimits
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
 from vivavoce.run.tables.load import load_scores, with_generated
 from vivavoce.run.tables.named_scores import overall_table, scores_by
-from vivavoce.run.workers import Workers, read_workers
+from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.runfile import RunFile

@@ -13,7 +13,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding, Item, ItemKey, Response
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.run.vary.vary_job import outcomes_by_workers
-from vivavoce.run.workers import Executor
+from vivavoce.run.workers.executor import Executor
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
 from vivavoce.store.passages_marked import marked_passages

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
-from vivavoce.run.workers import Executor, Lost, Shard, rebuilding
+from vivavoce.run.workers import rebuilding
+from vivavoce.run.workers.executor import Executor, Lost, Shard
 from vivavoce.variants import Outcome, Stock, Variation
 
 Piece = tuple[Variation, Stock]

@@ -8,7 +8,7 @@ from vivavoce.core.records import Finding
 from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.vary.vary import store_benchmark, vary
-from vivavoce.run.workers import Workers, read_workers
+from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store.runfile import RunFile
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from vivavoce.run.workers import Job, Lost, R, S, Shard
+from vivavoce.run.workers.executor import Job, Lost, R, S, Shard
 
 
 class InProcess:

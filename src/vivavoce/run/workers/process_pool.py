@@ -8,8 +8,8 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from vivavoce.models.worker_process import become_worker
-from vivavoce.run.workers import RemoteJob
 from vivavoce.run.workers import worker as remote
+from vivavoce.run.workers.executor import RemoteJob
 from vivavoce.run.workers.open_files import allow_open_files
 from vivavoce.run.workers.spawning import WorkerContext
 from vivavoce.run.workers.worker_pool import WorkerPool

@@ -22,8 +22,8 @@ from vivavoce.core.extras import import_extra, require_extras
 from vivavoce.core.net import is_local, is_offline
 from vivavoce.core.text import one_line
 from vivavoce.models.worker_process import STARTING, THREADS, secret_variables
-from vivavoce.run.workers import n_cores, ray_host
 from vivavoce.run.workers.ray_caretaker import VARIABLE, caretaker
+from vivavoce.run.workers.worker_count import n_cores, ray_host
 
 OBJECT_STORE = 512 * 2**20
 """Bytes of shared memory for what is on its way; Ray writes what exceeds them to its folder."""

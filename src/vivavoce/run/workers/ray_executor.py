@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from vivavoce._version import __version__
-from vivavoce.run.workers import Job, Lost, R, RemoteJob, S, Shard
+from vivavoce.run.workers.executor import Job, Lost, R, RemoteJob, S, Shard
 from vivavoce.run.workers.ray_connection import RaySession, connect
 from vivavoce.run.workers.ray_worker import remote_actor, remote_call
 from vivavoce.run.workers.worker import Refusal

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import VivaError
 from vivavoce.core.text import error_text
-from vivavoce.run.workers import RemoteJob
+from vivavoce.run.workers.executor import RemoteJob
 
 _compute: Callable[[Any], Any] | None = None
 _refused: "Refusal | None" = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from vivavoce.core.errors import MetricError
-from vivavoce.run.workers import Job, Lost, R, RemoteJob, S, Shard
+from vivavoce.run.workers.executor import Job, Lost, R, RemoteJob, S, Shard
 from vivavoce.run.workers.worker import Refusal
 
 MOST_KILLS = 3
