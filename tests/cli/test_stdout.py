@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -76,9 +77,13 @@ registry.command("greet")(greet)
 """
 
 
+def small_run(tmp_path: Path) -> Run:
+    return made(tmp_path, {"A": twins(["a", "bb"] * 6), "B": twins(["a", "b"] * 6)})
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    return made(tmp_path, {"A": twins(["a", "bb"] * 6), "B": twins(["a", "b"] * 6)})
+    return small_run(tmp_path)
 
 
 @pytest.fixture
@@ -88,15 +93,24 @@ def plugin(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Variables of a process in which the plugin is an installed package, with a command of its own."""
-    folder = tmp_path / "site"
+    folder = tmp_path_factory.mktemp("site")
     (folder / "loud-1.dist-info").mkdir(parents=True)
     (folder / "loud_package.py").write_text(LOUD + COMMAND, encoding="utf-8")
     (folder / "loud-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: loud\nVersion: 1\n")
     (folder / "loud-1.dist-info" / "entry_points.txt").write_text("[vivavoce]\nloud = loud_package\n")
     return {**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{folder}"}
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory, installed: dict[str, str]) -> Path:
+    """A run that a process has scored by the plugin, quietly."""
+    path = small_run(tmp_path_factory.mktemp("scored")).file.path
+    done = process(["score", path, "loud", "--quiet"], env=installed)
+    assert ("", 0) == (done.stdout, done.returncode), done.stderr
+    return path
 
 
 def process(words: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
@@ -144,14 +158,12 @@ def test_a_table_holds_no_noise(run: Run, plugin: Path) -> None:
     ids=lambda words: words[0],
 )
 def test_json_of_a_command_is_alone_on_stdout(
-    run: Run, plugin: Path, tmp_path: Path, installed: dict[str, str], words: list[str]
+    scored: Path, tmp_path: Path, installed: dict[str, str], words: list[str]
 ) -> None:
     """As an installed package the plugin is loaded by every command that looks a name up."""
-    score = ["score", run.file.path, "loud", "--quiet"]
-    assert ("", 0) == ((scored := process(score, env=installed)).stdout, scored.returncode), scored.stderr
     answers = [{"item": "q00", "candidate": "C", "text": "x"}]
     places = {
-        "RUN": str(run.file.path),
+        "RUN": str(shutil.copy(scored, tmp_path)),
         "EXAM": exam(tmp_path, [f"q{k:02}" for k in range(12)]),
         "OUT": str(tmp_path / "out"),
         "ANSWERS": str(write_lines(tmp_path / "answers.jsonl", answers)),
