@@ -227,7 +227,8 @@ def test_workers_outlive_no_killed_process(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         f"import sys; sys.path.insert(0, {str(FOLDER)!r})\n"
         "from fake_jobs import Doubling\n"
-        "from vivavoce.run.workers import Shard, open_executor\n"
+        "from vivavoce.run.workers import open_executor\n"
+        "from vivavoce.run.workers.executor import Shard\n"
         "shards = [Shard({'number': k, 'seconds': 0.5}) for k in range(99)]\n"
         f"list(open_executor(2).results(shards, Doubling(Path({str(log)!r}))))\n"
     )  # a script without `if __name__ == "__main__"`

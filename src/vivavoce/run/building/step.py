@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.prompts import file_of
@@ -109,14 +109,6 @@ class BuildRecipe(ABC):
     def steps(self) -> Mapping[str, Step]:
         """The steps that these options ask for. Raises `InputError` for options that do not fit together."""
 
-    def run_on(
-        self, run: RunFile, name: str, client: ModelClient, *, benchmark: str, until: str | None, seed: int
-    ) -> Finding:
-        """Run the steps on a run. A recipe that is no list of steps does what it does here."""
-        from vivavoce.run.building.run_steps import build  # which knows recipes
-
-        return build(run, name, self, client, benchmark=benchmark, until=until, seed=seed)
-
     def card(self, benchmark: str) -> Card:
         """The card of the exam: what it is, and where it comes from."""
         sources = [Path(source).name for source in getattr(self, "from_", ())]
@@ -134,6 +126,17 @@ class BuildRecipe(ABC):
         """Raise `InputError` where a model is needed for `what`, and none is named."""
         if not model:
             raise InputError(f"this recipe {what} by a model: name one with --model, such as openai/gpt-4o.")
+
+
+@runtime_checkable
+class WholeRecipe(Protocol):
+    """A recipe that is no list of steps: `viva build` calls `run_on` and runs no step of it."""
+
+    def run_on(
+        self, run: RunFile, name: str, client: ModelClient, *, benchmark: str, until: str | None, seed: int
+    ) -> Finding:
+        """Do all of the recipe's work on a run. With a `CountingClient` nothing is stored."""
+        ...
 
 
 def items_of(parts: Sequence[Part]) -> list[Item]:

@@ -17,6 +17,8 @@ from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.engine.egress import Privacy, guard
 from vivavoce.models.requests import Request
 from vivavoce.run.building.options import recipe_of
+from vivavoce.run.building.run_steps import build
+from vivavoce.run.building.step import WholeRecipe
 from vivavoce.run.building.stored_exam import exam_name
 from vivavoce.run.client import AskOptions, open_client
 from vivavoce.store.build_steps import build_steps
@@ -43,7 +45,8 @@ def build_exam(
     ask = ask.checked()
     benchmark = _exam_name(run, name)
     chosen = recipe_of(recipe, options)
-    work = partial(chosen.run_on, name=recipe, benchmark=benchmark, until=until, seed=seed)
+    run_recipe = chosen.run_on if isinstance(chosen, WholeRecipe) else partial(build, recipe=chosen)
+    work = partial(run_recipe, name=recipe, benchmark=benchmark, until=until, seed=seed)
     with _file_for(run, dry_run=dry_run) as file:
         if dry_run:
             endpoints = None if ask.providers is None else load_endpoints(Path(ask.providers))
