@@ -135,12 +135,12 @@ def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
     """Why no label speaks for these items: some of them had no chance of one."""
     if labels.frame is None:
         return None
-    outside = items.drop_nulls("d").join(labels.frame, on=ITEM_KEY, how="anti")
-    if not outside.height:
+    unlabelled = items.drop_nulls("d").join(labels.frame, on=ITEM_KEY, how="anti")
+    if not unlabelled.height:
         return None
-    first = outside["item"].sort()[0]
+    first = unlabelled["item"].sort()[0]
     return (
-        f"{count(outside.height, 'question')} had no chance to be drawn for labelling, such as {first}: "
+        f"{count(unlabelled.height, 'question')} had no chance to be drawn for labelling, such as {first}: "
         "--items chooses those that had, or `viva panel make` draws again"
     )
 

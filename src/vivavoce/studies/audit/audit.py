@@ -235,16 +235,16 @@ def _card(responses: Responses, column: str, rows: Sequence[AuditRow], *, with_p
 
 
 def _agreement_texts(responses: Responses, rows: Sequence[AuditRow]) -> Iterator[str]:
-    by = {(r.level, r.figure, r.contrast): r for r in rows if r.part == "agreement"}
-    if responses.yardstick is None or not by:
+    by_figure = {(r.level, r.figure, r.contrast): r for r in rows if r.part == "agreement"}
+    if responses.yardstick is None or not by_figure:
         return
-    inside, answered = by[WITHIN, "pearson", "delivered"], by[WITHIN, "pearson", "answered"]
-    construction = " (criteria of one call)" if ONE_CALL in (inside.reason or "") else ""
-    silent = inside.value is not None and answered.n_units != inside.n_units
-    without = f", without silent answers {_figure(answered)}" if silent else ""
+    delivered, answered = by_figure[WITHIN, "pearson", "delivered"], by_figure[WITHIN, "pearson", "answered"]
+    construction = " (criteria of one call)" if ONE_CALL in (delivered.reason or "") else ""
+    silent = delivered.value is not None and answered.n_units != delivered.n_units
+    answered_text = f", without silent answers {_figure(answered)}" if silent else ""
     name = "people" if responses.yardstick.kind == PEOPLE else "the trusted judge"
-    yield f"agreement with {name}{construction} inside questions {_figure(inside)}{without}"
-    yield _order_text(by[SYSTEM, "kendall", ""])
+    yield f"agreement with {name}{construction} inside questions {_figure(delivered)}{answered_text}"
+    yield _order_text(by_figure[SYSTEM, "kendall", ""])
 
 
 def _order_text(row: AuditRow) -> str:
@@ -266,17 +266,21 @@ def _wording_text(rows: Sequence[AuditRow]) -> str:
 
 
 def _length_text(rows: Sequence[AuditRow]) -> str:
-    by = {r.contrast: r for r in rows if r.part == "length"}
+    by_contrast = {r.contrast: r for r in rows if r.part == "length"}
     # Longer answers may be better ones: with a yardstick only what is paid beyond that is a bias.
-    row = by.get("words, quality held")
+    row = by_contrast.get("words, quality held")
     if row is not None and row.value is not None:
         return f"with words, quality held, {_figure(row)}"
-    return f"with words {_figure(by['words'])}"
+    return f"with words {_figure(by_contrast['words'])}"
 
 
 def _silence_text(rows: Sequence[AuditRow]) -> str:
-    by = {r.figure: r for r in rows if r.part == "silence"}
-    silent, answered, share = by["score_silent"], by["score_answered"], by["variance_share"]
+    by_figure = {r.figure: r for r in rows if r.part == "silence"}
+    silent, answered, share = (
+        by_figure["score_silent"],
+        by_figure["score_answered"],
+        by_figure["variance_share"],
+    )
     if silent.value is None:
         return ""
     comparison = "" if answered.value is None else f" beside {answered.value:.2f}"

@@ -48,15 +48,15 @@ def choice(responses: Responses, caveats: Mapping[str, str], threshold: float, s
         rows = [_empty(responses, column, reason) for column in responses.measures]
         return Choice(rows, [f"On {responses.benchmark} nothing is chosen: {reason}."])
     rows = [_empty(responses, column, reason) for column, reason in excluded.items()]
-    within = responses.within(*able, YARDSTICK)
-    cut = _Cut.of(within, responses.benchmark, seed)
+    comparison = responses.within(*able, YARDSTICK)
+    cut = _Cut.of(comparison, responses.benchmark, seed)
     if problem := _problem(able, cut, responses.yardstick):
         rows += [_empty(responses, column, problem) for column in able]
         lines = [f"{responses.names[c]}: {reason}." for c, reason in excluded.items() if reason != ONE_CALL]
         return Choice(rows, [f"On {responses.benchmark} nothing is chosen: {problem}.", *lines])
     # From here on every figure is of the half that did not choose, but for the optimism.
     outcome = _Outcome(responses, responses.yardstick, able, cut.chosen(), cut.reporting(), threshold)
-    for n, share in enumerate(_kept_shares(within, responses.benchmark, seed)):
+    for n, share in enumerate(_kept_shares(comparison, responses.benchmark, seed)):
         rows += outcome.rows(n, share)
     rows += outcome.together()
     return Choice(rows, list(outcome.sentences(excluded, caveats, cut, seed)))

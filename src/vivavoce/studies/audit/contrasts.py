@@ -90,10 +90,10 @@ def _lost(upward: Mapping[str, float]) -> float | str:
     if not {"reference", "wrong", "unrelated"} <= upward.keys():
         return "it gave one of the texts no value"
     # The unrelated text is the floor: an embedding gives 0 to nothing, and 1 to the text itself alone.
-    most = upward["reference"] - upward["unrelated"]
-    if most <= 1e-9:
+    full_range = upward["reference"] - upward["unrelated"]
+    if full_range <= 1e-9:
         return FLAT
-    return (upward["reference"] - upward["wrong"]) / most
+    return (upward["reference"] - upward["wrong"]) / full_range
 
 
 def _prefers_wrong(values: Mapping[str, float], sign: float) -> bool | None:

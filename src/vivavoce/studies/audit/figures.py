@@ -50,11 +50,11 @@ def agreement(responses: Responses) -> Iterator[AuditRow]:
 
 def _within_row(row: AuditRow, responses: Responses, a: str, b: str, *controls: str) -> AuditRow:
     """The row with the correlation of two columns inside items, others held."""
-    within = responses.within(a, b, *controls)
-    estimate = within.estimate(0, 1, NO_SPREAD, controls=tuple(range(2, 2 + len(controls))))
+    correlation = responses.within(a, b, *controls)
+    estimate = correlation.estimate(0, 1, NO_SPREAD, controls=tuple(range(2, 2 + len(controls))))
     reason = "; ".join(filter(None, (row.reason, estimate.reason))) or None
     figures = estimate._asdict() | {"reason": reason}
-    return replace(row, level=WITHIN, n_candidates=within.n_candidates, **figures)
+    return replace(row, level=WITHIN, n_candidates=correlation.n_candidates, **figures)
 
 
 def _system_rows(row: AuditRow, responses: Responses, column: str) -> Iterator[AuditRow]:
@@ -141,10 +141,10 @@ def length(responses: Responses) -> Iterator[AuditRow]:
         yield _within_row(replace(row, contrast="words"), responses, column, WORDS)
         if responses.yardstick:
             row = replace(row, yardstick=responses.yardstick.kind, against=responses.yardstick.name)
-            beyond = replace(row, contrast="words, quality held")
-            yield _within_row(beyond, responses, column, WORDS, YARDSTICK)
-            without = replace(row, contrast="quality, words held")
-            yield _within_row(without, responses, column, YARDSTICK, WORDS)
+            words_row = replace(row, contrast="words, quality held")
+            yield _within_row(words_row, responses, column, WORDS, YARDSTICK)
+            quality_row = replace(row, contrast="quality, words held")
+            yield _within_row(quality_row, responses, column, YARDSTICK, WORDS)
 
 
 def rephrasing(scores: ScoreTable, measures: Mapping[int, Measure]) -> Iterator[AuditRow]:
@@ -194,10 +194,10 @@ def silence(responses: Responses) -> Iterator[AuditRow]:
                 value=float(part["value"].sort().mean()) if part.height else None,  # type: ignore[arg-type]
                 reason=None if part.height else f"no {'silent' if part is silent else 'other'} response",
             )
-        within = _within_row(replace(row, figure="variance_share"), responses, column, SILENT)
-        if within.value is None:
-            none = "no silent response among those of one question" if not silent.height else within.reason
-            yield replace(within, reason=none)
+        share = _within_row(replace(row, figure="variance_share"), responses, column, SILENT)
+        if share.value is None:
+            reason = "no silent response among those of one question" if not silent.height else share.reason
+            yield replace(share, reason=reason)
         else:
             # The interval of r says nothing simple of its square near 0.
-            yield replace(within, value=within.value**2, low=None, high=None, se=None)
+            yield replace(share, value=share.value**2, low=None, high=None, se=None)

@@ -95,11 +95,11 @@ def audited(scores: ScoreTable, yardstick: Yardstick | None) -> tuple[dict[int, 
     trusted judge's own criterion.
     """
     yardsticks = {*scores.people, *(yardstick.keys if yardstick else ())}
-    rest = {k: m for k, m in scores.measures.items() if k not in yardsticks and not is_people(m)}
-    chosen = {key: measure for key, measure in rest.items() if _is_graded(measure)}
-    others = [f"{m.metric}, {m.criterion.criterion}" for key, m in rest.items() if key not in chosen]
-    line = f"Left out, being no value of each answer that says how good it is: {'; '.join(others)}."
-    return chosen, (line,) if others else ()
+    measures = {k: m for k, m in scores.measures.items() if k not in yardsticks and not is_people(m)}
+    chosen = {key: measure for key, measure in measures.items() if _is_graded(measure)}
+    omitted = [f"{m.metric}, {m.criterion.criterion}" for key, m in measures.items() if key not in chosen]
+    line = f"Left out, being no value of each answer that says how good it is: {'; '.join(omitted)}."
+    return chosen, (line,) if omitted else ()
 
 
 def _is_graded(measure: Measure) -> bool:

@@ -311,9 +311,9 @@ def _evidence(
     first, second = drops
     margin_low = margin_high = None
     if cell.measure.criterion.smallest_difference is not None:
-        near, far = (_margin_interval(cell, column, family) for column in columns)
-        if near is not None and far is not None:
-            margin_low, margin_high = near.low, far.high
+        nearer, far = (_margin_interval(cell, column, family) for column in columns)
+        if nearer is not None and far is not None:
+            margin_low, margin_high = nearer.low, far.high
     return stats.Evidence(
         n_groups=first.paired.n_groups,
         n_different=first.paired.n_different,

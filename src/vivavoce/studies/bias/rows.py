@@ -68,30 +68,30 @@ _WORSE_TEXTS = {
 
 def bias_sentences(rows: Sequence[BiasRow], names: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
     """A sentence for each tested row, in the order of the rows; the rows with too few pairs share one."""
-    several = len({row.benchmark for row in rows}) > 1
+    many_benchmarks = len({row.benchmark for row in rows}) > 1
     tested = [row for row in rows if row.verdict_code is not None]
     for (benchmark, *name, contrast, kind), group in groupby(tested, key=_contrast_key):
         metric, criterion, rater = name
-        where = f" ({benchmark})" if several else ""
+        place = f" ({benchmark})" if many_benchmarks else ""
         contrast_text = _CONTRAST_TEXTS[contrast].format(type=kind)
-        what = f"{names[metric, criterion, rater]}{where}, {contrast_text}"
+        subject = f"{names[metric, criterion, rater]}{place}, {contrast_text}"
         few = []
         for row in group:
             if row.verdict_code == "too_few":
                 few.append(row)
             else:
-                yield f"{row.candidate}, {what}: {row.verdict}"
+                yield f"{row.candidate}, {subject}: {row.verdict}"
         if few:
-            yield _few_text(few, what)
+            yield _few_text(few, subject)
 
 
-def _few_text(rows: Sequence[BiasRow], what: str) -> str:
+def _few_text(rows: Sequence[BiasRow], subject: str) -> str:
     if len(rows) == 1:
-        return f"{rows[0].candidate}, {what}: {rows[0].verdict}"
+        return f"{rows[0].candidate}, {subject}: {rows[0].verdict}"
     # Nothing can be said of any of them, and once is enough.
     pairs = sorted({row.n_pairs or 0 for row in rows})
     n = count(pairs[0], "pair") if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]} pairs"
-    return f"{what}: {n}: too few to say of {', '.join(row.candidate for row in rows)}."
+    return f"{subject}: {n}: too few to say of {', '.join(row.candidate for row in rows)}."
 
 
 def _contrast_key(row: BiasRow) -> tuple[str, ...]:
@@ -133,8 +133,8 @@ def _verdict_text(row: BiasRow, measure: Measure) -> str:
         case "better":
             return f"{text} The twin is better."
     family = row.family or 0
-    over = f", by Holm over {family} tests" if family > 1 else ""
-    return f"{text} Nothing was shown{over}{detectable}"
+    adjustment = f", by Holm over {family} tests" if family > 1 else ""
+    return f"{text} Nothing was shown{adjustment}{detectable}"
 
 
 def _cases(row: BiasRow) -> str:

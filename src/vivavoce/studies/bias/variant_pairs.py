@@ -87,7 +87,7 @@ def pair_differences(values: pl.DataFrame, pairs: Sequence[VariantPair], *, high
         pl.col("variant").alias("partner"),
         *(pl.col(column).alias(f"{column}_other") for column in ("observed", "low", "high", "failed")),
     )
-    both = (
+    paired = (
         table.join(values, on=place, how="inner")
         .join(partners, on=["candidate", "benchmark", "item", "partner"], how="inner")
         # Null limits say that the score is set aside; a failed one has limits.
@@ -99,16 +99,16 @@ def pair_differences(values: pl.DataFrame, pairs: Sequence[VariantPair], *, high
         return difference if higher else -difference
 
     # The twin at its best limit and its partner at the worst give the smallest difference.
-    least, most = worse("high", "low"), worse("low", "high")
-    return both.select(
+    smallest, largest = worse("high", "low"), worse("low", "high")
+    return paired.select(
         *VariantPair._fields,
         *("group", "candidate"),
         value="observed",
         other="observed_other",
         d=worse("observed", "observed"),
         # Where lower is better the sign of `worse` turns, and the two ends change places.
-        d_low=least if higher else most,
-        d_high=most if higher else least,
+        d_low=smallest if higher else largest,
+        d_high=largest if higher else smallest,
         failed=pl.col("failed") + pl.col("failed_other"),
     ).sort("candidate", *place)
 

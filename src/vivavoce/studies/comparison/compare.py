@@ -152,15 +152,15 @@ def _text(rows: Sequence[ComparisonRow]) -> str:
 
 def _subjects(rows: Sequence[ComparisonRow]) -> list[str]:
     """What each row is about, as far as the rows differ in it: 'harm by Ann on exam:', or nothing."""
-    several = {
+    judged = {
         name for name in ("criterion", "rater", "benchmark") if len({getattr(row, name) for row in rows}) > 1
     }
     subjects = []
     for row in rows:
-        words = [row.criterion] if several else []
-        words += [f"by {row.rater}"] if "rater" in several and row.rater else []
-        words += [f"on {row.benchmark}"] if "benchmark" in several else []
-        subjects.append(f"{' '.join(words)}:" if several else "")
+        words = [row.criterion] if judged else []
+        words += [f"by {row.rater}"] if "rater" in judged and row.rater else []
+        words += [f"on {row.benchmark}"] if "benchmark" in judged else []
+        subjects.append(f"{' '.join(words)}:" if judged else "")
     return subjects
 
 
@@ -262,8 +262,8 @@ def _row(
     """All columns of a pair that was compared; of an interim analysis, as its plan corrects them."""
     pair, observed, on_answered = compared.pair, compared.observed, compared.on_answered
     levels = test.levels() if test else Levels.of(family)
-    alone = levels.alone
-    low_answered, high_answered = _ends(pair, on_answered.interval(level=alone) if on_answered else None)
+    level = levels.alone
+    low_answered, high_answered = _ends(pair, on_answered.interval(level=level) if on_answered else None)
     row = replace(
         paired_row(compared, corrected, family, looks, levels),
         q=corrected.q,
@@ -275,12 +275,12 @@ def _row(
         low_answered=low_answered,
         high_answered=high_answered,
         n_answered=_n_answered(compared),
-        mde=_mde(pair, observed, level=alone),
+        mde=_mde(pair, observed, level=level),
         n_needed=_n_needed(compared, levels.family),
     )
     if test:
         row = test.columns(row, corrected)
-    row = with_verdict(with_bounds(row, compared, level=alone), compared, corrected, levels)
+    row = with_verdict(with_bounds(row, compared, level=level), compared, corrected, levels)
     return replace(row, reason="; ".join((*_label_reasons(compared), *_reasons(row, compared))) or None)
 
 

@@ -67,9 +67,9 @@ def comparison_digest(digests: Mapping[PairKey, str], settings: Mapping[str, Any
 def _content(rows: pl.DataFrame) -> bytes:
     """The score rows on items that both candidates have scores on, sorted, as text."""
     items = list(ITEM)
-    both = rows.group_by(items).agg(pl.col("candidate").n_unique()).filter(pl.col("candidate") > 1)
+    shared = rows.group_by(items).agg(pl.col("candidate").n_unique()).filter(pl.col("candidate") > 1)
     columns = [*items, "candidate", *(name for name in CONTENT if name in rows.columns)]
-    common = rows.join(both, on=items, how="semi").select(columns)
+    common = rows.join(shared, on=items, how="semi").select(columns)
     return common.sort(columns, nulls_last=True).write_csv().encode()
 
 

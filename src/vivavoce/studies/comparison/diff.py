@@ -216,20 +216,22 @@ def _moved(change: Change, margin: float | None) -> Iterator[PartRow]:
     if reason:
         yield MovedRow(**change.place, n_answers=change.both.height, reason=reason)
         return
-    both = change.both.with_columns(d=pl.col("other") - pl.col("one"))
-    moved = both.filter(pl.col("d").abs() > SAME)
-    least = margin or change.new.criterion.smallest_difference or change.old.criterion.smallest_difference
+    moves = change.both.with_columns(d=pl.col("other") - pl.col("one"))
+    moved = moves.filter(pl.col("d").abs() > SAME)
+    margin_used = (
+        margin or change.new.criterion.smallest_difference or change.old.criterion.smallest_difference
+    )
     yield MovedRow(
         **change.place,
-        n_answers=both.height,
+        n_answers=moves.height,
         n_moved=moved.height,
         n_up=int((moved["d"] > 0).sum()),
         n_down=int((moved["d"] < 0).sum()),
-        n_items=both.n_unique(["item", "variant"]),
+        n_items=moves.n_unique(["item", "variant"]),
         n_items_moved=moved.n_unique(["item", "variant"]),
-        n_groups=both.n_unique("group"),
-        margin=least,
-        n_by_margin=None if least is None else int((both["d"].abs() >= least - SAME).sum()),
+        n_groups=moves.n_unique("group"),
+        margin=margin_used,
+        n_by_margin=None if margin_used is None else int((moves["d"].abs() >= margin_used - SAME).sum()),
     )
     items = change.items.filter(pl.col("d").abs() > SAME).sort(
         pl.col("d").abs(), *ITEM[1:3], "candidate", descending=[True, False, False, False]
@@ -247,13 +249,13 @@ def _moved(change: Change, margin: float | None) -> Iterator[PartRow]:
 
 
 def _agreement(change: Change) -> Iterator[PartRow]:
-    both = change.both
+    pairs = change.both
     reason = change.why_empty or change.why_not_subtracted
     if reason:
-        yield AgreementRow(**change.place, candidate="", n_answers=both.height, reason=reason)
+        yield AgreementRow(**change.place, candidate="", n_answers=pairs.height, reason=reason)
         return
-    yield from _coefficients(change, both, "")
-    for (name,), part in both.sort("candidate", *RESPONSE[:3]).group_by("candidate", maintain_order=True):
+    yield from _coefficients(change, pairs, "")
+    for (name,), part in pairs.sort("candidate", *RESPONSE[:3]).group_by("candidate", maintain_order=True):
         yield from _coefficients(change, part, str(name))
 
 
@@ -306,10 +308,10 @@ def _of_type(rows: Sequence[PartRow], kind: type[_Row]) -> list[_Row]:
 
 def _text(change: Change, rows: Sequence[PartRow]) -> str:
     """A paragraph for a criterion, of a line for each thing that may have changed."""
-    by = ""
+    rater_text = ""
     if change.old.rater and change.old.rater == change.new.rater:
-        by = f" by {change.old.rater}"
-    lines = [f"{change.old.criterion.criterion}{by} on {change.benchmark}."]
+        rater_text = f" by {change.old.rater}"
+    lines = [f"{change.old.criterion.criterion}{rater_text} on {change.benchmark}."]
     lines.append(_overlap_line(_of_type(rows, OverlapRow)[0]))
     if not change.why_empty:
         lines += [
@@ -334,11 +336,11 @@ def _moved_line(row: MovedRow, agreement: Sequence[AgreementRow]) -> str:
         return f"Marks are not subtracted: {row.reason}."
     if not row.n_moved:
         return "No mark moved."
-    least = "" if row.margin is None else f"; {row.n_by_margin:,} by {plain(row.margin)} or more"
+    margin_text = "" if row.margin is None else f"; {row.n_by_margin:,} by {plain(row.margin)} or more"
     line = (
         f"{row.n_moved:,} of {count(row.n_answers, 'mark')} moved, {row.n_up:,} up and "
         f"{row.n_down:,} down, on {row.n_items_moved:,} of {count(row.n_items or 0, 'question')} "
-        f"({count(row.n_groups or 0, 'case')}){least}."
+        f"({count(row.n_groups or 0, 'case')}){margin_text}."
     )
     return f"{line} Agreement: {_agreement_words(agreement)}."
 
@@ -425,8 +427,8 @@ def _bridge_line(change: Change, bridges: Sequence[BridgeRow], carried: Sequence
 
 def _residual_words(line: BridgeRow, criterion: Criterion) -> str:
     furthest_by = line.furthest_by or 0.0
-    far, off = (number(abs(x), criterion) for x in (furthest_by, line.residual or 0.0))
+    far, gap = (number(abs(x), criterion) for x in (furthest_by, line.residual or 0.0))
     return (
-        f"single marks may not, they lie {off} from the line. Furthest from it is {line.furthest}, {far} "
+        f"single marks may not, they lie {gap} from the line. Furthest from it is {line.furthest}, {far} "
         f"{'above' if furthest_by > 0 else 'below'}."
     )

@@ -184,13 +184,13 @@ def _with_difference(row: FormsRow, differences: Floats, cases: Any) -> FormsRow
 
 def _pairs(matrices: Sequence[ScoreMatrix]) -> Iterator[_Pair]:
     """The matrices of two benchmarks that share cases: by one measure, or by two that have none in common."""
-    on = {(_name(m.measure), m.benchmark) for m in matrices}
+    measured = {(_name(m.measure), m.benchmark) for m in matrices}
     for first, second in combinations(matrices, 2):
         if first.benchmark == second.benchmark or not np.isin(first.groups, second.groups).any():
             continue
         names = _name(first.measure), _name(second.measure)
         # What is scored alike in both forms is compared with itself, not with every other measure.
-        crossed = (names[0], second.benchmark) in on or (names[1], first.benchmark) in on
+        crossed = (names[0], second.benchmark) in measured or (names[1], first.benchmark) in measured
         if names[0] == names[1] or not crossed:
             yield _Pair(first, second)
 
@@ -240,11 +240,11 @@ def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
         first = names[row.metric, row.criterion, row.rater]
         second = names[row.metric_2, row.criterion_2, row.rater_2]
         with_second = "" if first == second else f"{second} on "
-        what = f"{first} on {row.benchmark} and {with_second}{row.benchmark_2}"
+        subject = f"{first} on {row.benchmark} and {with_second}{row.benchmark_2}"
         if row.candidate:
-            yield f"{what}: {row.candidate} {_figures_text(row, n_tests)}"
+            yield f"{subject}: {row.candidate} {_figures_text(row, n_tests)}"
         elif row.order_tau is not None:
-            yield f"{what} order {row.n_candidates} candidates with Kendall's tau {row.order_tau:.2f}."
+            yield f"{subject} order {row.n_candidates} candidates with Kendall's tau {row.order_tau:.2f}."
 
 
 def _has_no_figure(row: FormsRow) -> bool:
@@ -257,15 +257,17 @@ def _lacking_texts(rows: Sequence[FormsRow], names: Mapping[Any, str]) -> Iterat
     lacking: dict[tuple[str, str, str], list[FormsRow]] = {}
     for row in rows:
         lacking.setdefault((row.benchmark, row.benchmark_2, str(row.reason)), []).append(row)
-    for (first, second, why), alike in lacking.items():
+    for (first, second, reason), alike in lacking.items():
         pairs = {
             (names[r.metric, r.criterion, r.rater], names[r.metric_2, r.criterion_2, r.rater_2])
             for r in alike
         }
-        by = and_so(dict.fromkeys(*pairs)) if len(pairs) == 1 else f"{count(len(pairs), 'pair')} of measures"
+        measures_text = (
+            and_so(dict.fromkeys(*pairs)) if len(pairs) == 1 else f"{count(len(pairs), 'pair')} of measures"
+        )
         candidates = list({r.candidate: None for r in alike})
-        who = candidates[0] if len(candidates) == 1 else count(len(candidates), "candidate")
-        yield f"{by} on {first} and {second}: no figure of {who}: {why}."
+        candidates_text = candidates[0] if len(candidates) == 1 else count(len(candidates), "candidate")
+        yield f"{measures_text} on {first} and {second}: no figure of {candidates_text}: {reason}."
 
 
 def _figures_text(row: FormsRow, n_tests: int) -> str:

@@ -189,8 +189,8 @@ def _failure(worse: str | None) -> Literal["worse", "unclear"]:
 
 def _about(row: ComparisonRow, reason: str | None) -> str | None:
     """The reason with the candidate it is about, and by what."""
-    by = ", ".join(dict.fromkeys(filter(None, (row.metric, row.criterion, row.rater))))
-    return f"{row.b} ({by}) {reason}" if reason else None
+    names = ", ".join(dict.fromkeys(filter(None, (row.metric, row.criterion, row.rater))))
+    return f"{row.b} ({names}) {reason}" if reason else None
 
 
 def _condition(row: ComparisonRow, terms: GateTerms) -> str:
@@ -293,17 +293,17 @@ def _more_data(row: ComparisonRow) -> str:
 def _critical_check(counted: CriticalCount, terms: GateTerms) -> CheckRow:
     """The check of one new candidate's critical responses."""
     allowed = terms.max_critical or 0
-    over, could = counted.n_critical > allowed, counted.most > allowed
+    exceeded, could = counted.n_critical > allowed, counted.most > allowed
     return CheckRow(
         candidate=counted.candidate,
         metric="; ".join(counted.lines),
         criterion="critical answers",
         condition=f"at most {count(allowed, 'critical answer')}",
-        outcome="critical" if over else "unclear" if could else "passed",
+        outcome="critical" if exceeded else "unclear" if could else "passed",
         closes=could,
         verdict=f"{count(counted.n_critical, 'critical answer')} of {counted.n_responses:,}.",
         reason=_critical_sentence(counted, allowed) if could or counted.most > counted.n_critical else None,
-        opens=None if over or not could else _critical_opens(counted),
+        opens=None if exceeded or not could else _critical_opens(counted),
     )
 
 
@@ -328,9 +328,9 @@ def _could(counted: CriticalCount) -> Iterator[str]:
 
 
 def _critical_opens(counted: CriticalCount) -> str:
-    what = [
+    parts = [
         *(["score what failed again"] if counted.n_failed else []),
         *(["score the other answers"] if counted.n_unscored else []),
         *(["collect the answers that are not there"] if counted.n_absent else []),
     ]
-    return f"To open it, {', '.join(what)}."
+    return f"To open it, {', '.join(parts)}."

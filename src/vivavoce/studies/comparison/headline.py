@@ -68,15 +68,15 @@ class Unit(NamedTuple):
 def pair_headline(row: Row, unit: Unit, name: Name) -> str:
     """The verdict on two candidates as one sentence."""
     first, second = (row["b"], row["a"]) if row["favours"] == "b" else (row["a"], row["b"])
-    a, b, within = name(first), name(second), unit.margin(row["margin"])
+    a, b, margin = name(first), name(second), unit.margin(row["margin"])
     match row["verdict_code"]:
         case "better" | "better_by_margin":
             return f"{_better_than(row, a)} {b} by {_by(row, unit)}{_matters(row, unit)}."
         case "equivalent":
-            return f"{_scale(row)}{a} and {b} are equivalent within {within}{_difference(row, unit, name)}."
+            return f"{_scale(row)}{a} and {b} are equivalent within {margin}{_difference(row, unit, name)}."
         case "not_worse":
-            by = f"by more than {within}, and was not shown to be better"
-            return f"{_scale(row)}{a} is not worse than {b} {by}{_difference(row, unit, name)}."
+            bound = f"by more than {margin}, and was not shown to be better"
+            return f"{_scale(row)}{a} is not worse than {b} {bound}{_difference(row, unit, name)}."
         case "cannot_tell":
             scale = f" {_scale(row)[0].lower()}{_scale(row)[1:-2]}" if _scale(row) else ""
             return f"This exam cannot tell {a} and {b} apart{scale}{_difference(row, unit, name)}."
@@ -139,13 +139,13 @@ def _code(row: Row, leader: str) -> str:
 
 def _better(leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name) -> str:
     """That the leader is better than these of all `n` others, and by how much."""
-    claim, again = _better_than(rows[0], name(leader)), "to" if rows[0]["judge_alone"] else "than"
-    by = [f"{name(_opponent(row, leader))} by {_by(row, unit, again=row is not rows[0])}" for row in rows]
+    claim, preposition = _better_than(rows[0], name(leader)), "to" if rows[0]["judge_alone"] else "than"
+    gains = [f"{name(_opponent(row, leader))} by {_by(row, unit, again=row is not rows[0])}" for row in rows]
     if len(rows) < MOST_NAMES:
-        return f"{claim} {f' and {again} '.join(by)}"
+        return f"{claim} {f' and {preposition} '.join(gains)}"
     if len(rows) == n:
-        return f"{claim} all {n} others, {again} the next, {by[0]}"
-    return f"{claim} {by[0]}, and {again} {count(len(rows) - 1, 'other')}"
+        return f"{claim} all {n} others, {preposition} the next, {gains[0]}"
+    return f"{claim} {gains[0]}, and {preposition} {count(len(rows) - 1, 'other')}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -184,21 +184,21 @@ def _by(row: Row, unit: Unit, *, again: bool = False) -> str:
     # Where lower is better the winner's difference is below 0: an amount of "better" bears no minus.
     sign = (-1 if row["favours"] == "b" else 1) * (-1 if lower and not log else 1)
     write = factor if log else unit.figure
-    difference, inside = sign * (row["difference"] or 0.0), _certainty(row, sign, write)
+    difference, certainty = sign * (row["difference"] or 0.0), _certainty(row, sign, write)
     if again:
-        return f"{write(difference)} ({inside})"
+        return f"{write(difference)} ({certainty})"
     amount = f"a factor of {factor(difference)}" if log else unit.amount(difference)
-    return f"{amount} ({inside}{'; lower is better' if lower else ''})"
+    return f"{amount} ({certainty}{'; lower is better' if lower else ''})"
 
 
 def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
     """The interval of a difference, or its p where there is none."""
-    low, high, alone = row["low_family"], row["high_family"], ""
+    low, high, note = row["low_family"], row["high_family"], ""
     # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
     if low is not None and high is not None and low <= 0 <= high:
-        low, high, alone = row["low"], row["high"], " for this pair alone"
+        low, high, note = row["low"], row["high"], " for this pair alone"
     if low is not None and high is not None:
-        return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + alone
+        return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + note
     p = row["p_adjusted"]
     return "without an interval" if p is None else f"p {p:.2g} by sign flips of cases"
 

@@ -133,17 +133,17 @@ class PooledFigures(NamedTuple):
         """The same the other way round."""
         return self._replace(first=self.second, second=self.first)
 
-    def has_sums_of(self, other: "PooledFigures") -> bool:
+    def has_sums_of(self, figures: "PooledFigures") -> bool:
         """Whether the numerators of both are the same, item by item, but for their unit.
 
         The first column of both is a numerator. What it is divided by may differ.
         """
-        ours, theirs = (np.concatenate([x.first[:, 0], x.second[:, 0]]) for x in (self, other))
-        if ours.shape != theirs.shape or not (ours.any() and theirs.any()):
+        sums, theirs = (np.concatenate([x.first[:, 0], x.second[:, 0]]) for x in (self, figures))
+        if sums.shape != theirs.shape or not (sums.any() and theirs.any()):
             return False
         # Cross products compare two units without dividing; the largest entry loses least to rounding.
-        largest = int(np.argmax(np.abs(ours)))
-        return bool(np.allclose(ours * theirs[largest], theirs * ours[largest], rtol=1e-9, atol=0))
+        largest = int(np.argmax(np.abs(sums)))
+        return bool(np.allclose(sums * theirs[largest], theirs * sums[largest], rtol=1e-9, atol=0))
 
     def means(self) -> tuple[float, float]:
         """The two figures, as `statistic` gives them."""
@@ -196,22 +196,22 @@ class Compared(NamedTuple):
     correction: Correction | None = None
     uncorrected: str | None = None
 
-    def form_of(self, other: "Compared") -> bool:
+    def form_of(self, compared: "Compared") -> bool:
         """Whether two criteria of one call are one number in two forms, so that both ask one thing.
 
         They divide the same sums by other sizes, and one of them at least is a perplexity: nats per word and
         per byte, or their exponentials. Precision and recall share what they divide, and ask two things.
         """
-        pairs = (self.pair, other.pair)
-        ours, theirs = ((p.benchmark, p.a, p.b, p.measure.signature, p.measure.rater) for p in pairs)
+        pairs = (self.pair, compared.pair)
+        key, theirs = ((p.benchmark, p.a, p.b, p.measure.signature, p.measure.rater) for p in pairs)
         criteria = [p.measure.criterion for p in pairs]
         return (
-            ours == theirs
+            key == theirs
             and all(map(ratio_of, criteria))
             and any(map(on_log_scale, criteria))
             and isinstance(self.data, PooledFigures)
-            and isinstance(other.data, PooledFigures)
-            and self.data.has_sums_of(other.data)
+            and isinstance(compared.data, PooledFigures)
+            and self.data.has_sums_of(compared.data)
         )
 
 
@@ -381,11 +381,11 @@ def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
 
 def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:
     """The difference on what both answered: scores that are ok, on items where both have one."""
-    both = _joined(pair, scores.answered)
-    if not both.height or absent_sections(both):
+    pairs = _joined(pair, scores.answered)
+    if not pairs.height or absent_sections(pairs):
         return None
-    differences = (both["observed"] - both["observed_2"]).to_numpy()
-    return Arrays(differences, both["group"].to_numpy(), weighing_of(both)).paired()
+    differences = (pairs["observed"] - pairs["observed_2"]).to_numpy()
+    return Arrays(differences, pairs["group"].to_numpy(), weighing_of(pairs)).paired()
 
 
 def _on_fixed_items(

@@ -73,10 +73,10 @@ def _pairs_on(
     scored = {key: set(part["candidate"]) for key, part in rows.items()}
     resolved: dict[int, CandidateScores] = {}
     for a, b in names:
-        key, why = _version(scored, versions, benchmark, a, b)
+        key, reason = _version(scored, versions, benchmark, a, b)
         pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
-        if why:
-            yield Incomparable(pair, why)
+        if reason:
+            yield Incomparable(pair, reason)
             continue
         if key not in resolved:
             resolved[key] = candidate_scores(rows[key], versions[key].criterion)
@@ -97,10 +97,10 @@ def _version(
     `scored` are the candidates that each version scored.
     """
     of_a, of_b = ({key for key, candidates in scored.items() if name in candidates} for name in (a, b))
-    both = of_a & of_b
-    key = max(both or of_a | of_b or versions)
+    shared = of_a & of_b
+    key = max(shared or of_a | of_b or versions)
     metric = versions[key].metric
     for name, keys in ((a, of_a), (b, of_b)):
         if not keys:
             return key, f"{name} has no marks by {metric} on {benchmark}"
-    return key, None if both else f"they were marked by different versions of {metric}"
+    return key, None if shared else f"they were marked by different versions of {metric}"

@@ -296,10 +296,10 @@ def _residuals(items: pl.DataFrame, link: Link) -> dict[str, float]:
 def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[CarriedRow]:
     """What old means correspond to by the line."""
     linked = _old_means(items)
-    least, greatest = min(linked.values()), max(linked.values())
+    lowest, highest = min(linked.values()), max(linked.values())
     mean = weighted_mean(items["one"].to_numpy(), weights_of(items))
     of_old_alone = change.responses.drop_nulls("one").filter(~pl.col("candidate").is_in(list(linked)))
-    means = [("least", "", least), ("mean", "", mean), ("greatest", "", greatest)]
+    means = [("least", "", lowest), ("mean", "", mean), ("greatest", "", highest)]
     means += [("candidate", name, old) for name, old in sorted(_old_means(of_old_alone).items())]
     scale = change.new.criterion
     for point, name, old in means:
@@ -307,9 +307,9 @@ def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[Carrie
         if carried is None:
             continue
         reasons = []
-        if not least - 1e-9 <= old <= greatest + 1e-9:
+        if not lowest - 1e-9 <= old <= highest + 1e-9:
             reasons.append(
-                f"outside the means that were linked, {least:.3g} to {greatest:.3g}: the line is extended"
+                f"outside the means that were linked, {lowest:.3g} to {highest:.3g}: the line is extended"
             )
         if not link.erring:
             reasons.append("all lie on the line: no interval")

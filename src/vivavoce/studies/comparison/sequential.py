@@ -118,15 +118,15 @@ def key_of(pair: Pair) -> PairKey:
 
 def corrections(tests: Sequence[PlannedTest]) -> list[Corrected]:
     """The p values of interim analyses, corrected over their plans and by Bonferroni over the family."""
-    alone = [test.p(test.compared.observed) for test in tests]
-    q = stats.benjamini_hochberg(alone)
+    p_values = [test.p(test.compared.observed) for test in tests]
+    q = stats.benjamini_hochberg(p_values)
     return [
         Corrected(
-            observed=min(1.0, test.family * alone[k]),
+            observed=min(1.0, test.family * p_values[k]),
             filled=min(1.0, test.family * test.worse_p()),
             q=float(q[k]),
             form_of=test.form_of,
-            alone=alone[k],
+            alone=p_values[k],
         )
         for k, test in enumerate(tests)
     ]
@@ -138,17 +138,17 @@ def notes_on_plans(rows: Sequence[ComparisonRow]) -> Iterator[str]:
     of_plans: dict[tuple[int | None, int | None], list[ComparisonRow]] = {}
     for row in planned:
         of_plans.setdefault((row.analysis, row.analyses), []).append(row)
-    for first, *others in of_plans.values():
-        pairs = dict.fromkeys(f"{row.a} and {row.b}" for row in (first, *others))
-        about = "" if len(of_plans) == 1 else f", of {', '.join(pairs)}"
+    for first, *later_plans in of_plans.values():
+        pairs = dict.fromkeys(f"{row.a} and {row.b}" for row in (first, *later_plans))
+        scope = "" if len(of_plans) == 1 else f", of {', '.join(pairs)}"
         if first.analyses is None:
             yield (
-                f"Interim analysis {first.analysis} of any number{about} (confidence sequence): p values and "
+                f"Interim analysis {first.analysis} of any number{scope} (confidence sequence): p values and "
                 "intervals hold over all analyses together, however many there will be."
             )
         else:
             yield (
-                f"Interim analysis {first.analysis} of {first.analyses}{about} (O'Brien-Fleming spending): p "
+                f"Interim analysis {first.analysis} of {first.analyses}{scope} (O'Brien-Fleming spending): p "
                 f"values and intervals hold over all {first.analyses} together; "
                 f"{_share(first.alpha_spent or 0.0)} of alpha .05 is spent."
             )

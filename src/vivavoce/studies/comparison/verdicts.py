@@ -129,7 +129,7 @@ def leads_of(pairs: Sequence[Compared]) -> list[int]:
     """
     leads = []
     for k, pair in enumerate(pairs):
-        forms = [j for j, other in enumerate(pairs) if j == k or pair.form_of(other)]
+        forms = [j for j, candidate_pair in enumerate(pairs) if j == k or pair.form_of(candidate_pair)]
         leads.append(min(forms, key=lambda j: (on_log_scale(pairs[j].pair.measure.criterion), j)))
     return leads
 
@@ -143,12 +143,12 @@ def correct(pairs: Sequence[Compared], leads: Sequence[int]) -> list[Corrected]:
     for k, lead in enumerate(leads):
         # Another form takes its lead's place, so it is corrected for as many tests and no more.
         members = np.where(family == lead, k, family)
-        at = members.tolist().index(k)
+        position = members.tolist().index(k)
         corrected.append(
             Corrected(
-                observed=float(stats.holm(observed[members])[at]),
-                filled=float(stats.holm(filled[members])[at]),
-                q=float(stats.benjamini_hochberg(observed[members])[at]),
+                observed=float(stats.holm(observed[members])[position]),
+                filled=float(stats.holm(filled[members])[position]),
+                q=float(stats.benjamini_hochberg(observed[members])[position]),
                 form_of=form_of(pairs, k, lead),
                 alone=float(observed[k]),
             )
@@ -174,8 +174,8 @@ def verdict_of(compared: Compared, corrected: Corrected, level: float) -> Verdic
         return stats.verdict(observed, margin=margin)
     if compared.fillings is None:
         # Nothing bounds what failed, so only "too few" can be said without it.
-        alone = stats.verdict(observed, margin=margin)
-        return alone if alone.code in ("too_few", "incomparable") else Verdict("depends")
+        evidence_alone = stats.verdict(observed, margin=margin)
+        return evidence_alone if evidence_alone.code in ("too_few", "incomparable") else Verdict("depends")
     worst, best = compared.fillings
     filled = _evidence(compared, worst, corrected.filled, ("d_low", "d_high"), level, best=best)
     return stats.verdict(observed, filled, margin=margin)
@@ -231,9 +231,9 @@ def gate_interval(compared: Compared, level: float) -> stats.Interval | None:
     columns, (worst, best) = ("d", "d"), (compared.observed, compared.observed)
     if compared.failed and compared.fillings:
         columns, (worst, best) = ("d_low", "d_high"), compared.fillings
-    near = _margin_interval(compared, columns[0], worst, level, stats.gate_interval)
+    nearer = _margin_interval(compared, columns[0], worst, level, stats.gate_interval)
     far = _margin_interval(compared, columns[1], best, level, stats.gate_interval)
-    return stats.Interval(near.low, far.high) if near and far else None
+    return stats.Interval(nearer.low, far.high) if nearer and far else None
 
 
 def _margin_interval(
@@ -258,22 +258,22 @@ def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> st
         return _basis_on_labels(row, compared.correction, criterion)
     means = compared.means
     out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
-    ahead, behind = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
+    greater, lesser = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
     return (
         f"On {count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)}): {row.a} "
         f"{number(means[0], criterion)}, {row.b} {number(means[1], criterion)}{out_of}; "
-        f"{row.a} {ahead} in {row.wins}, equal in {row.ties}, {behind} in {row.losses}."
+        f"{row.a} {greater} in {row.wins}, equal in {row.ties}, {lesser} in {row.losses}."
     )
 
 
 def _basis_on_labels(row: ComparisonRow, change: Correction, criterion: Criterion) -> str:
     """What a verdict on people's scale rests on: the labels, and the difference by each."""
-    judge, people, both = (
+    judge, people, n_both = (
         number(d or 0.0, criterion) for d in (row.difference_judge, row.difference_people, row.difference)
     )
     return (
         f"People scored {count(change.n_labelled, 'question')} of {row.n_items:,} "
-        f"({cases(row.n_groups, row.effective_cases)}): {row.a} less {row.b} is {both} on their scale, "
+        f"({cases(row.n_groups, row.effective_cases)}): {row.a} less {row.b} is {n_both} on their scale, "
         f"{people} by their scores alone, {judge} by the judge."
     )
 
@@ -281,7 +281,7 @@ def _basis_on_labels(row: ComparisonRow, change: Correction, criterion: Criterio
 def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed: int) -> str:
     """The verdict on a row, in words that hold for the whole family."""
     a, b = (row.b, row.a) if verdict.favours == "b" else (row.a, row.b)
-    margin, within, important = _margin_words(row, criterion)
+    margin, margin_text, important = _margin_words(row, criterion)
     match verdict.code:
         case "incomparable":
             return f"These two cannot be compared: {row.reason}."
@@ -296,14 +296,14 @@ def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed:
                 "smaller": f" The difference is smaller than {important}.",
                 "open": " Whether it matters is open.",
             }
-            by = _difference(row, verdict, criterion, b)
-            return f"{_claim(row, a)} ({by}).{matters.get(verdict.size or '', '')}"
+            amount = _difference(row, verdict, criterion, b)
+            return f"{_claim(row, a)} ({amount}).{matters.get(verdict.size or '', '')}"
         case "equivalent":
-            return f"{_scale(row)}{a} and {b} are equivalent within {within}."
+            return f"{_scale(row)}{a} and {b} are equivalent within {margin_text}."
         case "not_worse":
-            by_more = f"{_scale(row)}{a} is not worse than {b} by more than {within}"
+            by_more = f"{_scale(row)}{a} is not worse than {b} by more than {margin_text}"
             return f"{by_more}. It was not shown to be better."
-    return _undecided(row, criterion, within)
+    return _undecided(row, criterion, margin_text)
 
 
 def _too_few(row: ComparisonRow) -> str:
@@ -323,9 +323,9 @@ def _claim(row: ComparisonRow, a: str) -> str:
 
 
 def _dependent(failed: int) -> str:
-    them = "it" if failed == 1 else "them"
+    pronoun = "it" if failed == 1 else "them"
     return (
-        f"It depends on the {count(failed, 'answer')} that could not be marked. Mark {them} again before "
+        f"It depends on the {count(failed, 'answer')} that could not be marked. Mark {pronoun} again before "
         "deciding."
     )
 
@@ -358,19 +358,19 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     return f"{size}, {number(low, criterion)} to {number(high, criterion)}{alone}"
 
 
-def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
+def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> str:
     """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
     able = needed = ""
     low, high = criterion.low, criterion.high
     if row.mde_family and low is not None and high is not None and row.mde_family > high - low:
         able = " No difference on this scale is large enough to be found four times in five."
     elif row.mde_family:
-        least = f"a difference of {number(row.mde_family, criterion)}"
+        smallest = f"a difference of {number(row.mde_family, criterion)}"
         if on_log_scale(criterion):
-            least = f"a factor of {factor(row.mde_family)}"
-        able = f" It would have found {least} four times in five."
+            smallest = f"a factor of {factor(row.mde_family)}"
+        able = f" It would have found {smallest} four times in five."
     if row.n_needed:
-        needed = f" To tell {within} apart takes about {count(row.n_needed, 'question')}."
+        needed = f" To tell {margin_text} apart takes about {count(row.n_needed, 'question')}."
     scale = _scale(row).rstrip(", ")
     on_scale = f" {scale[0].lower()}{scale[1:]}" if scale else ""
     return f"This exam cannot tell them apart{on_scale}.{able}{needed}"
@@ -437,10 +437,10 @@ def footnote(family: int, looks: int, margin: float | None, *, planned: bool = F
         if planned
         else "p by Holm, intervals in the sentences by Bonferroni"
     )
-    several = "1 comparison made"
+    comparisons = "1 comparison made"
     if family > 1:
-        several = f"{count(family, 'comparison')} made together: {corrected}"
+        comparisons = f"{count(family, 'comparison')} made together: {corrected}"
     # A margin that was set after results were seen proves less, so the note says which it was.
     earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier test')}"
     set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
-    return f"{several}. This is the {ordinal(looks)} test on this run.{set_when}"
+    return f"{comparisons}. This is the {ordinal(looks)} test on this run.{set_when}"

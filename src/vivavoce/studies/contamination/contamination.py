@@ -214,9 +214,9 @@ def _verdict(signal: Signal, row: ContaminationRow) -> tuple[str, str | None]:
         return _decoy_verdict(signal.least, signal.n_decoys or 0, row.p_adjusted, row.n_tests)
     comparison = signal.comparison
     assert comparison is not None  # what has a p and no decoys was tested in pairs
-    near = row.low if signal.sign > 0 else row.high
+    bound = row.low if signal.sign > 0 else row.high
     # Sign flips have no interval; beside a t test memory is named only where its interval shows it too.
-    excludes_zero = comparison.test == "sign-flip" or (near is not None and near * signal.sign > 0)
+    excludes_zero = comparison.test == "sign-flip" or (bound is not None and bound * signal.sign > 0)
     if row.p_adjusted <= stats.ALPHA and comparison.direction > 0 and excludes_zero:
         return (DIFFERENT if signal.weak else CONSISTENT), None
     different = comparison.n_different
@@ -244,14 +244,14 @@ def _sentences(
     """A sentence for each row; rows without a figure for one reason share one."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for signal, row in zip(all_signals, rows, strict=True):
-        what = f"{short[key_of(signal.measure)]} on {signal.benchmark}"
+        subject = f"{short[key_of(signal.measure)]} on {signal.benchmark}"
         if signal.value is not None:
-            yield f"{what}, {signal.candidate}{_figure_text(signal, signal.value, row)}"
+            yield f"{subject}, {signal.candidate}{_figure_text(signal, signal.value, row)}"
             continue
-        against = f", against {_AGAINST_TEXTS[signal.against]}" if signal.against else ""
-        lacking.setdefault((f"{what}{against}", str(row.reason)), []).append(signal.candidate)
-    for (what, reason), candidates in lacking.items():
-        yield f"{what}: {CANNOT_TELL}, {reason} ({', '.join(candidates)})."
+        baseline = f", against {_AGAINST_TEXTS[signal.against]}" if signal.against else ""
+        lacking.setdefault((f"{subject}{baseline}", str(row.reason)), []).append(signal.candidate)
+    for (subject, reason), candidates in lacking.items():
+        yield f"{subject}: {CANNOT_TELL}, {reason} ({', '.join(candidates)})."
 
 
 def _figure_text(signal: Signal, value: float, row: ContaminationRow) -> str:
@@ -289,8 +289,8 @@ def _difference_text(signal: Signal, value: float, row: ContaminationRow) -> str
 def _detectable_text(signal: Signal, row: ContaminationRow) -> str:
     if row.verdict != NO_SIGN or not row.mde_family:
         return ""
-    least = factor(-row.mde_family) + " times" if signal.logs else f"{row.mde_family:.2g}"
-    return f"; {least} would have been found four times in five"
+    smallest = factor(-row.mde_family) + " times" if signal.logs else f"{row.mde_family:.2g}"
+    return f"; {smallest} would have been found four times in five"
 
 
 def _signed_text(value: float, signal: Signal) -> str:

@@ -201,14 +201,14 @@ def _unevenness(shares: Floats) -> Floats:
 def _sentence(shares: Sequence[PositionRow], single: PositionRow, pooled: PositionRow) -> str:
     """One candidate's shares in a sentence."""
     first, k = shares[0], len(shares)
-    on = f"{count(first.n_items, 'question')} of {k} options in {count(first.n_groups, 'case')}"
-    head = f"{first.candidate} on {first.benchmark} ({on}): "
+    sample = f"{count(first.n_items, 'question')} of {k} options in {count(first.n_groups, 'case')}"
+    head = f"{first.candidate} on {first.benchmark} ({sample}): "
     if first.reason:
         return f"{head}{first.reason}; it takes {LEAST_GROUPS} cases."
     picked = ", ".join(f"place {r.position} {r.value:.2f}" for r in shares)
-    above = [f"place {r.position} ({r.low_family:.2f} to {r.high_family:.2f})" for r in shares if r.favoured]
-    what = f"favoured: {', '.join(above)}" if above else "no place was shown to be favoured"
+    places = [f"place {r.position} ({r.low_family:.2f} to {r.high_family:.2f})" for r in shares if r.favoured]
+    finding = f"favoured: {', '.join(places)}" if places else "no place was shown to be favoured"
     return (
-        f"{head}of its picks {picked}, where {1 / k:.2f} is even; {what}. Position bias {single.value:.2f}"
+        f"{head}of its picks {picked}, where {1 / k:.2f} is even; {finding}. Position bias {single.value:.2f}"
         f"{interval_text(single)} by question, {pooled.value:.2f} pooled."
     )

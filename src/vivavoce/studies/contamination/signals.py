@@ -85,16 +85,16 @@ def _verbatim(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) ->
     yield _mean(signal, _wordings(values.filter(pl.col("candidate") == signal.candidate))[0])
     # What is gone on with further loses more by other words: a larger model stands out here without memory.
     signal = signal._replace(against=REWRITTEN, weak=True)
-    both = _in_both_wordings(values, ["observed"], signal.candidate)
-    if isinstance(both, str):
-        yield signal._replace(reason=both)
+    pairs = _in_both_wordings(values, ["observed"], signal.candidate)
+    if isinstance(pairs, str):
+        yield signal._replace(reason=pairs)
         return
-    gaps = [(items["observed"] - items["observed_twin"]).to_numpy() for items in both]
-    alone = len(both) < 2
-    difference = gaps[0] if alone else gaps[0] - np.mean(gaps[1:], axis=0)
-    items = both[0]
+    gaps = [(items["observed"] - items["observed_twin"]).to_numpy() for items in pairs]
+    too_few = len(pairs) < 2
+    difference = gaps[0] if too_few else gaps[0] - np.mean(gaps[1:], axis=0)
+    items = pairs[0]
     comparison = stats.paired(difference, items["group"].to_numpy(), weights=weights_of(items))
-    yield _compared(signal, comparison, alone=alone)
+    yield _compared(signal, comparison, alone=too_few)
 
 
 def _bits(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> Iterator[Signal]:
@@ -133,15 +133,15 @@ def _bits_against_others(signal: Signal, items: pl.DataFrame, counted: Counts) -
 
 
 def _bits_in_other_words(signal: Signal, items: pl.DataFrame, counted: Counts) -> Signal:
-    both = _in_both_wordings(items, list(counted.columns), signal.candidate)
-    if isinstance(both, str):
-        return signal._replace(reason=both)
-    candidate, *others = both
+    counts = _in_both_wordings(items, list(counted.columns), signal.candidate)
+    if isinstance(counts, str):
+        return signal._replace(reason=counts)
+    candidate, *rewordings = counts
     # Of the others the two wordings change sides: what is left is one's own gap less the mean of theirs.
-    first = np.hstack([counted.of(candidate), *(counted.of(rows, "_twin") for rows in others)])
-    second = np.hstack([counted.of(candidate, "_twin"), *(counted.of(rows) for rows in others)])
+    first = np.hstack([counted.of(candidate), *(counted.of(rows, "_twin") for rows in rewordings)])
+    second = np.hstack([counted.of(candidate, "_twin"), *(counted.of(rows) for rows in rewordings)])
     comparison = _pooled_comparison(first, second, _log_factor, candidate)
-    return _compared(signal, comparison, alone=not others)
+    return _compared(signal, comparison, alone=not rewordings)
 
 
 def _pooled_comparison(

@@ -153,8 +153,8 @@ def _bare(measure: Measure) -> str:
 
 def _margin_of(measure: Measure, margins: Mapping[str, Margin]) -> Margin | str:
     """The margin of a measure, or why it has none."""
-    least = measure.criterion.smallest_difference
-    declared = Margin(least, "the metric") if least is not None else None
+    smallest = measure.criterion.smallest_difference
+    declared = Margin(smallest, "the metric") if smallest is not None else None
     margin = margins.get(measure.metric) or margins.get(_bare(measure)) or margins.get("") or declared
     if margin is None:
         return NO_MARGIN

@@ -30,10 +30,10 @@ def corrected(
     checked_cases = people.facts["group"].unique()
     for candidate in checker.candidates:
         answers = checker.of(candidate).answers
-        rest = answers.filter(
+        unlabelled = answers.filter(
             (pl.col("kind") == "answered") & ~pl.col("group").is_in(checked_cases.implode())
         )
-        yield _correction(replace(row, figure="corrected_precision", candidate=candidate), rest, errors)
+        yield _correction(replace(row, figure="corrected_precision", candidate=candidate), unlabelled, errors)
 
 
 def _error(
@@ -42,10 +42,10 @@ def _error(
     """The share of what people call true, or false, that the checker calls so too; or why there is none."""
     part = judged.filter(pl.col("second") == truth)
     row = replace(row, figure=figure, n_units=part.height)
-    what = f"{count(part.height, 'fact')} that people call {'true' if truth else 'false'}"
+    subject = f"{count(part.height, 'fact')} that people call {'true' if truth else 'false'}"
     # With fewer of the rarer kind its share is anything: too few errors to see how often they occur.
     if few := too_few(part["group"]):
-        reason = f"{what}, in {few}" if part.height else f"{what}: too few to tell"
+        reason = f"{subject}, in {few}" if part.height else f"{subject}: too few to tell"
         return replace(row, reason=reason), reason
     right, groups = (part["first"] == truth).cast(pl.Float64).to_numpy(), part["group"].to_numpy()
     mean, estimate = stats.cluster_mean(right, groups), stats.estimate_mean(right, groups, low=0.0, high=1.0)
@@ -85,10 +85,12 @@ def _with_figure(row: FactsRow, figure: stats.RoganGladen, *, has_errors: bool) 
             row, reason="sensitivity and specificity add up to 1 or less: the checker tells nothing"
         )
     if not 0 <= figure.raw <= 1:
-        why = f"corrected it is {figure.raw:.3f}, no share: the checker's errors are others in these answers"
-        return replace(row, reason=why)
+        cause = (
+            f"corrected it is {figure.raw:.3f}, no share: the checker's errors are others in these answers"
+        )
+        return replace(row, reason=cause)
     if not has_errors:
-        why = "no error of one kind was seen, so how often it occurs is not known: no interval"
-        return replace(row, value=figure.value, reason=why)
+        cause = "no error of one kind was seen, so how often it occurs is not known: no interval"
+        return replace(row, value=figure.value, reason=cause)
     reason = None if figure.low is not None else "no interval inside 0 to 1"
     return replace(row, value=figure.value, se=figure.se, low=figure.low, high=figure.high, reason=reason)

@@ -83,8 +83,10 @@ def by_category(table: FactTable) -> Iterator[FactsRow]:
         part = table.of(candidate)
         categories = part.answers["category"].drop_nulls().unique().sort()
         for category in categories if len(categories) > 1 else ():
-            inside = pl.col("category") == category
-            of_category = part._replace(facts=part.facts.filter(inside), answers=part.answers.filter(inside))
+            in_category = pl.col("category") == category
+            of_category = part._replace(
+                facts=part.facts.filter(in_category), answers=part.answers.filter(in_category)
+            )
             row = facts_row(table, "category", "precision", candidate=candidate, contrast=category)
             yield precision_row(of_category, row)
 

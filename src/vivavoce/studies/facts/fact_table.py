@@ -181,5 +181,5 @@ def _bounds() -> dict[str, pl.Expr]:
     }
 
 
-def _share(part: pl.Expr, total: pl.Expr, where: pl.Expr) -> pl.Expr:
-    return pl.when(where & (total > 0)).then(part / total)
+def _share(part: pl.Expr, total: pl.Expr, condition: pl.Expr) -> pl.Expr:
+    return pl.when(condition & (total > 0)).then(part / total)

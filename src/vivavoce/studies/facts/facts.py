@@ -135,19 +135,19 @@ def _precision_sentences(
 
 
 def _coverage_text(figures: Mapping[str, float | None]) -> str:
-    answered, *others = (
+    answered, *more_rows = (
         f"{figures[kind]:,.0f} {kind}" for kind in KINDS if figures[kind] or kind == KINDS[0]
     )
     length = figures["units_per_answer"]
     units = "" if length is None else f" with {length:.3g} checked facts each"
-    return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *others])
+    return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *more_rows])
 
 
 def _precision_text(macro: FactsRow, pooled: FactsRow) -> str:
     if macro.value is None:
         return f"precision: {macro.reason}"
-    where = cases(macro.n_groups, macro.effective_cases)
-    text = f"precision {macro.value:.3f}{interval_text(macro, '.3f')} in {where}"
+    sample = cases(macro.n_groups, macro.effective_cases)
+    text = f"precision {macro.value:.3f}{interval_text(macro, '.3f')} in {sample}"
     if macro.bound_low is not None and macro.bound_low != macro.bound_high:
         text += f", {macro.bound_low:.3f} to {macro.bound_high:.3f} with all that is unsettled"
     return text if pooled.value is None else f"{text}; over all facts {pooled.value:.3f}"

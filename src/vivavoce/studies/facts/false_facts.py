@@ -34,15 +34,15 @@ def false_facts(table: FactTable) -> Iterator[FactsRow]:
         .with_columns(n_candidates=pl.col("candidates").list.len())
         .sort("n_candidates", "n_answers", "key", descending=[True, True, False])
     )
-    several = by_fact.filter(pl.col("n_candidates") > 1).height
+    n_shared = by_fact.filter(pl.col("n_candidates") > 1).height
     n = len(table.candidates)
     yield facts_row(
         table, "shared", "false_facts", value=by_fact.height, n_units=wrong.height, n_candidates=n
     )
     # A fact that only one candidate states is a fault of it; one that all state may be one of the checker.
-    none = "one candidate: nobody to share a false fact with" if n < 2 else None
-    value = None if none else several
-    yield facts_row(table, "shared", "shared_false_facts", value=value, n_candidates=n, reason=none)
+    reason = "one candidate: nobody to share a false fact with" if n < 2 else None
+    value = None if reason else n_shared
+    yield facts_row(table, "shared", "shared_false_facts", value=value, n_candidates=n, reason=reason)
     for fact in by_fact.head(MOST).iter_rows(named=True):
         yield facts_row(
             *(table, "shared", "false_fact"),

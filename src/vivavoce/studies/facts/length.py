@@ -151,9 +151,9 @@ def length_sentences(table: FactTable, rows: list[FactsRow]) -> Iterator[str]:
         of_it = [row for row in rows if row.candidate == candidate and row.part == "dropped"]
         if not of_it:
             continue
-        by = {row.figure: row.value for row in of_it}
-        lost, expected = by["dropped_share"], by.get("expected_dropped_share")
-        published, unit = by.get("published_score"), by.get("unit_score")
+        by_figure = {row.figure: row.value for row in of_it}
+        lost, expected = by_figure["dropped_share"], by_figure.get("expected_dropped_share")
+        published, unit = by_figure.get("published_score"), by_figure.get("unit_score")
         if not lost or None in (published, unit):
             continue
         yield (

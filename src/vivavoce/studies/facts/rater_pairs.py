@@ -94,15 +94,15 @@ def matched_facts(pair: RaterPair) -> Matched:
         table.facts.group_by(RESPONSE, maintain_order=True).agg("text", "value", pl.col("group").first())
         for table in (pair.first, pair.second)
     ]
-    both = sides[0].join(sides[1].drop("group"), on=RESPONSE, suffix="_second").sort(RESPONSE)
+    matched = sides[0].join(sides[1].drop("group"), on=RESPONSE, suffix="_second").sort(RESPONSE)
     answers, pairs = [], []
-    for answer in both.iter_rows(named=True):
+    for answer in matched.iter_rows(named=True):
         found_pairs = match_units(answer["text"], answer["text_second"])
         sizes = len(answer["text"]), len(answer["text_second"]), len(found_pairs)
         answers.append((*(answer[name] for name in RESPONSE), answer["group"], *sizes))
         place = answer["group"], answer["candidate"]
         pairs += [(*place, answer["value"][p.first], answer["value_second"][p.second]) for p in found_pairs]
-    kinds = {name: both.schema[name] for name in (*RESPONSE, "group")}
+    kinds = {name: matched.schema[name] for name in (*RESPONSE, "group")}
     counts = dict.fromkeys(("n_first", "n_second", "n_pairs"), pl.Int64)
     verdicts = {"group": pl.String, "candidate": pl.String, "first": pl.Float64, "second": pl.Float64}
     return Matched(
@@ -114,10 +114,10 @@ def matched_facts(pair: RaterPair) -> Matched:
 def pair_rows(pair: RaterPair, units_margin: float | None) -> Iterator[FactsRow]:
     """The facts by each, those both name, agreement of verdicts; beside people the corrected precision."""
     matched = matched_facts(pair)
-    against = pair.second.measure.rater if pair.part == PEOPLE else "1"
+    reference = pair.second.measure.rater if pair.part == PEOPLE else "1"
     calls = signed(pair.first.measure.signature).spec.settings.get("per_call", 1)
     row = facts_row(
-        pair.first, pair.part, "", against=against, contrast="" if pair.part == PEOPLE else str(calls)
+        pair.first, pair.part, "", against=reference, contrast="" if pair.part == PEOPLE else str(calls)
     )
     row = replace(row, n_answers=matched.answers.height)
     if not matched.answers.height:

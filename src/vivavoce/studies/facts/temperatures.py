@@ -77,9 +77,9 @@ def _step(table: FactTable, row: FactsRow) -> Step:
         on=["item", "variant"],
         suffix="_colder",
     ).sort("item", "variant")
-    both = items.drop_nulls(["precision", "precision_colder"])
-    row = replace(row, n_items=both.height, n_groups=both["group"].n_unique())
-    few = too_few(both["group"]) if both.height else NOTHING_SHARED
+    pairs = items.drop_nulls(["precision", "precision_colder"])
+    row = replace(row, n_items=pairs.height, n_groups=pairs["group"].n_unique())
+    few = too_few(pairs["group"]) if pairs.height else NOTHING_SHARED
     if few:
         return Step(replace(row, reason=few))
     sides = (
@@ -155,8 +155,8 @@ def temperature_sentences(rows: Sequence[FactsRow]) -> Iterator[str]:
     for place in dict.fromkeys(map(_place, rows)):
         of_model = [row for row in rows if _place(row) == place]
         clear = [_better_text(row) for row in of_model if (row.verdict_code or "").startswith("better")]
-        nothing = "no neighbours were told apart, so nothing is said of which temperature to take"
-        yield from (f"{_range_text(of_model)}: {text}." for text in clear or [nothing])
+        no_difference = "no neighbours were told apart, so nothing is said of which temperature to take"
+        yield from (f"{_range_text(of_model)}: {text}." for text in clear or [no_difference])
 
 
 def _place(row: FactsRow) -> tuple[str, ...]:

@@ -141,8 +141,8 @@ def _rows_of(
     figures = mean_of(resolve(rows, criterion), criterion, failed=failed, why_none=NO_RESULT)
     # A mean over fewer benchmarks would be another figure under the same name.
     if missing:
-        why = f"no result on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
-        figures = Figures(n_items=figures.n_items, n_groups=figures.n_groups, reason=why)
+        reason = f"no result on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
+        figures = Figures(n_items=figures.n_items, n_groups=figures.n_groups, reason=reason)
     return [{"format": OVERALL} | _columns(figures) | together(ways).columns, *parts]
 
 
@@ -158,11 +158,11 @@ def _places(
     Who lacks a tenth of the items or more has no rank, and costs the others none.
     """
     sizes = {name: row["n_items"] for name, row in overalls.items() if row["estimate"] is not None}
-    most = max(sizes.values(), default=0)
+    largest = max(sizes.values(), default=0)
     short = {
-        name: {"reason": f"marks on {n:,} of {count(most, 'question')}: no rank beside the others"}
+        name: {"reason": f"marks on {n:,} of {count(largest, 'question')}: no rank beside the others"}
         for name, n in sizes.items()
-        if n <= ENOUGH * most
+        if n <= ENOUGH * largest
     }
     in_full = pl.col("candidate").is_in([name for name in sizes if name not in short])
     places: dict[str, dict[str, Any]] = {}
@@ -205,5 +205,5 @@ def _placed(row: Mapping[str, Any], measure: Measure) -> str:
     interval = f" ({figures[1]} to {figures[2]})" if len(figures) == 3 else ""
     low, high = row.get("rank_low"), row.get("rank_high")
     places = "" if low is None else f" {low}" if low == high else f" {low}-{high}"
-    why = f", {row['reason']}" if row["reason"] else ""
-    return f"{row['candidate']}{places}: {figures[0]}{interval}{why}"
+    reason = f", {row['reason']}" if row["reason"] else ""
+    return f"{row['candidate']}{places}: {figures[0]}{interval}{reason}"

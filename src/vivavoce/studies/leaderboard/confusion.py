@@ -155,14 +155,14 @@ def _sentences(rows: Sequence[ConfusionRow], scores: ScoreTable) -> Iterator[str
         place = row.benchmark, row.metric, row.criterion, row.rater, row.candidate
         boards.setdefault(place, []).append(row)
     for (benchmark, *measure, candidate), board in boards.items():
-        least = min(board, key=lambda row: (row.f1 or 0.0, row.label))
-        if least.f1 == 1:
+        lowest = min(board, key=lambda row: (row.f1 or 0.0, row.label))
+        if lowest.f1 == 1:
             yield f"{names[tuple(measure)]} on {benchmark}: {candidate} takes no label for another."
             continue
-        ends = "" if least.low is None else f" ({least.low:.3f} to {least.high:.3f})"
+        ends = "" if lowest.low is None else f" ({lowest.low:.3f} to {lowest.high:.3f})"
         line = (
-            f"{names[tuple(measure)]} on {benchmark}: {candidate} is weakest on {least.label!r}, F1 "
-            f"{least.f1:.3f}{ends}{few_cases(least.effective_cases)}"
+            f"{names[tuple(measure)]} on {benchmark}: {candidate} is weakest on {lowest.label!r}, F1 "
+            f"{lowest.f1:.3f}{ends}{few_cases(lowest.effective_cases)}"
         )
         wrong = [
             (n, row, answer) for row in board for answer, n in row.answers.items() if answer != row.label

@@ -181,10 +181,10 @@ def _order_sentences(rows: Sequence[EstimateRow]) -> Iterator[str]:
     boards: dict[tuple[str, ...], list[EstimateRow]] = {}
     for row in rows:
         boards.setdefault((_what(row), row.signature), []).append(row)
-    for (what, _), board in boards.items():
+    for (subject, _), board in boards.items():
         basis = order_basis([as_mapping(row) for row in board], "{:.3f}".format)
         if basis:
-            yield f"{what}: {basis}"
+            yield f"{subject}: {basis}"
 
 
 def _notes(scores: ScoreTable, views: _Views) -> tuple[str, ...]:
@@ -210,15 +210,15 @@ def _notes_on_vetoes(
         unrelated = [key for key in single if share_no_format(line, scores.scores.filter(measure_id=key))]
         if unrelated:
             names = ", ".join(short[key_of(single[key])] for key in unrelated)
-            by = f"{line.veto.metric} {line.veto.op} {line.veto.limit:g}"
-            yield f"No veto by {by} on {names}: they mark no format in common."
+            veto_text = f"{line.veto.metric} {line.veto.op} {line.veto.limit:g}"
+            yield f"No veto by {veto_text} on {names}: they mark no format in common."
 
 
 def _sentence(row: EstimateRow) -> str:
     """One candidate on one criterion: the estimate, how sure it is, and what is missing from it."""
-    what = f"{_what(row)}: {row.candidate}"
+    subject = f"{_what(row)}: {row.candidate}"
     if row.estimate is None:
-        return f"{what}: {row.reason}."
+        return f"{subject}: {row.reason}."
     ends = "" if row.low is None else f" ({row.low:.3f} to {row.high:.3f})"
     numbers = {
         "unanswered": row.n_unanswered,
@@ -231,7 +231,7 @@ def _sentence(row: EstimateRow) -> str:
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
     return (
-        f"{what} {row.estimate:.3f}{ends}{_correction(row)}, {count(row.n_items, 'question')} in "
+        f"{subject} {row.estimate:.3f}{ends}{_correction(row)}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
         f"{'; ' if missing else ''}{', '.join(missing)}."
     )
@@ -255,9 +255,9 @@ def _correction(row: EstimateRow) -> str:
 
 def _what(row: EstimateRow) -> str:
     """What a row is about, but for its candidate."""
-    by = f" by {row.rater}" if row.rater else ""
+    rater_text = f" by {row.rater}" if row.rater else ""
     view = "" if row.view in HEADLINES else f", {row.view}"
-    return f"{row.metric}, {row.criterion}{by} on {row.benchmark}{view}"
+    return f"{row.metric}, {row.criterion}{rater_text} on {row.benchmark}{view}"
 
 
 def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.Series]:
@@ -278,8 +278,8 @@ def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.S
         counts_of = [
             of_one.group_by(key).agg(pl.col("repeat").n_unique()) for _, of_one in by_candidate(unedited)
         ]
-        most = pl.concat([*counts_of]).group_by(key).agg(pl.col("repeat").max())
-        expected[str(role)] = items.join(most, on=key, how="left").get_column("repeat")
+        n_repeats = pl.concat([*counts_of]).group_by(key).agg(pl.col("repeat").max())
+        expected[str(role)] = items.join(n_repeats, on=key, how="left").get_column("repeat")
     return expected
 
 
@@ -407,8 +407,8 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
     if SECTION in part.columns:  # the bad end of one format is no bad end of another
         return
     if bad.worst_at is not None:
-        enough = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
-        yield _View(f"worst@{bad.worst_at}", by_repeat(part, criterion), enough, worst)
+        complete = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
+        yield _View(f"worst@{bad.worst_at}", by_repeat(part, criterion), complete, worst)
     if bad.tail is not None:
         yield _View(f"tail@{bad.tail:g}", by_item, observed, tail)
     lines = [line for line in views.lines if line.measure != measure and not share_no_format(line, part)]
@@ -422,8 +422,8 @@ def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_no
     unknown = values.filter("open").height
     reason = None
     if unknown:
-        what = count(unknown, "answer")
-        reason = f"{what} may or may not be over a red line: the marks for it are missing"
+        answers = count(unknown, "answer")
+        reason = f"{answers} may or may not be over a red line: the marks for it are missing"
     # A veto that is unknown widens the bounds just as a failed score does.
     figures = mean_of(
         over_repeats(values), criterion, failed=failed or bool(unknown), why_none=reason or why_none

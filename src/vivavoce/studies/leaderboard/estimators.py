@@ -81,9 +81,9 @@ def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool
     """
     name = pl.struct("item", "variant").rank("dense")  # a number: joined texts of two items may be one
     upward = _turn_upward(values.with_columns(name=name), criterion)
-    enough = pl.len().over("name") >= k
+    complete = pl.len().over("name") >= k
     counted = upward.values.filter(pl.col("observed").is_not_null())
-    rows, n_items = counted.filter(enough), counted.n_unique("name")
+    rows, n_items = counted.filter(complete), counted.n_unique("name")
     figures = Figures(n_items=rows.n_unique("name"), n_groups=rows.n_unique("group"))
     reasons = []
     if rows.height:
@@ -101,7 +101,7 @@ def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool
     if not failed:
         return upward.back(with_no_failures(figures, reasons))
     # Counted again with failures filled in: they may bring an item up to k responses.
-    filled = upward.values.filter(pl.col("low").is_not_null()).filter(enough)
+    filled = upward.values.filter(pl.col("low").is_not_null()).filter(complete)
     if not filled.height:
         return upward.back(bounded(figures, _NO_BOUNDS, reasons, why=reasons[0]))
     return upward.back(bounded(figures, _worst_bounds(filled, upward, k), reasons))

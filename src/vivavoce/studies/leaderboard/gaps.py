@@ -279,29 +279,31 @@ def _bases(profiles: Sequence[_Profile]) -> _Bases:
 def _sentences(rows: Sequence[GapsRow], scores: ScoreTable, n_tests: int, bases: _Bases) -> str:
     short = labels(scores.measures)
     names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in scores.measures.values()}
-    on = "; ".join(_basis(size, [short[key] for key in keys], bases) for size, keys in bases.items())
+    basis = "; ".join(_basis(size, [short[key] for key in keys], bases) for size, keys in bases.items())
     if not n_tests:
         return "There is too little to tell whether any candidate's profile differs between categories" + (
-            f" ({on})." if on else "."
+            f" ({basis})." if basis else "."
         )
-    several = len({benchmark for benchmark, *_ in bases}) > 1
+    many_benchmarks = len({benchmark for benchmark, *_ in bases}) > 1
     differing = []
     for row in rows:
-        where = f" ({row.benchmark})" if several else ""
-        profile = f"{row.candidate} on {names[row.metric, row.criterion, row.rater]}{where}"
+        place = f" ({row.benchmark})" if many_benchmarks else ""
+        profile = f"{row.candidate} on {names[row.metric, row.criterion, row.rater]}{place}"
         if row.differs and profile not in differing:
             differing.append(profile)
     if not differing:
         return (
-            f"Of {count(n_tests, 'profile')} tested (Holm; {on}), none was shown to differ between "
+            f"Of {count(n_tests, 'profile')} tested (Holm; {basis}), none was shown to differ between "
             "categories: intervals by category are no gaps."
         )
     profiles = "; ".join(differing)
-    return f"Of {count(n_tests, 'profile')} tested (Holm; {on}), these differ between categories: {profiles}."
+    return (
+        f"Of {count(n_tests, 'profile')} tested (Holm; {basis}), these differ between categories: {profiles}."
+    )
 
 
 def _basis(size: tuple[str, int, int], names: Sequence[str], bases: _Bases) -> str:
     """What tests rest on. Measures of different formats rest on different items: then each is named."""
     benchmark, n_items, n_groups = size
-    what = benchmark if len(bases) == 1 else f"{', '.join(names)} on {benchmark}"
-    return f"{what}: {count(n_items, 'question')} in {count(n_groups, 'case')}"
+    subject = benchmark if len(bases) == 1 else f"{', '.join(names)} on {benchmark}"
+    return f"{subject}: {count(n_items, 'question')} in {count(n_groups, 'case')}"

@@ -232,8 +232,8 @@ def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
             ways.append(way)
         overall = shared | {"format": OVERALL} | _overall(sheet, values, columns) | together(ways).columns
         place = places.get(name, {})
-        why = "; ".join(filter(None, (overall["reason"], place.get("reason")))) or None
-        boards.append((overall | place | {"reason": why}, columns))
+        reason = "; ".join(filter(None, (overall["reason"], place.get("reason")))) or None
+        boards.append((overall | place | {"reason": reason}, columns))
     # Means over different questions would rank the questions too: without a common mean names decide.
     boards.sort(
         key=lambda m: (m[0]["rank"] is None, m[0]["rank"] or 0, m[0]["estimate_common"] is None,
@@ -388,9 +388,9 @@ def _placed(row: Mapping[str, Any], criterion: Criterion) -> str:
     places = dict.fromkeys((row["rank_low"], row["rank_high"])) if row["rank"] else ()
     estimate, *ends = (row[k] for k in ("estimate", "low", "high"))
     sure = "" if None in ends else f" ({' to '.join(number(end, criterion) for end in ends)})"
-    who = " ".join(filter(None, (row["candidate"], "-".join(map(str, places)))))
+    label = " ".join(filter(None, (row["candidate"], "-".join(map(str, places)))))
     alone = "" if row["rank"] or not row["reason"] else f", {row['reason']}"
-    return f"{who}: {number(estimate, criterion)}{sure}{alone}"
+    return f"{label}: {number(estimate, criterion)}{sure}{alone}"
 
 
 def _notes(
