@@ -7,8 +7,9 @@ could read as more than a word is not offered.
 import os
 import re
 from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -59,13 +60,13 @@ def _typed(entry: registry.Entry) -> str:
 
 def candidates(context: typer.Context, incomplete: str) -> list[str]:
     """Completes the candidates of the run."""
-    return _offered(_names_of(context, "SELECT candidate FROM candidates"), incomplete)
+    return _offered(_names_of(context, "candidate"), incomplete)
 
 
 def metrics(context: typer.Context, incomplete: str) -> list[str]:
     """Completes the metrics that scored the run, in the form that needs no quotes."""
     names = []
-    for name in _names_of(context, "SELECT DISTINCT metric FROM measures"):
+    for name in _names_of(context, "metric"):
         with suppress(Exception):
             names.append(short_form(parse(name)) or name)
     return _offered(names, incomplete)
@@ -80,19 +81,14 @@ def words(*choices: str) -> Complete:
     return complete
 
 
-def _names_of(context: typer.Context, query: str) -> list[str]:
-    """The names that a query finds in the run of the command line; none where it cannot be read."""
-    import sqlite3
-
+def _names_of(context: typer.Context, kind: Literal["candidate", "metric"]) -> list[str]:
+    """The candidates or metrics in the run of the command line; none where it cannot be read."""
     with suppress(Exception):  # whatever lies at the path: a completion shows no error
+        from vivavoce.store.unchecked_names import unchecked_names
+
         # Behind an option that still needs its value, the words before it are left unread.
-        path = Path(str(context.params.get("run") or context.args[0])).resolve()
-        live = all(Path(f"{path}{end}").exists() for end in ("-wal", "-shm"))
-        # Opened so, SQLite makes no file beside the run; a run that is written now has both already.
-        address = f"{path.as_uri()}?mode=ro{'' if live else '&immutable=1'}"
-        with closing(sqlite3.connect(address, uri=True, timeout=0.2)) as db:
-            db.execute("PRAGMA trusted_schema = OFF")  # a stranger's view may run no function
-            return [str(name) for (name,) in db.execute(f"{query} LIMIT {MOST}")]
+        path = Path(str(context.params.get("run") or context.args[0]))
+        return unchecked_names(path, kind, MOST)
     return []
 
 

@@ -17,7 +17,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
 from vivavoce.formats import ask
 from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.store.read import items_by_id
+from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.systems.cliniqlink.benchmark import PARTS, QUESTIONS, Part, visible_part
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 EXAM = "cliniqlink"
+_COLUMNS = ("candidate", "benchmark", "item", "variant", "repeat", "status", "text")
 
 
 class Written(NamedTuple):
@@ -84,17 +85,21 @@ def write_results(
     is not clear whose answers, `InputError` where one is lacking, `StoreError` where other files lie there.
     """
     with run.reading() as db:
-        items = [i for i in items_by_id(db).values() if i.benchmark in (EXAM, QUESTIONS) and i.origin is None]
-        rows = db.execute(
-            "SELECT candidate, benchmark, item, status, text FROM response_rows "
-            "WHERE benchmark IN (?, ?) AND variant = '' AND edit = '' AND probe = '' AND repeat = ?",
-            (EXAM, QUESTIONS, repeat),
-        ).fetchall()
+        items = [
+            i for i in read.items_by_id(db).values() if i.benchmark in (EXAM, QUESTIONS) and i.origin is None
+        ]
+        labels = [entry.candidate for entry in read.candidates(db)]
+        rows = read.responses(db, probed=False, edited=False, columns=_COLUMNS)
+    rows = rows.filter(variant="", repeat=repeat)
     benchmarks = sorted({item.benchmark for item in items})
     if len(benchmarks) != 1:
         what = "both the exam and a package of its questions" if benchmarks else "no items of ClinIQLink"
         raise SelectionError(f"{run.path} holds {what}: results are of a run that holds one of the two.")
-    candidates = list(dict.fromkeys(row[0] for row in rows))
+    answers: dict[str, dict[str, str | None]] = {}
+    for name, benchmark, item, _, _, status, text in rows.iter_rows():
+        if benchmark in (EXAM, QUESTIONS):
+            answers.setdefault(name, {})[item] = None if status == "failed" else text or ""
+    candidates = [label for label in labels if label in answers]
     if candidate is None and len(candidates) == 1:
         candidate = candidates[0]
     if candidate not in candidates:
@@ -103,7 +108,7 @@ def write_results(
         if candidate is None:
             raise SelectionError(f"whose results: --candidate is one of {', '.join(candidates)}.")
         raise SelectionError(f"no candidate named {candidate!r} in this run.{suggest(candidate, candidates)}")
-    responses = {row[2]: None if row[3] == "failed" else row[4] or "" for row in rows if row[0] == candidate}
+    responses = answers[candidate]
     lacking = [item.name for item in items if item.item not in responses]
     if lacking:
         raise InputError(

@@ -158,29 +158,26 @@ def _with_absent(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
 
 def _answers(run: RunFile, candidate: str) -> pl.DataFrame:
     """The answers, and whether each is missing: a null without a failure that explains it."""
-    with run.reading() as db:
-        rows = db.execute(
-            "SELECT item, variant, repeat, status = 'failed' AND error IS NULL FROM response_rows "
-            "WHERE benchmark = ? AND candidate = ? AND edit = '' AND probe = ''",
-            (EXAM, candidate),
-        ).fetchall()
-    answers = pl.DataFrame(rows, [*_ANSWER, "missing"], orient="row")
-    return answers.cast({"item": pl.String, "variant": pl.String, "repeat": pl.Int64, "missing": pl.Boolean})
+    missing = (pl.col("status") == "failed") & pl.col("error").is_null()
+    return _responses(run, candidate, "status", "error").select(*_ANSWER, missing=missing)
 
 
 def _answers_hash(run: RunFile, candidate: str) -> str | None:
     """A SHA-256 in hex over the answers of a candidate, in the order of their questions; null without one."""
     digest = None
-    with run.reading() as db:
-        rows = db.execute(
-            "SELECT item, variant, repeat, text FROM response_rows WHERE benchmark = ? AND candidate = ? "
-            "AND edit = '' AND probe = '' AND text IS NOT NULL ORDER BY item, variant, repeat",
-            (EXAM, candidate),
-        )
-        for row in rows:
-            digest = digest or hashlib.sha256()
-            digest.update(f"{row!r}\n".encode())
+    for row in _responses(run, candidate, "text").drop_nulls("text").iter_rows():
+        digest = digest or hashlib.sha256()
+        digest.update(f"{row!r}\n".encode())
     return digest.hexdigest() if digest else None
+
+
+def _responses(run: RunFile, candidate: str, *columns: str) -> pl.DataFrame:
+    """These columns of a candidate's answers in words to the exam, by item, variant and repeat."""
+    with run.reading() as db:
+        rows = read.responses(
+            db, probed=False, edited=False, columns=("benchmark", "candidate", *_ANSWER, *columns)
+        )
+    return rows.filter(benchmark=EXAM, candidate=candidate).select(*_ANSWER, *columns)
 
 
 def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:
