@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.stats.tables import MODELS, marks, near
 
-from vivavoce.stats.friedman import friedman, nemenyi_distance, nemenyi_p, studentized_range
+from vivavoce.stats.friedman import friedman, nemenyi_distance, studentized_range
 from vivavoce.stats.ranking import mean_ranks
 
 
@@ -161,17 +161,14 @@ def test_f_is_that_of_an_analysis_of_variance_of_the_ranks(values):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_nemenyi_is_that_of_scikit_posthocs(table):
     found = friedman(table.values, np.arange(61))
-    oracle = scikit_posthocs.posthoc_nemenyi_friedman(np.round(table.values, 9).T).to_numpy()
-    assert pytest.approx(oracle, abs=1e-9) == nemenyi_p(found.mean_ranks, 61)
-
-
-def test_nemenyi_p_and_distance_do_not_contradict(table):
-    found = friedman(table.values, table.groups)
-    p = nemenyi_p(found.mean_ranks, 41)
-    apart = np.abs(found.mean_ranks[:, None] - found.mean_ranks) > nemenyi_distance(10, 41)
-    assert (apart == (p < 0.05)).all()
-    assert (np.diag(p) == 1).all()
-    assert (p == p.T).all()
+    p = scikit_posthocs.posthoc_nemenyi_friedman(np.round(table.values, 9).T).to_numpy()
+    distances = np.abs(found.mean_ranks[:, None] - found.mean_ranks)
+    for first, second in zip(*np.triu_indices(10, 1), strict=True):
+        level = 1 - p[first, second]
+        if 0.001 < level < 1 - 1e-9:
+            expected = pytest.approx(distances[first, second], abs=1e-6)
+            assert expected == nemenyi_distance(10, 61, level=level)
+    assert ((p < 0.05) == (distances > nemenyi_distance(10, 61))).all()
 
 
 def test_hand_worked_blocks():
@@ -237,7 +234,7 @@ def test_nan_nothing_and_misfits_are_refused():
     with pytest.raises(ValueError, match="at least 2 systems"):
         nemenyi_distance(1, 10)
     with pytest.raises(ValueError, match="n_blocks must be"):
-        nemenyi_p([1, 2], 0)
+        nemenyi_distance(2, 0)
     with pytest.raises(ValueError, match="level must lie"):
         nemenyi_distance(3, 10, level=95)
     with pytest.raises(ValueError, match="n must be at least 2"):
@@ -251,8 +248,8 @@ def test_no_slow_part_of_scipy_is_imported():
     code = (
         "import sys\n"
         "import vivavoce.stats.clustering, vivavoce.stats.correlation_systems, vivavoce.stats.bradley_terry\n"
-        "from vivavoce.stats.friedman import nemenyi_distance, nemenyi_p\n"
-        "nemenyi_p([1.0, 2.0], 3), nemenyi_distance(3, 10)\n"
+        "from vivavoce.stats.friedman import nemenyi_distance\n"
+        "nemenyi_distance(3, 10)\n"
         "print([m for m in sys.modules if m in ('scipy.stats', 'scipy.optimize', 'scipy.cluster')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

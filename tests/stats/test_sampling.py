@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.stats import cluster_mean
-from vivavoce.stats.power import proportion_n, sample_se, sampling_weights
+from vivavoce.stats.power import proportion_n, sample_se
 
 
 def test_golden_sizes():
@@ -53,16 +53,9 @@ def test_the_error_is_that_of_drawing_without_replacement():
 
 
 def test_weights_make_up_for_unequal_sampling():
-    w = sampling_weights(["x", "y", "x", "x"], {"x": 30, "y": 5})
-    assert [10, 5, 10, 10] == list(w)
-    assert pytest.approx((30 * 2 + 5 * 9) / 35) == cluster_mean([1, 9, 2, 3], range(4), weights=w).value
-    assert [2.0, 2.0] == list(sampling_weights(np.array([7, 7]), {7: 4, 8: 0}))
-
-
-@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=40))
-def test_weights_sum_to_the_set(strata):
-    sizes = {name: strata.count(name) * 3 + 1 for name in set(strata)}
-    assert pytest.approx(sum(sizes.values())) == sampling_weights(strata, sizes).sum()
+    """Of 30 items three were drawn, of 5 one: each stands for 10, or for 5."""
+    weights = [10, 5, 10, 10]
+    assert pytest.approx((30 * 2 + 5 * 9) / 35) == cluster_mean([1, 9, 2, 3], range(4), weights=weights).value
 
 
 def test_out_of_range_is_refused():
@@ -77,16 +70,3 @@ def test_out_of_range_is_refused():
         sample_se(1, 9, population=8)
     with pytest.raises(ValueError, match="se must be"):
         sample_se(math.nan, 1, population=8)
-    with pytest.raises(ValueError, match="stratum 'y' has no size"):
-        sampling_weights(["x", "y"], {"x": 3})
-    with pytest.raises(ValueError, match="stratum 'x' has 1 items, fewer"):
-        sampling_weights(["x", "x"], {"x": 1})
-    with pytest.raises(ValueError, match="nothing was sampled from the stratum 'y'"):
-        sampling_weights(["x"], {"x": 3, "y": 2})
-    with pytest.raises(ValueError, match="one label per item"):
-        sampling_weights([], {"x": 1})
-
-
-def test_a_million_items_are_no_matter():
-    strata = np.arange(10**6) % 100
-    assert pytest.approx(3 * 10**6) == sampling_weights(strata, dict.fromkeys(range(100), 30_000)).sum()

@@ -10,9 +10,9 @@ from tests.stats.matrices import by_matrices
 from vivavoce import stats
 from vivavoce.stats._arrays import evenness, scaled_weights
 
-# two categories of N_h 30 and 10 questions, of which n_h 3 and 2 were asked
+# two categories of N_h 30 and 10 questions, of which n_h 3 and 2 were asked: each stands for N_h / n_h
 VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
-WEIGHTS = stats.sampling_weights(["a", "a", "a", "b", "b"], {"a": 30, "b": 10})
+WEIGHTS = np.array([10.0, 10.0, 10.0, 5.0, 5.0])
 RNG = np.random.default_rng(5)
 Y = RNG.integers(0, 6, 40) / 5
 D = np.round(RNG.normal(0.1, 0.4, 40).clip(-1, 1), 3)

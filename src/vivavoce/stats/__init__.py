@@ -9,7 +9,6 @@ from vivavoce.stats.agreement import (
     CategoryAgreement,
     PercentAgreement,
     Scale,
-    cohen_kappa,
     gwet_ac1,
     krippendorff_alpha,
     percent_agreement,
@@ -22,8 +21,6 @@ from vivavoce.stats.bradley_terry import (
     Davidson,
     StrengthBootstrap,
     bootstrap_strengths,
-    bradley_terry,
-    components,
     davidson,
 )
 from vivavoce.stats.calibration import Calibration, CalibrationBin, CalibrationFigure, calibration
@@ -80,7 +77,6 @@ from vivavoce.stats.friedman import (
     icc_a1,
     kendall_w,
     nemenyi_distance,
-    nemenyi_p,
     studentized_range,
 )
 from vivavoce.stats.gate_interval import gate_interval
@@ -122,7 +118,6 @@ from vivavoce.stats.power import (
     proportion_n,
     repeats_worth,
     sample_se,
-    sampling_weights,
     variance_of_difference,
 )
 from vivavoce.stats.ppi import PredictionPowered, prediction_powered
@@ -151,7 +146,6 @@ from vivavoce.stats.sequential import (
     MOST_ANALYSES,
     InterimAnalysis,
     critical_values,
-    crossing_probabilities,
     mixture_critical,
     nominal_alpha,
     obrien_fleming_spending,
@@ -261,7 +255,6 @@ __all__ = [
     "bootstrap_each",
     "bootstrap_strengths",
     "bounds",
-    "bradley_terry",
     "by_group_jackknife",
     "calibration",
     "case_probabilities",
@@ -270,9 +263,7 @@ __all__ = [
     "choose_measures",
     "cluster_mean",
     "cluster_measures",
-    "cohen_kappa",
     "common_direction",
-    "components",
     "corpus_bleu",
     "corpus_chrf",
     "correlation",
@@ -280,7 +271,6 @@ __all__ = [
     "critical_r",
     "critical_values",
     "crossed_variance",
-    "crossing_probabilities",
     "davidson",
     "draw_cases",
     "drops",
@@ -322,7 +312,6 @@ __all__ = [
     "micro_f1",
     "mixture_critical",
     "nemenyi_distance",
-    "nemenyi_p",
     "nested_variance",
     "nominal_alpha",
     "obrien_fleming_spending",
@@ -347,7 +336,6 @@ __all__ = [
     "rogan_gladen",
     "sample_ratio",
     "sample_se",
-    "sampling_weights",
     "sequential_p",
     "shown_agreement",
     "sign_flips",

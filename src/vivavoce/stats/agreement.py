@@ -180,35 +180,6 @@ def _relative(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     return np.asarray(((a - b) / np.where(total > 0, total, 1.0)) ** 2, dtype=np.float64)
 
 
-def cohen_kappa(ratings: ArrayLike, *, missing: ArrayLike | None = None) -> Agreement:
-    """Cohen's kappa of two raters: chance is each keeping to their own frequencies.
-
-    1 - observed / expected, with the share of units on which they differ, and sum_kl p_k p'_l over k != l.
-
-    Parameters
-    ----------
-    ratings : array of shape (n_units, 2)
-        Labels of any kind; numbers equal to 1e-9 are one label.
-    missing : array of bool, same shape, optional
-        True where there is no rating. Units without both are dropped and counted.
-
-    Returns
-    -------
-    Agreement
-        Null if both gave one and the same label throughout; 0 if each kept to another one label.
-
-    Raises
-    ------
-    ValueError
-        If there are not two raters, the table is empty, or a rating is NaN, infinite or None without being
-        marked missing.
-
-    Cohen (1960), Educ. Psychol. Meas. 20, 37-46. Raters who differ in how often they use a label are
-    forgiven: compare `krippendorff_alpha`, which is not so kind to a shift of level.
-    """
-    return _cohen(read_ratings(ratings, missing, scale="labels"), power=0)
-
-
 def weighted_kappa(
     ratings: ArrayLike,
     *,
@@ -226,20 +197,43 @@ def weighted_kappa(
         Numbers; equal to 1e-9 is equal.
     weights : {"quadratic", "linear"}
         Which of the two disagreements.
-    missing
-        As in `cohen_kappa`.
+    missing : array of bool, same shape, optional
+        True where there is no rating. Units without both are dropped and counted.
+
+    Returns
+    -------
+    Agreement
+        Null if both gave one and the same number throughout; 0 if each kept to another one number.
 
     Raises
     ------
     ValueError
-        As `cohen_kappa`; if a rating is not a number.
+        If there are not two raters, the table is empty, a rating is not a number, or one is NaN or infinite
+        without being marked missing.
 
     Cohen (1968), Psychol. Bull. 70, 213-220. The quadratic form comes close to an intraclass correlation
     (Fleiss & Cohen 1973) and grows with the spread of the units: do not compare it between samples.
     """
     if weights not in ("quadratic", "linear"):
         raise ValueError(f"weights must be quadratic or linear, but is {weights!r}")
-    return _cohen(read_ratings(ratings, missing, scale="steps"), power=2 if weights == "quadratic" else 1)
+    table = read_ratings(ratings, missing, scale="steps")
+    raters = table.codes.shape[1]
+    if raters != 2:
+        raise ValueError(f"ratings has {raters} raters, kappa is of 2: take krippendorff_alpha")
+    used = table.pairable()
+    n = len(used.counts)
+    if n == 0:
+        return coefficient(None, None, table=table, used=used, one_label=False)
+    a, b = used.codes.T
+    x = np.asarray(table.categories, dtype=np.float64)
+    if weights == "linear":
+        first, second = (np.bincount(codes, minlength=len(x)) / n for codes in (a, b))
+        observed = float(np.abs(x[a] - x[b]).mean())
+        expected = float(sum(p * (second @ np.abs(v - x)) for p, v in zip(first, x, strict=True)))
+    else:
+        observed = float(np.mean((x[a] - x[b]) ** 2))
+        expected = float(np.var(x[a]) + np.var(x[b]) + (x[a].mean() - x[b].mean()) ** 2)
+    return coefficient(observed, expected, table=table, used=used, one_label=_one_label(used))
 
 
 def gwet_ac1(
@@ -277,31 +271,6 @@ def gwet_ac1(
     if q > 1:
         # In this order, as Gwet writes it: another order of the same arithmetic has another last digit.
         expected = 1 - q / (q * (q - 1)) * float(shares @ (1 - shares))
-    return coefficient(observed, expected, table=table, used=used, one_label=_one_label(used))
-
-
-def _cohen(table: Ratings, *, power: Literal[0, 1, 2]) -> Agreement:
-    raters = table.codes.shape[1]
-    if raters != 2:
-        raise ValueError(f"ratings has {raters} raters, kappa is of 2: take krippendorff_alpha")
-    used = table.pairable()
-    n = len(used.counts)
-    if n == 0:
-        return coefficient(None, None, table=table, used=used, one_label=False)
-    a, b = used.codes.T
-    if power == 0:
-        x = np.arange(len(table.categories), dtype=np.float64)
-    else:
-        x = np.asarray(table.categories, dtype=np.float64)
-    first, second = (np.bincount(codes_of_rater, minlength=len(x)) / n for codes_of_rater in (a, b))
-    if power == 0:
-        observed, expected = float(np.mean(a != b)), 1 - float(first @ second)
-    elif power == 1:
-        observed = float(np.abs(x[a] - x[b]).mean())
-        expected = float(sum(p * (second @ np.abs(v - x)) for p, v in zip(first, x, strict=True)))
-    else:
-        observed = float(np.mean((x[a] - x[b]) ** 2))
-        expected = float(np.var(x[a]) + np.var(x[b]) + (x[a].mean() - x[b].mean()) ** 2)
     return coefficient(observed, expected, table=table, used=used, one_label=_one_label(used))
 
 

@@ -185,59 +185,13 @@ def davidson(pairs: ArrayLike, outcomes: ArrayLike, *, n_systems: int) -> Davids
     ------
     ValueError
         If systems or outcomes are out of range, a system meets itself, lengths differ, or the comparisons
-        do not connect all systems: strengths in parts that never met cannot be ranked (`components`).
+        do not connect all systems: strengths in parts that never met cannot be ranked.
 
     Davidson (1970), JASA 65, 317-328. Errors: `bootstrap_strengths`, not the curvature of the likelihood,
     which takes comparisons of one answer for independent.
     """
     counts = counted(pairs, outcomes, n_systems)
     return _fit(counts, n_systems)
-
-
-def bradley_terry(pairs: ArrayLike, outcomes: ArrayLike, *, n_systems: int) -> Davidson:
-    """Bradley and Terry's model by maximum likelihood, for comparisons that cannot tie.
-
-    Parameters
-    ----------
-    pairs, outcomes, n_systems
-        As in `davidson`; an outcome is 1 or -1.
-
-    Raises
-    ------
-    ValueError
-        As `davidson`, and if a comparison tied.
-
-    Bradley & Terry (1952), Biometrika 39, 324-345; when it has a maximum: Ford (1957), Amer. Math. Monthly
-    64, 28-33. Equal to choix.opt_pairwise, choix 0.4.1, with alpha 0.01 where it is separated.
-    """
-    counts = counted(pairs, outcomes, n_systems)
-    if counts.outcomes[2].any():
-        raise ValueError(f"{int(counts.outcomes[2].sum())} comparisons tied: davidson takes ties")
-    return _fit(counts, n_systems)
-
-
-def components(pairs: ArrayLike, *, n_systems: int) -> tuple[tuple[int, ...], ...]:
-    """Parts in which every system is linked to every other by comparisons; one part can be ranked.
-
-    Parameters
-    ----------
-    pairs : integer array of shape (n, 2)
-        As in `davidson`. May be empty.
-    n_systems : int
-        K: a system never compared is a part of its own.
-
-    Returns
-    -------
-    tuple of tuples of int
-        The largest first, then by their first system.
-
-    Raises
-    ------
-    ValueError
-        As `davidson`.
-    """
-    meetings = checked_pairs(pairs, n_systems)
-    return parts(meetings[:, 0], meetings[:, 1], n_systems)
 
 
 def bootstrap_strengths(

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Floats, average_ranks, finite, group_means, matrix, proportion
+from vivavoce.stats._arrays import Floats, average_ranks, group_means, matrix, proportion
 from vivavoce.stats._ratings import DIGITS, complete_rows
 from vivavoce.stats.estimate import NO_SPREAD
 
@@ -149,7 +149,11 @@ def nemenyi_distance(n_systems: int, n_blocks: int, *, level: float = 0.95) -> f
     wide.
     """
     proportion("level", level)
-    scale = _rank_error(n_systems, n_blocks)
+    if n_systems < 2:
+        raise ValueError(f"there must be at least 2 systems, but there is {n_systems}")
+    if n_blocks < 1:
+        raise ValueError(f"n_blocks must be at least 1, but is {n_blocks}")
+    scale = math.sqrt(n_systems * (n_systems + 1) / (6 * n_blocks))
     low, high = 0.0, 2 * REACH
     for _ in range(60):  # halving: scipy.optimize takes a third of a second to import
         middle = (low + high) / 2
@@ -158,46 +162,6 @@ def nemenyi_distance(n_systems: int, n_blocks: int, *, level: float = 0.95) -> f
         else:
             high = middle
     return (low + high) / 2 / math.sqrt(2) * scale
-
-
-def nemenyi_p(mean_ranks: ArrayLike, n_blocks: int) -> Floats:
-    """Nemenyi's p of every pair of systems, for all pairs together.
-
-    Parameters
-    ----------
-    mean_ranks : array of shape (k,)
-        Over the same blocks, as `friedman` returns them; at least 2.
-    n_blocks : int
-        N, at least 1: groups.
-
-    Returns
-    -------
-    array of shape (k, k)
-        Symmetric, 1 on the diagonal; 1 - `studentized_range` of the distance. Below 1e-15 it may be 0.
-
-    Raises
-    ------
-    ValueError
-        If a rank is NaN or infinite, or a number is out of its range.
-
-    Nemenyi (1963). Equal to scikit_posthocs.posthoc_nemenyi_friedman, scikit-posthocs 0.17.1.
-    """
-    ranks = finite("mean_ranks", mean_ranks)
-    scale = _rank_error(len(ranks), n_blocks)
-    first, second = np.triu_indices(len(ranks), 1)
-    distances = np.abs(ranks[first] - ranks[second])
-    p = np.ones((len(ranks), len(ranks)))
-    p[first, second] = 1 - studentized_range(distances / scale * math.sqrt(2), len(ranks))
-    p[second, first] = p[first, second]
-    return p
-
-
-def _rank_error(n_systems: int, n_blocks: int) -> float:
-    if n_systems < 2:
-        raise ValueError(f"there must be at least 2 systems, but there is {n_systems}")
-    if n_blocks < 1:
-        raise ValueError(f"n_blocks must be at least 1, but is {n_blocks}")
-    return math.sqrt(n_systems * (n_systems + 1) / (6 * n_blocks))
 
 
 class IntraclassCorrelation(NamedTuple):

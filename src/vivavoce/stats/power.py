@@ -7,14 +7,11 @@ Cochran (1977), Sampling Techniques, ch. 2, 4 and 5; design effect: Kish (1965),
 """
 
 import math
-from collections.abc import Mapping
 from typing import Literal
 
-import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Floats, amount, proportion
+from vivavoce.stats._arrays import amount, proportion
 
 
 def mde(se: float | None, *, df: float, alpha: float = 0.05, k: int = 1, power: float = 0.8) -> float | None:
@@ -388,42 +385,3 @@ def sample_se(se: float | None, n: int, *, population: int) -> float | None:
         raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
     # Finite population: the error falls to 0 when everything is drawn.
     return math.sqrt((population - n) / population) * se
-
-
-def sampling_weights(strata: ArrayLike, sizes: Mapping[str, int]) -> Floats:
-    """How many items of the full set each sampled item stands for: N_h / n_h.
-
-    Parameters
-    ----------
-    strata : array of shape (n,)
-        The stratum of each sampled item; texts, or what the mapping's keys are.
-    sizes : mapping
-        N_h of every stratum of the full set.
-
-    Returns
-    -------
-    array of shape (n,)
-        At least 1; sums to N. For `weights` of the estimators.
-
-    Raises
-    ------
-    ValueError
-        If there is no item, a stratum has no size, fewer items in the set than were sampled, or some in
-        the set and none in the sample: no weight makes up for those.
-    """
-    labels = np.asarray(strata)
-    if labels.ndim != 1 or not len(labels):
-        raise ValueError(f"strata must be a list with one label per item, but has the shape {labels.shape}")
-    names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    strata_names = names.tolist()
-    unsized = [name for name in strata_names if name not in sizes]
-    if unsized:
-        raise ValueError(f"the stratum {unsized[0]!r} has no size: give one for each of {strata_names}")
-    small = [name for name, n in zip(strata_names, counts.tolist(), strict=True) if sizes[name] < n]
-    if small:
-        raise ValueError(f"the stratum {small[0]!r} has {sizes[small[0]]} items, fewer than were sampled")
-    unseen = [name for name, size in sizes.items() if size > 0 and name not in strata_names]
-    if unseen:
-        raise ValueError(f"nothing was sampled from the stratum {unseen[0]!r}: no weight makes up for that")
-    full = np.array([sizes[name] for name in strata_names], dtype=np.float64)
-    return np.asarray((full / counts)[codes], dtype=np.float64)

@@ -104,28 +104,6 @@ def critical_values(increments: ArrayLike, information: ArrayLike) -> Floats:
     return np.array(values)
 
 
-def crossing_probabilities(critical: ArrayLike, information: ArrayLike) -> Floats:
-    """The probability, without a true difference, that |Z_k| is the first to reach its critical value.
-
-    Parameters
-    ----------
-    critical, information : arrays of shape (k,)
-        As `critical_values` returns and takes them.
-
-    Returns
-    -------
-    array of shape (k,)
-        Their sum is the chance of a false verdict over all analyses.
-    """
-    bounds, amounts = _same_length(critical, information)
-    path, values = None, []
-    for k, bound in enumerate(bounds):
-        path = _Path.begin() if path is None else path.on(_shared(amounts[k - 1], amounts[k]))
-        values.append(path.beyond(float(bound)))
-        path = path.within(float(bound))
-    return np.array(values)
-
-
 def mixture_critical(cases: float, *, alpha: float = 0.05) -> float:
     """Critical value of |Z| on so many cases, that holds at any number of them at once.
 
