@@ -12,7 +12,7 @@ from tests.studies.making import made
 from vivavoce.people.key import plain
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.storing.stored_keys import SECRET_EVENT
+from vivavoce.people.stored_keys import SECRET_EVENT
 from vivavoce.run.run import Run
 from vivavoce.store.write import put_event
 

@@ -27,7 +27,7 @@ from vivavoce.people.packets import write_packets
 from vivavoce.people.panels import load_panel
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.run.exchange.recognise import holds_tasks
 from vivavoce.run.run import Run
 

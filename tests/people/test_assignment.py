@@ -12,7 +12,7 @@ from tests.people.raters import drawn, examined
 from vivavoce.core.errors import InputError
 from vivavoce.people.assignment import Turn, assign, with_repeats
 from vivavoce.people.packets import write_packets
-from vivavoce.people.storing.stored_keys import put_key, read_keys
+from vivavoce.people.stored_keys import put_key, read_keys
 
 
 def places(n: int, n_categories: int = 1) -> dict[tuple[str, str, str], str]:

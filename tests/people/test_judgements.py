@@ -18,7 +18,7 @@ from vivavoce.people.storing.judgements import (
     store_judgement,
 )
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.run.run import Run
 
 RANKED = by_word("five milligrams", "some milligrams")

@@ -20,7 +20,7 @@ from vivavoce.judging.loading import load
 from vivavoce.people.choosing import choose
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import RateTask
 from vivavoce.run.run import Run
 from vivavoce.store import read

@@ -20,7 +20,7 @@ from vivavoce.people.csv_sheet import csv_packet
 from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.html_page import html_packet
 from vivavoce.people.key import EVERYONE, Key
-from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
+from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import RankTask, RateTask, Task
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance

@@ -19,7 +19,7 @@ from vivavoce.people.choosing import Choice, choose, cleaned
 from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.key import REFERENCE, BlindedAnswer, Key, Question, Seen
 from vivavoce.people.packets import rater_names
-from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
+from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
 from vivavoce.store.by_place import responses_at

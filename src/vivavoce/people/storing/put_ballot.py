@@ -15,7 +15,7 @@ from vivavoce.core.text import label
 from vivavoce.people.key import REFERENCE, Key, Question, Seen
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.storing.references import put_references
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.by_place import items_at, responses_at

@@ -16,7 +16,7 @@ from vivavoce.people.key import EVERYONE, Key, Seen
 from vivavoce.people.packets import rater_names
 from vivavoce.people.storing.put_ballot import BallotsStored, put_ballot
 from vivavoce.people.storing.read_ballots import Ballot
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Row
 from vivavoce.people.tasks.control import Field, form_fields
 from vivavoce.people.tasks.task import quoted

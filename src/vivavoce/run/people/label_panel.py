@@ -12,7 +12,7 @@ from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.label_goal import Frame, Goal, goal_figures
 from vivavoce.people.label_needs import label_needs, needs_text
 from vivavoce.people.packets import PacketsWritten, write_packets
-from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import RateTask
 from vivavoce.run.tables.credentialed import refuse_copy
 from vivavoce.run.tables.load import load_scores, select_items
