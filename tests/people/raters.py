@@ -9,10 +9,10 @@ from typing import Any
 
 from tests.studies.making import made
 
-from vivavoce.people.key import plain
 from vivavoce.people.packets import PacketsWritten, write_packets
-from vivavoce.people.storing.store_ballots import store_ballots
+from vivavoce.people.question import plain
 from vivavoce.people.stored_keys import SECRET_EVENT
+from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.run.run import Run
 from vivavoce.store.write import put_event
 

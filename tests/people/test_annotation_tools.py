@@ -22,12 +22,12 @@ from tests.studies.making import made
 from vivavoce.core.errors import InputError, SelectionError, VivaError
 from vivavoce.core.text import label
 from vivavoce.people.choosing import cleaned
-from vivavoce.people.key import plain
 from vivavoce.people.packets import write_packets
 from vivavoce.people.panels import load_panel
+from vivavoce.people.question import plain
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.run.exchange.recognise import holds_tasks
 from vivavoce.run.run import Run
 

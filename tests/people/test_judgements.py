@@ -9,8 +9,10 @@ import pytest
 from tests.people.raters import by_word, drawn, examined, filled, lines
 
 from vivavoce.core.errors import InputError, StoreError
-from vivavoce.people.key import Key, plain
+from vivavoce.people.key import Key
 from vivavoce.people.packets import write_packets
+from vivavoce.people.question import plain
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.judgements import (
     StaleJudgementError,
     judgements,
@@ -18,7 +20,6 @@ from vivavoce.people.storing.judgements import (
     store_judgement,
 )
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.run.run import Run
 
 RANKED = by_word("five milligrams", "some milligrams")

@@ -12,8 +12,8 @@ from tests.studies.making import made, score
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.core.spreadsheets import FORMULA
-from vivavoce.people.key import plain
 from vivavoce.people.packets import write_packets
+from vivavoce.people.question import plain
 from vivavoce.people.stored_keys import read_keys
 from vivavoce.run.run import Run
 from vivavoce.store import read

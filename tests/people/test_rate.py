@@ -19,8 +19,8 @@ from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.judging.loading import load
 from vivavoce.people.choosing import choose
 from vivavoce.people.packets import PacketsWritten, write_packets
-from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.stored_keys import read_keys
+from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.tasks import RateTask
 from vivavoce.run.run import Run
 from vivavoce.store import read

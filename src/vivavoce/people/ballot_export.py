@@ -11,7 +11,8 @@ from itertools import product
 from typing import Any
 
 from vivavoce.core.text import label
-from vivavoce.people.key import Key, Seen
+from vivavoce.people.key import Key
+from vivavoce.people.question import Seen
 from vivavoce.people.storing.judgements import Judgement, judgements
 from vivavoce.people.tasks.review import WORDS
 from vivavoce.people.tasks.verify import verified_answer

@@ -5,16 +5,13 @@ cases, in the order of a hash of seed and ids. A larger sample of the same seed 
 """
 
 import hashlib
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.key import BlindedAnswer, Key, Question
-from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
+from vivavoce.people.question import BlindedAnswer, Question
 
 
 class CaseDraw(NamedTuple):
@@ -139,63 +136,3 @@ def _order_of(seed: int, *ids: str) -> str:
     """A place in an order that follows from the seed and the ids, whatever else the run holds."""
     text = "\n".join((str(seed), *ids))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def record_draw(
-    db: sqlite3.Connection,
-    key: Key,
-    probabilities: Mapping[ItemKey, float],
-    earlier: Iterable[Key],
-) -> None:
-    """Store with what chance the case of each item has been drawn, by this panel and the `earlier` ones.
-
-    Draws with one seed from the same cases are nested: the larger one counts. Those with several seeds are
-    independent: a case is labelled if any of them drew it. Raises `InputError` where the chance would not be
-    known: one seed over other cases, or another draw of other candidates.
-    """
-    draw = key.draw
-    if draw is None:
-        return
-    others = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
-    for seed, old in others:
-        _refuse_unlike(key, draw, seed, old)
-    sample = frozenset(question.place for question in key.questions)
-    if draw.goal:
-        # Totals already; there are none where an earlier draw is given to more raters.
-        if probabilities:
-            put_label_draw(db, LabelDraw(key.metric, probabilities, sample, "panel"))
-        return
-    same = max((old.probability for seed, old in others if seed == key.seed and not old.goal), default=0.0)
-    if draw.probability <= same:  # drawn before, by this panel or a larger one
-        return
-    before = read_label_draws(db).get(key.metric)
-    earlier_totals = before.probabilities if before else {}
-    totals = {
-        place: _total(earlier_totals.get(place, 0.0), same, probability)
-        for place, probability in probabilities.items()
-    }
-    put_label_draw(db, LabelDraw(key.metric, totals, sample, "panel"))
-
-
-def _total(before: float, same: float, probability: float) -> float:
-    """The chance of a case in all draws: of those `before`, `same` is of a smaller draw with this seed."""
-    independent = max(0.0, 1 - (1 - before) / (1 - same))
-    return independent + probability - independent * probability
-
-
-def _refuse_unlike(key: Key, draw: CaseDraw, seed: int, old: CaseDraw) -> None:
-    """Raise `InputError` where two draws do not go together."""
-    same_seed = seed == key.seed and not (draw.goal or old.goal)
-    if same_seed and old.frame != draw.frame:
-        raise InputError(
-            f"--seed {seed} has drawn questions for {key.metric} before, when others could be drawn (by "
-            "--items, --candidates or what the run held): another --seed keeps the chance of each known."
-        )
-    small, large = sorted((old, draw), key=lambda draw: draw.n)
-    nested = same_seed and (small.n == large.n or set(small.candidates) <= set(large.candidates))
-    if set(old.candidates) != set(draw.candidates) and not nested:
-        raise InputError(
-            f"{key.metric} has labels drawn for {', '.join(old.candidates)}: other --candidates get the same "
-            f"questions, with --seed {seed} and the --n of that panel, or their chance would differ between "
-            "candidates."
-        )

@@ -15,7 +15,7 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.text import printable
 from vivavoce.people.case_draw import DrawnItems
 from vivavoce.people.goal_draw import GoalDraw
-from vivavoce.people.key import REFERENCE, BlindedAnswer, Question
+from vivavoce.people.question import REFERENCE, BlindedAnswer, Question
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate

@@ -12,8 +12,9 @@ from vivavoce import stats
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import ItemKey
 from vivavoce.people.case_draw import CaseDraw, DrawnItems, by_place, frame_digest
-from vivavoce.people.key import Key, Question
+from vivavoce.people.key import Key
 from vivavoce.people.label_goal import Frame, Goal, GoalFigures, goal_figures
+from vivavoce.people.question import Question
 from vivavoce.store.label_draws import LabelDraw
 from vivavoce.studies.score_table import ScoreTable
 

@@ -8,71 +8,17 @@ secrets derive from a random one of the run: nothing in a packet confirms a gues
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
-from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.people.assignment import with_repeats
+from vivavoce.people.case_draw import CaseDraw
+from vivavoce.people.question import Question, Seen, plain
+from vivavoce.people.tasks.task import Task
 
-if TYPE_CHECKING:
-    from vivavoce.people.case_draw import CaseDraw
-    from vivavoce.people.tasks.task import Task
-
-REFERENCE = "reference"
-"""The candidate, a ceiling, that the reference answer is in the run."""
 EVERYONE = ""
 """Whose packet it is where several raters share one; no rater can have this name."""
-_FORMULA = re.compile(FORMULA)
-
-
-class BlindedAnswer(NamedTuple):
-    """An answer as raters see it, and every candidate who gave it."""
-
-    text: str
-    candidates: tuple[str, ...]
-
-
-class Question(NamedTuple):
-    """What is asked: an item with the different answers to it.
-
-    `name` is what packets call it, `prompt` its text. `answers` are different texts, `repeats` says
-    which repeat of each candidate was taken. `silent` gives the reason by candidate, `lost` are candidates
-    whose answer did not arrive. `reference` says whether there is a reference answer, `reference_text` is
-    that answer where it stands beside the others and not among them. In a key that was kept all texts are
-    empty: they are the run's, and go with its items.
-    """
-
-    name: str
-    benchmark: str
-    item: str
-    variant: str
-    hash: str
-    prompt: str
-    answers: tuple[BlindedAnswer, ...]
-    repeats: Mapping[str, int]
-    silent: Mapping[str, str]
-    lost: tuple[str, ...]
-    reference: bool
-    reference_text: str = ""
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        """Benchmark, base id and variant."""
-        return self.benchmark, self.item, self.variant
-
-
-class Seen(NamedTuple):
-    """A question as one rater sees it: its answers in the order of their labels, and its seal.
-
-    `pass_no` is 2 where the question is put to the same rater again.
-    """
-
-    question: Question
-    answers: tuple[BlindedAnswer, ...]
-    seal: str
-    pass_no: int = 1
 
 
 class Key(NamedTuple):
@@ -87,11 +33,11 @@ class Key(NamedTuple):
 
     panel: str
     seed: int
-    task: "Task"
+    task: Task
     secret: str
     questions: tuple[Question, ...]
     packets: Mapping[str, tuple[Seen, ...]]
-    draw: "CaseDraw | None" = None
+    draw: CaseDraw | None = None
     unshown: Mapping[str, tuple[Question, ...]] | None = None
     settings: Mapping[str, Any] | None = None
     shared: tuple[Seen, ...] = ()
@@ -157,8 +103,3 @@ class Key(NamedTuple):
     def _keyed_hash(self, *words: str) -> str:
         text = json.dumps(words, ensure_ascii=False).encode("utf-8", "surrogatepass")
         return hmac.new(self.secret.encode(), text, hashlib.sha256).hexdigest()
-
-
-def plain(text: str) -> str:
-    """A text with single blanks, and without the apostrophes that keep a spreadsheet from running it."""
-    return " ".join((text.lstrip("'") if _FORMULA.match(text) else text).split())

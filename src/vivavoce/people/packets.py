@@ -14,12 +14,12 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.text import one_line, printable
-from vivavoce.people.case_draw import record_draw
 from vivavoce.people.choosing import Choice, choose, naming
 from vivavoce.people.csv_sheet import csv_packet
 from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.html_page import html_packet
 from vivavoce.people.key import EVERYONE, Key
+from vivavoce.people.recorded_draws import record_draw
 from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import RankTask, RateTask, Task
 from vivavoce.store.runfile import RunFile

@@ -14,11 +14,12 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.people.assignment import assign
-from vivavoce.people.case_draw import record_draw
 from vivavoce.people.choosing import Choice, choose, cleaned
 from vivavoce.people.goal_draw import GoalDraw
-from vivavoce.people.key import REFERENCE, BlindedAnswer, Key, Question, Seen
+from vivavoce.people.key import Key
 from vivavoce.people.packets import rater_names
+from vivavoce.people.question import REFERENCE, BlindedAnswer, Question, Seen
+from vivavoce.people.recorded_draws import record_draw
 from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import Task
 from vivavoce.store import read

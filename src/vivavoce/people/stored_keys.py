@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vivavoce.people.case_draw import CaseDraw
-from vivavoce.people.key import BlindedAnswer, Key, Question, Seen
+from vivavoce.people.key import Key
+from vivavoce.people.question import BlindedAnswer, Question, Seen
 from vivavoce.people.tasks import Task, read_task
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import event_texts

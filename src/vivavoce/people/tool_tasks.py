@@ -11,8 +11,9 @@ from typing import NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
 from vivavoce.people.choosing import Choice, choose, naming
-from vivavoce.people.key import EVERYONE, Key, Question, Seen
+from vivavoce.people.key import EVERYONE, Key
 from vivavoce.people.packets import new_key, rater_names, store_key
+from vivavoce.people.question import Question, Seen
 from vivavoce.people.tasks import Task
 from vivavoce.people.tasks.control import Control
 from vivavoce.store.runfile import RunFile

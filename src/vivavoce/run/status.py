@@ -9,9 +9,9 @@ from vivavoce.core.cases import count_cases
 from vivavoce.core.records import Finding
 from vivavoce.models.engine.advice import advice
 from vivavoce.models.engine.refusals import unnumbered
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.judgements import progress
 from vivavoce.people.storing.store_reviews import read_adjudicated
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import ReviewTask
 from vivavoce.run.building.stored_exam import build_rows
 from vivavoce.run.shards.joining import as_json, own_shard_rows

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Value
 from vivavoce.core.text import label
-from vivavoce.people.key import Key, Seen
+from vivavoce.people.key import Key
+from vivavoce.people.question import Seen
 from vivavoce.people.storing.put_ballot import put_ballot, response_keys
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.tasks import Row

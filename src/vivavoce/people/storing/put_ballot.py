@@ -12,10 +12,11 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import ItemKey, Measure, ScoreStatus
 from vivavoce.core.text import label
-from vivavoce.people.key import REFERENCE, Key, Question, Seen
+from vivavoce.people.key import Key
+from vivavoce.people.question import REFERENCE, Question, Seen
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.storing.references import put_references
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.by_place import items_at, responses_at

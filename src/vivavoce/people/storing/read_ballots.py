@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.text import label
-from vivavoce.people.key import Key, Seen, plain
+from vivavoce.people.key import Key
+from vivavoce.people.question import Seen, plain
 from vivavoce.people.storing.ballot_files import FilledFile, check_columns, read_file
 from vivavoce.people.tasks import FilledItem, Row
 from vivavoce.people.tasks.task import quoted

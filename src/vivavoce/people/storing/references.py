@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from vivavoce import formats
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response
-from vivavoce.people.key import REFERENCE
+from vivavoce.people.question import REFERENCE
 from vivavoce.store import read
 from vivavoce.store.by_place import responses_at
 from vivavoce.store.write import put_candidates, put_responses

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.text import label
 from vivavoce.people.choosing import MOST_ANSWERS
-from vivavoce.people.key import EVERYONE, Key, Seen
+from vivavoce.people.key import EVERYONE, Key
 from vivavoce.people.packets import rater_names
+from vivavoce.people.question import Seen
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.put_ballot import BallotsStored, put_ballot
 from vivavoce.people.storing.read_ballots import Ballot
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Row
 from vivavoce.people.tasks.control import Field, form_fields
 from vivavoce.people.tasks.task import quoted

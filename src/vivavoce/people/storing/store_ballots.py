@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.put_ballot import BallotsStored, put_ballot
 from vivavoce.people.storing.read_ballots import Ballot, open_ballot
-from vivavoce.people.stored_keys import read_keys
 from vivavoce.store.runfile import RunFile
 
 __all__ = ["BallotsStored", "store_ballots"]

@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, Response, Value
 from vivavoce.core.text import printable
 from vivavoce.people.case_draw import DrawnItems
-from vivavoce.people.key import BlindedAnswer, Seen
+from vivavoce.people.question import BlindedAnswer, Seen
 from vivavoce.people.tasks.review import MOST_CHARACTERS
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.by_place import items_at

@@ -11,7 +11,7 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.text import label, printable
-from vivavoce.people.key import Seen
+from vivavoce.people.question import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.write import ScoreRow
 

@@ -12,7 +12,7 @@ from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, printable
 from vivavoce.people.case_draw import DrawnItems, few_answers
-from vivavoce.people.key import Seen, plain
+from vivavoce.people.question import Seen, plain
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.rank import CRITERIA, Ranking, RankTask
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, entered, quoted

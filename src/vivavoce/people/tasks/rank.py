@@ -14,7 +14,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, spoken
-from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.question import Question, Seen, plain
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow

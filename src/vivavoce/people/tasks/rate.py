@@ -15,7 +15,7 @@ from vivavoce.core.text import label, printable
 from vivavoce.judging.criterion import RubricCriterion
 from vivavoce.models.fencing import reference_texts
 from vivavoce.people.case_draw import DrawnItems, draw_cases
-from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.question import Question, Seen, plain
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.scales import Scales, in_words, load_scales, range_text, scale_values
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted

@@ -13,7 +13,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import is_blank, printable
-from vivavoce.people.key import REFERENCE, Seen
+from vivavoce.people.question import REFERENCE, Seen
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.review_words import KINDS, newest_words, put_words

@@ -13,7 +13,7 @@ from vivavoce.core.records import Criterion, Item, ItemKey, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import one_line, printable, spoken
 from vivavoce.people.case_draw import DrawnItems, draw_questions
-from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.question import Question, Seen, plain
 from vivavoce.people.tasks.control import Control
 from vivavoce.store.write import ScoreRow
 

@@ -16,7 +16,7 @@ from vivavoce.core.text import printable
 from vivavoce.facts.fact import EvidenceWord
 from vivavoce.facts.sentences import sentences
 from vivavoce.people.case_draw import DrawnItems, few_answers
-from vivavoce.people.key import Seen
+from vivavoce.people.question import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted
 from vivavoce.store.split_facts import split_facts
 from vivavoce.store.verified_facts import AnswerByRater, newest_facts, put_facts

@@ -9,8 +9,9 @@ import polars as pl
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.key import Key, Question, Seen
+from vivavoce.people.key import Key
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
+from vivavoce.people.question import Question, Seen
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.run.people.label_panel import Labelling, goal_draw
 from vivavoce.run.people.reviews import read_reviews

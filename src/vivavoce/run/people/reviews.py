@@ -4,7 +4,7 @@ import polars as pl
 
 from vivavoce.core.records import ItemKey
 from vivavoce.people.backgrounds import read_backgrounds
-from vivavoce.people.key import REFERENCE
+from vivavoce.people.question import REFERENCE
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from vivavoce.core.errors import SelectionError, StoreError
 from vivavoce.core.records import Item
 from vivavoce.core.text import label
-from vivavoce.people.key import BlindedAnswer, Key, Seen
+from vivavoce.people.key import Key
 from vivavoce.people.panels import Panel
+from vivavoce.people.question import BlindedAnswer, Seen
 from vivavoce.people.rounds import Round, read_round
 from vivavoce.people.storing.judgements import (
     Entries,
