@@ -382,4 +382,4 @@ def _left_out(loaded: Loaded) -> Iterator[LeftOutRow]:
     facts: dict[str, Any] = counts.facts
     of = facts["excluded_of"]
     yield LeftOutRow(why=None, rows=counts.total, of=of)
-    yield from (LeftOutRow(why=why, rows=n, of=of) for why, n in facts["exclusions"].items())
+    yield from (LeftOutRow(why=reason, rows=n, of=of) for reason, n in facts["exclusions"].items())

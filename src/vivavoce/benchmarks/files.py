@@ -98,44 +98,44 @@ def _with_thread(row: dict[str, Any], messages: tuple[Message, ...]) -> dict[str
     return {**row, "question": thread(messages), "format": row.get("format") or "conversation"}
 
 
-def _messages(row: dict[str, Any], where: str) -> tuple[Message, ...]:
+def _messages(row: dict[str, Any], place: str) -> tuple[Message, ...]:
     """The messages of a row, whose question is none, the last of them or all of them as one text."""
     if row.get("messages") in (None, "", [], "[]"):
         return ()
-    messages = read_messages(row["messages"], f"{where}, messages")
+    messages = read_messages(row["messages"], f"{place}, messages")
     question = row.get("question")
     if question not in (None, "", messages[-1].content, thread(messages)):
         what = "the question is not the last of its messages"
-        raise RowError(f"{where}: {what}: leave the question out.", what)
+        raise RowError(f"{place}: {what}: leave the question out.", what)
     return messages
 
 
-def _lacking(column: str, where: str) -> RowError:
+def _lacking(column: str, place: str) -> RowError:
     word = "id" if column == "item" else column
     also = " (or format=… in the spec, for all)" if column == "format" else ""
     return RowError(
-        f"{where}: no {word}. Every item needs a column {word!r}{also}; columns=[{word}:theirs] maps "
+        f"{place}: no {word}. Every item needs a column {word!r}{also}; columns=[{word}:theirs] maps "
         "another name.",
         f"no {word}",
     )
 
 
-def _text(value: Any, where: str) -> str:
+def _text(value: Any, place: str) -> str:
     """Text as it is; a number or boolean as Python writes it (5, 2.5, True)."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return str(value)
     what = f"a text is needed, not {type(value).__name__}"
-    raise RowError(f"{where}: {what}: {one_line(str(value), 40)}.", f"{_column(where)}: {what}")
+    raise RowError(f"{place}: {what}: {one_line(str(value), 40)}.", f"{_column(place)}: {what}")
 
 
-def _column(where: str) -> str:
+def _column(place: str) -> str:
     """The column at the end of where a cell stands."""
-    return where.rpartition(", ")[2]
+    return place.rpartition(", ")[2]
 
 
-def _step(value: Any, steps: int, where: str) -> int | None:
+def _step(value: Any, steps: int, place: str) -> int | None:
     """The number of one of so many steps, also as text; null where there is none.
 
     Without steps the column is about something else, and takes any whole number.
@@ -148,7 +148,7 @@ def _step(value: Any, steps: int, where: str) -> int | None:
         among = f" from 1 to {steps}, the number of steps," if steps else ""
         excerpt = one_line(str(value), 40)
         what = f"a whole number{among} is needed"
-        raise RowError(f"{where}: {what}, not {excerpt!r}.", f"{_column(where)}: no number of a step")
+        raise RowError(f"{place}: {what}, not {excerpt!r}.", f"{_column(place)}: no number of a step")
     return number
 
 
@@ -161,17 +161,17 @@ def _whole_number(value: Any) -> int | None:
         return None
 
 
-def _list(value: Any, where: str, *, arrays: bool) -> tuple[str, ...]:
+def _list(value: Any, place: str, *, arrays: bool) -> tuple[str, ...]:
     """A list, a JSON array written as text (csv has no lists), or one text."""
     if arrays and isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError):  # a text may begin with a bracket, such as '[18F]FDG'
             value = read_json(value)
     if isinstance(value, list):
-        return tuple(_text(v, where) for v in value)
-    return (_text(value, where),) if value != "" else ()
+        return tuple(_text(v, place) for v in value)
+    return (_text(value, place),) if value != "" else ()
 
 
-def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
+def _rubric(value: Any, place: str) -> tuple[Unit, ...]:
     """Points of a rubric, each an object with `text` and `weight` (or `criterion` and `points`, HealthBench's
     words), and perhaps a `unit` that names it; else they are r1, r2 and so on. CSV: a JSON array.
     """
@@ -183,14 +183,14 @@ def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
         return ()
     if not isinstance(value, list):
         what = "a list of points is needed"
-        raise RowError(f"{where}: {what}, not {one_line(str(value), 40)}.", f"{_column(where)}: {what}")
-    points = [_point(point, number, where) for number, point in enumerate(value, 1)]
+        raise RowError(f"{place}: {what}, not {one_line(str(value), 40)}.", f"{_column(place)}: {what}")
+    points = [_point(point, number, place) for number, point in enumerate(value, 1)]
     if len({point.unit for point in points}) < len(points):
         what = "two points bear one name"
-        raise RowError(f"{where}: {what}; give each its own unit.", f"{_column(where)}: {what}")
+        raise RowError(f"{place}: {what}; give each its own unit.", f"{_column(place)}: {what}")
     if not any((point.weight or 0) > 0 for point in points):
         what = "no point has a weight above 0"
-        raise RowError(f"{where}: {what}, so there is nothing to reach.", f"{_column(where)}: {what}")
+        raise RowError(f"{place}: {what}, so there is nothing to reach.", f"{_column(place)}: {what}")
     return tuple(points)
 
 
@@ -198,7 +198,7 @@ _MOST_WEIGHT = 1_000_000
 """Sums of weights stay finite."""
 
 
-def _point(point: Any, number: int, where: str) -> Unit:
+def _point(point: Any, number: int, place: str) -> Unit:
     text, weight = None, None
     if isinstance(point, dict):
         text = point.get("text") or point.get("criterion")
@@ -206,10 +206,10 @@ def _point(point: Any, number: int, where: str) -> Unit:
     worth = finite(weight)
     if not isinstance(text, str) or not text.strip() or not worth or abs(worth) > _MOST_WEIGHT:
         raise RowError(
-            f"{where}, point {number}: an object with a text and a weight other than 0, of at most "
+            f"{place}, point {number}: an object with a text and a weight other than 0, of at most "
             f"{_MOST_WEIGHT:,}, is needed, like "
             '{"text": "names the drug of choice", "weight": 5}.',
-            f"{_column(where)}: a point without a text or a weight",
+            f"{_column(place)}: a point without a text or a weight",
         )
     return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=worth)
 

@@ -134,14 +134,14 @@ _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out
 
 def _row(fields: dict[str, tuple[Any, str]], *, letters: bool) -> tuple[Line, bool]:
     """The row of a question, and whether its format was inferred. Raises `RowError` where it asks nothing."""
-    where = fields["item"][1]
-    row = _in_form({name: value for name, (value, _) in fields.items()}, where, letters=letters)
+    place = fields["item"][1]
+    row = _in_form({name: value for name, (value, _) in fields.items()}, place, letters=letters)
     if not row.get("question") and not row.get("messages"):
-        raise RowError(f"{where}: no row says what the question {row['item']!r} is.", "no question")
+        raise RowError(f"{place}: no row says what the question {row['item']!r} is.", "no question")
     is_inferred = row.get("format") in (None, "")
     if is_inferred:
         row["format"] = inferred_format(row)
-    return Line(where, _keyed(row, where, letters=letters)), is_inferred
+    return Line(place, _keyed(row, place, letters=letters)), is_inferred
 
 
 def _item(line: Line, name: str) -> Item:
@@ -189,23 +189,23 @@ def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
         value = line.row.get(field)
         if value in (None, ""):
             continue
-        before, where = fields.setdefault(field, (value, line.where))
+        before, place = fields.setdefault(field, (value, line.where))
         if before != value and str(before) != str(value):
             raise RowError(
-                f"{line.where}: the question {name!r} has another {field} than in {where}: "
+                f"{line.where}: the question {name!r} has another {field} than in {place}: "
                 f"{one_line(str(value), 40)!r} and {one_line(str(before), 40)!r}. Rows with one id say the "
                 "same of the question; different questions need different ids.",
                 f"two rows give it another {field}",
             )
 
 
-def _in_form(row: dict[str, Any], where: str, *, letters: bool) -> dict[str, Any]:
+def _in_form(row: dict[str, Any], place: str, *, letters: bool) -> dict[str, Any]:
     """The row with lists for what is written as one, and with the options that the key names."""
     row = {k: _list_of(v, dicts=k == "options") if k in LISTS else v for k, v in row.items()}
     row["context"] = _paragraphs(row.get("context"))
-    row["options"], labels = listed_options(row.get("options"), where)
+    row["options"], labels = listed_options(row.get("options"), place)
     if row["options"]:
-        row["answer"] = key_of(row.get("answer"), row["options"], labels, where, letters=letters)
+        row["answer"] = key_of(row.get("answer"), row["options"], labels, place, letters=letters)
     return row
 
 
@@ -225,9 +225,9 @@ def _keys_are_letters(questions: Iterable[Mapping[str, tuple[Any, str]]]) -> boo
     letter = text = 0
     for fields in questions:
         key = fields.get("answer", fields.get("references", ("", "")))[0]
-        options, where = fields.get("options", ((), ""))
+        options, place = fields.get("options", ((), ""))
         try:
-            listed = listed_options(_list_of(options, dicts=True), where)[0] or ()
+            listed = listed_options(_list_of(options, dicts=True), place)[0] or ()
         except RowError:  # its own row is where that is said
             continue
         letter += is_letter(key, listed) and key not in listed
@@ -282,7 +282,7 @@ def _is_truth(key: Any) -> bool:
     return str(key).strip().casefold() in ("true", "false", "t", "f")
 
 
-def _keyed(row: dict[str, Any], where: str, *, letters: bool) -> dict[str, Any]:
+def _keyed(row: dict[str, Any], place: str, *, letters: bool) -> dict[str, Any]:
     """The row with the key of a closed question as its answer, where a column for all formats held it.
 
     True and False need no options beside them.
@@ -291,5 +291,5 @@ def _keyed(row: dict[str, Any], where: str, *, letters: bool) -> dict[str, Any]:
         row = {**row, "options": None}
     closed = not getattr(formats.FORMATS.get(row["format"]), "open_text", True)
     if closed and row.get("answer") in (None, "") and row.get("references") not in (None, ""):
-        return {**_in_form({**row, "answer": row["references"]}, where, letters=letters), "references": None}
+        return {**_in_form({**row, "answer": row["references"]}, place, letters=letters), "references": None}
     return row

@@ -76,25 +76,25 @@ def listed_options(options: Any, where: str) -> tuple[Any, tuple[str, ...]]:
     return options, ()
 
 
-def _in_order(options: dict[str, Any], where: str) -> tuple[list[Any], tuple[str, ...]]:
+def _in_order(options: dict[str, Any], place: str) -> tuple[list[Any], tuple[str, ...]]:
     """The texts and the labels of options, by letters or numbers, without blank ones at the end."""
     if all(re.fullmatch(r"[A-Z]|\d{1,2}", name) for name in options):
         options = dict(sorted(options.items(), key=lambda entry: (len(entry[0]), entry[0])))
     while options and not _is_said([*options.values()][-1]):
         options.popitem()
-    _check_gaps(options, where)
+    _check_gaps(options, place)
     return list(options.values()), tuple(options)
 
 
-def _check_gaps(options: Mapping[str, Any], where: str) -> None:
+def _check_gaps(options: Mapping[str, Any], place: str) -> None:
     """Raise `InputError` for a blank option, and for a letter that is left out."""
     if blank := [name for name, value in options.items() if not _is_said(value)]:
         what = f"option {blank[0]} is empty, and one behind it is not"
-        raise RowError(f"{where}: {what}.", "an option is empty")
+        raise RowError(f"{place}: {what}.", "an option is empty")
     letters = all(re.fullmatch("[A-Z]", name) for name in options)
     if letters and list(options) != _firsts(len(options))[0]:
         raise RowError(
-            f"{where}: the options stand under {', '.join(options)}: letters go from A, without a gap.",
+            f"{place}: the options stand under {', '.join(options)}: letters go from A, without a gap.",
             "the letters of its options have a gap",
         )
 
@@ -141,17 +141,17 @@ def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, 
     return under or _by_letter_and_text(text, texts) or _by_letters(text, texts) or key
 
 
-def _by_number(key: str, options: Sequence[str], under: str | None, where: str) -> str:
+def _by_number(key: str, options: Sequence[str], under: str | None, place: str) -> str:
     """The option that is this number, or stands under it."""
     if under is None and key not in options:
         raise RowError(
-            f"{where}: the key {key} is no option; as a position it may count from 0 or from 1: write the "
+            f"{place}: the key {key} is no option; as a position it may count from 0 or from 1: write the "
             "option's letter or its text.",
             "the key is no option",
         )
     if under not in (None, key) and key in options:
         raise RowError(
-            f"{where}: the key {key} is the number of one option and the text of another: write its letter.",
+            f"{place}: the key {key} is the number of one option and the text of another: write its letter.",
             "the key may be two options",
         )
     return under or key

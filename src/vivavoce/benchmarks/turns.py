@@ -42,8 +42,8 @@ def turn_rows(turns: Any, where: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _unusable(where: str, what: str, value: Any) -> RowError:
-    return RowError(f"{where}: {what}, not {one_line(str(value), 40)!r}.", what)
+def _unusable(place: str, what: str, value: Any) -> RowError:
+    return RowError(f"{place}: {what}, not {one_line(str(value), 40)!r}.", what)
 
 
 def turns_of(item: Item) -> tuple[Item, ...]:

@@ -115,8 +115,8 @@ def _loaded(folder: Path, device: str | None, dtype: str, _: str) -> TrainedEval
     try:
         head.load_state_dict(load_file(folder / HEAD))
     except Exception as error:  # safetensors and torch raise what they like on foreign files
-        why = one_line(str(error), 160).rstrip(".")
-        raise InputError(f"{folder / HEAD} is no head for this encoder ({why}): {_TRAIN}.") from None
+        reason = one_line(str(error), 160).rstrip(".")
+        raise InputError(f"{folder / HEAD} is no head for this encoder ({reason}): {_TRAIN}.") from None
     parameter = next(encoder.parameters())
     head.to(parameter.device, parameter.dtype if parameter.is_floating_point() else torch.float32)
     return TrainedEvaluator(EvaluatorModel(encoder, head).eval(), tokenizer, about, name)

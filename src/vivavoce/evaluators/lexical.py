@@ -176,9 +176,9 @@ def load_lexical(file: Path) -> Lexical:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(
-            f"cannot read {file} ({why}): name the lexical.json that `viva train` wrote."
+            f"cannot read {file} ({reason}): name the lexical.json that `viva train` wrote."
         ) from None
     return Lexical.from_json(text, file)
 

@@ -58,16 +58,16 @@ def _alone(unit: str, first_of: Mapping[str, int]) -> tuple[Fate, str | None]:
         return "no_claim", unit.why
     if (earlier := first_of.get(sentence_key(unit))) is not None:
         return "repeated", f"unit {earlier} says it"
-    why = why_no_claim(unit)
-    return ("no_claim", why) if why else ("checked", None)
+    reason = why_no_claim(unit)
+    return ("no_claim", reason) if reason else ("checked", None)
 
 
 def _against(unit: str, words: AnswerWords) -> tuple[Fate, str | None]:
     """The fate of a unit by its answer."""
-    if why := _why_foreign(unit, words):
-        return "foreign", why
-    why = why_changed(unit, words)
-    return ("changed", why) if why else ("checked", None)
+    if reason := _why_foreign(unit, words):
+        return "foreign", reason
+    reason = why_changed(unit, words)
+    return ("changed", reason) if reason else ("checked", None)
 
 
 def _why_foreign(unit: str, words: AnswerWords) -> str | None:

@@ -189,30 +189,30 @@ def _evidence(line: Line) -> tuple[Evidence, ...]:
     return tuple(_passage(passage, f"{line.where}, evidence {k}") for k, passage in enumerate(passages, 1))
 
 
-def _passage(passage: Any, where: str) -> Evidence:
+def _passage(passage: Any, place: str) -> Evidence:
     if not isinstance(passage, dict):
-        raise InputError(f"{where}: an object with source and quote is needed, not {_excerpt(passage)}.")
+        raise InputError(f"{place}: an object with source and quote is needed, not {_excerpt(passage)}.")
     texts = {}
     for name in ("source", "version", "file", "quote"):
         text = passage.get(name, "")
         if not isinstance(text, str) or (name in ("source", "quote") and not text.strip()):
-            raise InputError(f"{where}: {name} must be text, not {_excerpt(passage.get(name))}.")
+            raise InputError(f"{place}: {name} must be text, not {_excerpt(passage.get(name))}.")
         texts[name] = text
     bearing = passage.get("bearing", "shown")
     if bearing not in get_args(Bearing):
         words = ", ".join(get_args(Bearing))
-        raise InputError(f"{where}: bearing must be one of {words}, not {_excerpt(bearing)}.")
+        raise InputError(f"{place}: bearing must be one of {words}, not {_excerpt(bearing)}.")
     return Evidence(
-        **texts, page=_place(passage, "page", 1, where), offset=_place(passage, "offset", 0, where),
+        **texts, page=_place(passage, "page", 1, place), offset=_place(passage, "offset", 0, place),
         bearing=bearing,
     )  # fmt: skip
 
 
-def _place(passage: Mapping[str, Any], name: str, least: int, where: str) -> int | None:
+def _place(passage: Mapping[str, Any], name: str, least: int, place: str) -> int | None:
     number = passage.get(name)
     if number is None or (type(number) is int and number >= least):
         return number
-    raise InputError(f"{where}: {name} must be null or a whole number from {least}, not {_excerpt(number)}.")
+    raise InputError(f"{place}: {name} must be null or a whole number from {least}, not {_excerpt(number)}.")
 
 
 def _excerpt(value: object) -> str:

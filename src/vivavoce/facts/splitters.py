@@ -71,10 +71,10 @@ class NoClaim(str):
 
     why: str
 
-    def __new__(cls, text: str, why: str) -> "NoClaim":
+    def __new__(cls, text: str, reason: str) -> "NoClaim":
         """Such a unit of this text."""
         unit = super().__new__(cls, text)
-        unit.why = one_line(printable(why))
+        unit.why = one_line(printable(reason))
         return unit
 
 
@@ -236,12 +236,14 @@ def splitter_of(spec: str | Spec) -> Splitter:
 
 def _unit(fact: Any, number: int) -> str:
     """A unit of a reply, its escapes undone: a text, or an object that says whether it is a claim."""
-    claim, why = True, ""
+    claim, reason = True, ""
     if isinstance(fact, dict):
-        fact, claim, why = fact.get("text"), fact.get("claim", True), fact.get("why") or ""
+        fact, claim, reason = fact.get("text"), fact.get("claim", True), fact.get("why") or ""
     if not isinstance(fact, str):
         raise Unreadable(f"fact {number} has no text")
-    if not isinstance(claim, bool) or not isinstance(why, str):
+    if not isinstance(claim, bool) or not isinstance(reason, str):
         raise Unreadable(f"fact {number} does not say by true or false whether it is a claim")
     text = " ".join(html.unescape(fact).split())
-    return text if claim else NoClaim(text, why if not is_blank(why) else "the splitter gives no reason")
+    return (
+        text if claim else NoClaim(text, reason if not is_blank(reason) else "the splitter gives no reason")
+    )

@@ -54,9 +54,9 @@ _JSON = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float, parse_consta
 
 def read_word(reads: Callable[[str], KnowledgeWord], text: str, reply: str) -> Verdict:
     """The verdict of a one-word reply about the claim `text`."""
-    content, why = _content(reply, 1)
+    content, reason = _content(reply, 1)
     if content is None:
-        return Verdict("bad", why)
+        return Verdict("bad", reason)
     return _word(reads, _without(content, (text,)))
 
 
@@ -70,9 +70,9 @@ def read_words(
     reads: Callable[[str], KnowledgeWord], texts: Sequence[str], reply: str
 ) -> tuple[Verdict, ...]:
     """The verdict on each of several claims, by their numbers from 1."""
-    content, why = _content(reply, len(texts))
+    content, reason = _content(reply, len(texts))
     if content is None:
-        return tuple(Verdict("bad", why) for _ in texts)
+        return tuple(Verdict("bad", reason) for _ in texts)
     entries = _numbered(content, texts) or _lines(_without(content, texts))
 
     def judged(entry: _Entry, k: int) -> Verdict:
@@ -83,9 +83,9 @@ def read_words(
 
 def read_evidence(passages: Sequence[Evidence], text: str, reply: str) -> Verdict:
     """The verdict on one claim by its passages, with what the reply quotes of them."""
-    content, why = _content(reply, 1)
+    content, reason = _content(reply, 1)
     if content is None:
-        return Verdict("unverifiable", why, tuple(passages))
+        return Verdict("unverifiable", reason, tuple(passages))
     entries = [_entry(pairs) for pairs in _objects(content, (text, *(p.quote for p in passages)))]
     entries = [entry for entry in entries if entry.verdict is not None]
     if not entries:
@@ -100,9 +100,9 @@ def read_evidence(passages: Sequence[Evidence], text: str, reply: str) -> Verdic
 
 def read_evidences(claims: Sequence[tuple[str, Sequence[Evidence]]], reply: str) -> tuple[Verdict, ...]:
     """The verdict on each of several claims, each by its own passages."""
-    content, why = _content(reply, len(claims))
+    content, reason = _content(reply, len(claims))
     if content is None:
-        return tuple(Verdict("unverifiable", why, tuple(passages)) for _, passages in claims)
+        return tuple(Verdict("unverifiable", reason, tuple(passages)) for _, passages in claims)
     material = [text for claim, passages in claims for text in (claim, *(p.quote for p in passages))]
     verdicts = _each(
         _numbered(content, material),
@@ -151,12 +151,12 @@ def _each(
         if len(content) == 1:
             verdicts.append(judged(content[0], k))
         else:
-            why = (
+            reason = (
                 "the reply has several verdicts of its number"
                 if content
                 else "the reply leaves out its number"
             )
-            verdicts.append(Verdict(none, why))
+            verdicts.append(Verdict(none, reason))
     return tuple(verdicts)
 
 
@@ -174,8 +174,8 @@ def _judged(entry: _Entry, passages: Sequence[Evidence]) -> Verdict:
     passage = _deciding(every[number - 1], entry.quote)
     if passage is None:
         elsewhere = any(span_of(entry.quote, p.quote) for p in every)
-        where = f"another passage than {number}, which it names" if elsewhere else "no passage"
-        return Verdict("unverifiable", f"the quote stands in {where}", every)
+        place = f"another passage than {number}, which it names" if elsewhere else "no passage"
+        return Verdict("unverifiable", f"the quote stands in {place}", every)
     evidence = (*every[: number - 1], passage._replace(bearing=_BEARINGS[word]), *every[number:])
     return Verdict(word, None, evidence)
 

@@ -175,7 +175,7 @@ class Judge(ComparativeMetric):
             readers,
             purpose=PURPOSE,
             repeat=context.pass_no,
-            again=lambda k, reply, why: request(rubric.again(asks[k], reply, why), asks[k]),
+            again=lambda k, reply, reason: request(rubric.again(asks[k], reply, reason), asks[k]),
         )
 
 
@@ -210,8 +210,8 @@ def _lost(units: Mapping[Unit, Value]) -> dict[str, Value]:
     lost = {u.unit: v.note for u, v in units.items() if v.status == "failed"}
     if not lost:
         return {}
-    named, (why, *_) = one_line(", ".join(lost)), lost.values()
-    note = f"{len(lost)} of {len(units)} points could not be marked ({named}): {why}"
+    named, (reason, *_) = one_line(", ".join(lost)), lost.values()
+    note = f"{len(lost)} of {len(units)} points could not be marked ({named}): {reason}"
     return dict.fromkeys(_DERIVED, Value(None, note=note, status="failed"))
 
 

@@ -212,8 +212,8 @@ class Rubric:
         The reason comes first, so that the mark follows from it. A range stands in the description: strict
         modes have long refused `minimum` and `maximum`, and a value outside is refused when it is read.
         """
-        why = _why(criteria).capitalize()
-        properties: dict[str, Any] = {"reason": {"type": "string", "description": f"{why}."}}
+        reason = _why(criteria).capitalize()
+        properties: dict[str, Any] = {"reason": {"type": "string", "description": f"{reason}."}}
         if self.kind == "points":
             properties["met"] = {"type": "boolean", "description": criteria[0].ask}
         elif self.kind == "pairwise":

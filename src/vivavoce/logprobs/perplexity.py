@@ -175,8 +175,8 @@ def _by_criterion(best: _Reference, record: Mapping[str, Any], *, several: bool)
     }
 
 
-def _failed(why: str) -> dict[str, Value]:
-    return {c.criterion: Value(None, note=why, status="failed") for c in Perplexity.criteria}
+def _failed(reason: str) -> dict[str, Value]:
+    return {c.criterion: Value(None, note=reason, status="failed") for c in Perplexity.criteria}
 
 
 def _bytes(text: str) -> int:

@@ -148,13 +148,13 @@ def _read_baseline(path: Path, layer: int) -> dict[str, float]:
     return {name: _below_1(lines[0].get(name[0].upper()), f"{path}, layer {layer}") for name in _NAMES}
 
 
-def _below_1(cell: str | None, where: str) -> float:
+def _below_1(cell: str | None, place: str) -> float:
     try:
         value = float(cell or "")
     except ValueError:
         value = math.nan
     if not -1 <= value < 1:
         raise InputError(
-            f"the baseline {where}: P, R and F must be numbers from -1 to below 1, not {cell!r}."
+            f"the baseline {place}: P, R and F must be numbers from -1 to below 1, not {cell!r}."
         )
     return value

@@ -94,8 +94,8 @@ def _evidence(
     return dict(zip(names, (precision, Value(common / len(right)), f1), strict=True))
 
 
-def _set_aside(why: str, *names: str) -> dict[str, Value]:
-    return {name: Value(None, note=why, status="set_aside") for name in names}
+def _set_aside(reason: str, *names: str) -> dict[str, Value]:
+    return {name: Value(None, note=reason, status="set_aside") for name in names}
 
 
 def _pieces(text: str) -> Iterator[_Words]:

@@ -201,8 +201,8 @@ def _extractor(model: str) -> Any:
         with redirect_stdout(io.StringIO()):
             return extractor(model_type=model)
     except Exception as error:  # a package of others, which fetches its weights
-        why = one_line(printable(str(error)), 160)
+        reason = one_line(printable(str(error)), 160)
         raise MetricError(
-            f"the package radgraph cannot load {model} ({type(error).__name__}: {why}): let it fetch its "
+            f"the package radgraph cannot load {model} ({type(error).__name__}: {reason}): let it fetch its "
             "weights once, or give annotations=FILE."
         ) from error

@@ -90,14 +90,14 @@ def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, Mod
     cards = dict(inherited)
     owners: dict[str, str] = {}
     for name, settings in read_mapping(file, "cards", ModelError).items():
-        where = f"{file}, {name}"
-        typed = _fields(where, settings)
-        cards[name] = _merged(where, cards.get(name, ModelCard(name=name)), typed)
+        place = f"{file}, {name}"
+        typed = _fields(place, settings)
+        cards[name] = _merged(place, cards.get(name, ModelCard(name=name)), typed)
         for label in (name, *typed.get("names", ())):
             owner = owners.setdefault(_normal(label), name)
             if owner != name:
                 raise ModelError(
-                    f"{where}: the name {label!r} is that of {owner} too. Give it to one of them."
+                    f"{place}: the name {label!r} is that of {owner} too. Give it to one of them."
                 )
     for name, card in cards.items():
         for base in card.base or ():
@@ -109,54 +109,54 @@ def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, Mod
     return cards
 
 
-def _fields(where: str, settings: Any) -> dict[str, Any]:
+def _fields(place: str, settings: Any) -> dict[str, Any]:
     """The stated fields of a card, checked. Raises `ModelError`."""
     if not isinstance(settings, dict):
-        raise ModelError(f"{where}: a card is a mapping, such as {{family: Llama 3, parameters: 8}}.")
+        raise ModelError(f"{place}: a card is a mapping, such as {{family: Llama 3, parameters: 8}}.")
     names = [f.name for f in fields(ModelCard) if f.name != "name"]
     for key in settings:
         if key not in names:
-            raise ModelError(f"{where}: a card has no field {key!r}.{suggest(str(key), names)}")
-    return {key: _typed(f"{where}, {key}", key, value) for key, value in settings.items()}
+            raise ModelError(f"{place}: a card has no field {key!r}.{suggest(str(key), names)}")
+    return {key: _typed(f"{place}, {key}", key, value) for key, value in settings.items()}
 
 
-def _merged(where: str, base: ModelCard, typed: Mapping[str, Any]) -> ModelCard:
+def _merged(place: str, base: ModelCard, typed: Mapping[str, Any]) -> ModelCard:
     """The card with these fields changed, and their names added."""
     card = replace(base, **{**typed, "names": (*base.names, *typed.get("names", ()))})
     if card.active is not None and card.parameters is not None and card.active > card.parameters:
-        raise ModelError(f"{where}: {card.active:g} active parameters are more than all {card.parameters:g}.")
+        raise ModelError(f"{place}: {card.active:g} active parameters are more than all {card.parameters:g}.")
     return card
 
 
-def _typed(where: str, key: str, value: Any) -> Any:
-    """The value of a field, checked. Raises `ModelError` naming `where` it stands."""
+def _typed(place: str, key: str, value: Any) -> Any:
+    """The value of a field, checked. Raises `ModelError` naming `place` it stands."""
     if key == "names" or (key == "base" and value is not None):
-        return _labels(where, value)
+        return _labels(place, value)
     if value is None:
         return None
     if key in ("parameters", "active"):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise ModelError(f"{where}: billions of parameters, a number above 0, or null; not {value!r}.")
+            raise ModelError(f"{place}: billions of parameters, a number above 0, or null; not {value!r}.")
         return float(value)
     if key in ("open", "medical", "instructed"):
         if not isinstance(value, bool):
-            raise ModelError(f"{where}: true, false or null is needed, not {value!r}.")
+            raise ModelError(f"{place}: true, false or null is needed, not {value!r}.")
         return value
-    return _month_or_text(where, key, value)
+    return _month_or_text(place, key, value)
 
 
-def _labels(where: str, value: Any) -> tuple[str, ...]:
+def _labels(place: str, value: Any) -> tuple[str, ...]:
     labels = [value] if isinstance(value, str) else value
     if not isinstance(labels, list) or not all(isinstance(label, str) and label.strip() for label in labels):
-        raise ModelError(f"{where}: a list of names is needed, not {labels!r}.")
+        raise ModelError(f"{place}: a list of names is needed, not {labels!r}.")
     return tuple(labels)
 
 
-def _month_or_text(where: str, key: str, value: Any) -> str:
+def _month_or_text(place: str, key: str, value: Any) -> str:
     if key in ("release", "cutoff"):
         if not isinstance(value, str) or not _MONTH.match(value):
-            raise ModelError(f"{where}: year and month are needed, such as 2024-07, not {value!s}.")
+            raise ModelError(f"{place}: year and month are needed, such as 2024-07, not {value!s}.")
         return value
     if not isinstance(value, str) or not value.strip():
-        raise ModelError(f"{where}: text is needed, not {value!r}.")
+        raise ModelError(f"{place}: text is needed, not {value!r}.")
     return value.strip()

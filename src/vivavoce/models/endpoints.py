@@ -111,13 +111,13 @@ def _load_entries(file: Path, inherited: Mapping[str, EndpointConfig]) -> dict[s
     endpoints = dict(inherited)
     names = [f.name for f in fields(EndpointConfig) if f.name != "name"]
     for name, settings in read_mapping(file, "providers", ModelError).items():
-        where = f"{file}, {name}"
+        place = f"{file}, {name}"
         if not isinstance(settings, dict):
-            raise ModelError(f"{where}: settings are a mapping, such as {{base_url: …}}.")
+            raise ModelError(f"{place}: settings are a mapping, such as {{base_url: …}}.")
         for key in settings:
             if key not in names:
-                raise ModelError(f"{where}: no setting {key!r}.{suggest(str(key), names)}")
-        typed = {key: _typed(where, key, value) for key, value in settings.items()}
+                raise ModelError(f"{place}: no setting {key!r}.{suggest(str(key), names)}")
+        typed = {key: _typed(place, key, value) for key, value in settings.items()}
         base = endpoints.get(name) or _default_endpoint(name, typed.get("kind"))
         endpoints[name] = replace(base, **typed)
     return endpoints
@@ -137,17 +137,17 @@ def _default_endpoint(name: str, kind: str | None) -> EndpointConfig:
     return EndpointConfig(name=name, kind=kind, **limits._asdict())
 
 
-def _typed(where: str, key: str, value: Any) -> Any:
-    """The value of a setting, checked. Raises `ModelError` naming `where` it stands."""
+def _typed(place: str, key: str, value: Any) -> Any:
+    """The value of a setting, checked. Raises `ModelError` naming `place` it stands."""
     if key in _READERS:
-        return _READERS[key](where, key, value)
+        return _READERS[key](place, key, value)
     if value is None:
         if "None" not in str(get_type_hints(EndpointConfig)[key]):
-            raise _wrong(where, key, value)
+            raise _wrong(place, key, value)
         return None
     number = RANGES[key].parse(value)
     if number is None:
-        raise ModelError(f"{where}, {key}: {RANGES[key]} is needed, not {_quoted(value)}.")
+        raise ModelError(f"{place}, {key}: {RANGES[key]} is needed, not {_quoted(value)}.")
     return number
 
 
@@ -156,29 +156,29 @@ def _quoted(value: Any) -> str:
     return one_line(repr(value), 60)
 
 
-def _wrong(where: str, key: str, value: Any) -> ModelError:
+def _wrong(place: str, key: str, value: Any) -> ModelError:
     return ModelError(
-        f"{where}, {key}: {_quoted(value)} is not what this setting takes; see `viva list providers`."
+        f"{place}, {key}: {_quoted(value)} is not what this setting takes; see `viva list providers`."
     )
 
 
-def _kind(where: str, key: str, value: Any) -> str:
+def _kind(place: str, key: str, value: Any) -> str:
     protocols = list(_protocols())
     if value not in protocols:
-        raise ModelError(f"{where}, kind: {value!r}.{suggest(str(value), protocols)}")
+        raise ModelError(f"{place}, kind: {value!r}.{suggest(str(value), protocols)}")
     return str(value)
 
 
-def _prices(where: str, key: str, value: Any) -> dict[str, Price]:
+def _prices(place: str, key: str, value: Any) -> dict[str, Price]:
     if not isinstance(value, dict):
-        raise _wrong(where, key, value)
-    return {str(model): _price(f"{where}, prices, {model}", pair) for model, pair in value.items()}
+        raise _wrong(place, key, value)
+    return {str(model): _price(f"{place}, prices, {model}", pair) for model, pair in value.items()}
 
 
-def _price(where: str, pair: Any) -> Price:
+def _price(place: str, pair: Any) -> Price:
     if not is_price(pair):
         raise ModelError(
-            f"{where}: a price is two numbers, [per million input tokens, per million output tokens], each "
+            f"{place}: a price is two numbers, [per million input tokens, per million output tokens], each "
             f"{RANGES['price']}, not {_quoted(pair)}."
         )
     return float(pair[0]), float(pair[1])
@@ -191,51 +191,51 @@ def is_price(pair: Any) -> bool:
     return all(RANGES["price"].parse(n) is not None for n in pair)
 
 
-def _accept(where: str, key: str, value: Any) -> dict[str, tuple[str, ...]]:
+def _accept(place: str, key: str, value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, dict):
-        raise _wrong(where, key, value)
+        raise _wrong(place, key, value)
     accepted = {str(model): names if isinstance(names, list) else [names] for model, names in value.items()}
     for names in accepted.values():
         if not all(isinstance(name, str) for name in names):
-            raise ModelError(f"{where}, accept: names are texts, not {_quoted(names)}.")
+            raise ModelError(f"{place}, accept: names are texts, not {_quoted(names)}.")
     return {model: tuple(names) for model, names in accepted.items()}
 
 
-def _key(where: str, key: str, value: Any) -> str | None:
+def _key(place: str, key: str, value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not is_variable(value.strip()):
-        raise ModelError(f"{where}: key takes the NAME of an environment variable that holds the key.")
+        raise ModelError(f"{place}: key takes the NAME of an environment variable that holds the key.")
     _key_variables.add(value.strip())
     return value.strip()
 
 
-def _base_url(where: str, key: str, value: Any) -> str | None:
+def _base_url(place: str, key: str, value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
-        raise _wrong(where, key, value)
+        raise _wrong(place, key, value)
     url = value.strip()
     # Without what follows "?" and "#", which may hold a key.
     bare = _quoted(re.split(r"[?#]", url)[0])
     if "@" not in bare and not url.startswith(("http://", "https://")):
-        raise ModelError(f"{where}, base_url: {bare} must begin with http:// or https://.")
+        raise ModelError(f"{place}, base_url: {bare} must begin with http:// or https://.")
     if not url.isprintable() or any(sign.isspace() for sign in url):
-        raise ModelError(f"{where}, base_url: it holds a blank or a control character; take it out.")
+        raise ModelError(f"{place}, base_url: it holds a blank or a control character; take it out.")
     return url.rstrip("/")
 
 
-def _key_header(where: str, key: str, value: Any) -> str | None:
+def _key_header(place: str, key: str, value: Any) -> str | None:
     """The name of a header, a token of RFC 9110, 5.6.2, and none of those that frame a request."""
     if value is None:
         return None
     if not isinstance(value, str) or not _TOKEN.fullmatch(value):
         raise ModelError(
-            f"{where}, key_header: {_quoted(value)} is no name of a header; it takes letters, digits and "
+            f"{place}, key_header: {_quoted(value)} is no name of a header; it takes letters, digits and "
             "hyphens, such as api-key."
         )
     if value.lower() in _FRAMING:
-        raise ModelError(f"{where}, key_header: {value} is a header of the connection, and carries no key.")
+        raise ModelError(f"{place}, key_header: {value} is a header of the connection, and carries no key.")
     return value
 
 

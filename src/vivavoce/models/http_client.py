@@ -42,8 +42,8 @@ _LONE = re.compile("[\ud800-\udfff]")
 class ContentFilterError(RejectedError):
     """The provider withheld the question or the answer."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why, of_question=True)
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, of_question=True)
 
 
 def endpoint_of(base_url: str) -> str:
@@ -168,8 +168,8 @@ class HTTPClient:
             if self._reached:  # it was there a moment ago
                 return RetryableError(f"the host {self.host!r} cannot be found any more")
             return FatalError(f"no host {self.host!r} can be found: check base_url and the network.")
-        why = error.os_error.strerror or type(error.os_error).__name__
-        return RetryableError(f"{self.endpoint} cannot be reached ({one_line(why, 100)})")
+        reason = error.os_error.strerror or type(error.os_error).__name__
+        return RetryableError(f"{self.endpoint} cannot be reached ({one_line(reason, 100)})")
 
     def _reply(self, url: str, status: int, raw: bytes, after: float | None) -> dict[str, Any]:
         """The reply's JSON object. Raises one of our errors where it holds none, or is a failure."""
@@ -178,13 +178,13 @@ class HTTPClient:
                 raw = raw.replace(secret.encode(), b"[key]")
         reply = _parsed(raw)
         failed = status != 200 or reply is None or bool(reply.get("error"))
-        why = self._error_text(reply, raw) if failed else ""
-        if failure := status_failure(self.endpoint, url, status, why, after):
+        reason = self._error_text(reply, raw) if failed else ""
+        if failure := status_failure(self.endpoint, url, status, reason, after):
             raise failure
         if reply is None:
             raise RetryableError(_NOT_JSON if raw.strip() else _EMPTY, usage=UNCOUNTED)
         if reply.get("error"):
-            raise _error_in_reply(reply, status, why, after)
+            raise _error_in_reply(reply, status, reason, after)
         return reply
 
     def _error_text(self, reply: dict[str, Any] | None, raw: bytes) -> str:
@@ -254,9 +254,9 @@ async def _body(reply: "aiohttp.ClientResponse") -> bytes:
 
 
 def _tls(endpoint: str, error: BaseException) -> str:
-    why = getattr(error, "reason", None) or type(error).__name__
+    reason = getattr(error, "reason", None) or type(error).__name__
     return (
-        f"no safe connection to {endpoint}: its certificate or TLS was not accepted ({why}). "
+        f"no safe connection to {endpoint}: its certificate or TLS was not accepted ({reason}). "
         "Install the right certificate authority, or use http:// for a server on this machine."
     )
 
@@ -315,16 +315,16 @@ def _dumped(value: Any) -> str | None:
         return None
 
 
-def _error_in_reply(reply: Mapping[str, Any], status: int, why: str, after: float | None) -> Exception:
+def _error_in_reply(reply: Mapping[str, Any], status: int, reason: str, after: float | None) -> Exception:
     """The error for a reply of status 200 that holds an error, as some endpoints send it."""
     code = _code(reply)
-    throttled = code in _THROTTLED or bool(_THROTTLING.search(why))
+    throttled = code in _THROTTLED or bool(_THROTTLING.search(reason))
     usage = stated_usage(reply)
     taken = None if usage == UNCOUNTED else usage  # an error that states none took nothing
-    if throttled or code in _BUSY or _PASSING.search(why):
-        why = f"an error inside HTTP 200: {why}"
-        return RetryableError(why, after=after, throttled=throttled, usage=taken)
-    error = refusal(why, status)
+    if throttled or code in _BUSY or _PASSING.search(reason):
+        reason = f"an error inside HTTP 200: {reason}"
+        return RetryableError(reason, after=after, throttled=throttled, usage=taken)
+    error = refusal(reason, status)
     error.usage = taken
     return error
 

@@ -187,7 +187,7 @@ class RetryableError(Exception):
 
     def __init__(
         self,
-        why: str,
+        reason: str,
         *,
         after: float | None = None,
         throttled: bool = False,
@@ -195,7 +195,7 @@ class RetryableError(Exception):
         usage: Usage | None = None,
         at_once: bool = False,
     ) -> None:
-        super().__init__(why)
+        super().__init__(reason)
         self.after, self.throttled, self.lasting = after, throttled, lasting
         self.usage, self.at_once = usage, at_once
 
@@ -207,8 +207,8 @@ class RejectedError(Exception):
     otherwise, for one reason, is given up. `usage` is as in `RetryableError`.
     """
 
-    def __init__(self, why: str, *, of_question: bool = False, usage: Usage | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, of_question: bool = False, usage: Usage | None = None) -> None:
+        super().__init__(reason)
         self.of_question, self.usage = of_question, usage
 
 

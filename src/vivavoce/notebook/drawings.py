@@ -86,8 +86,10 @@ def plot(finding: Finding) -> Plot:
     figures = figures_of(finding)
     if not any(figure.svg for figure in figures):
         reasons = "; ".join(dict.fromkeys(figure.sentence or "" for figure in figures))
-        why = f": {reasons}" if reasons else f": {finding.study} has no chart. Its rows are in finding.table."
-        raise SelectionError(f"there is nothing to draw{why}")
+        reason = (
+            f": {reasons}" if reasons else f": {finding.study} has no chart. Its rows are in finding.table."
+        )
+        raise SelectionError(f"there is nothing to draw{reason}")
     return Plot(tuple(figures))
 
 

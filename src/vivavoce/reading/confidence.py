@@ -286,5 +286,5 @@ def _short(words: str) -> str:
     return repr(flat if len(flat) <= 40 else flat[:39] + "…")
 
 
-def _unreadable(why: str) -> StatedConfidence:
-    return StatedConfidence(None, f"the stated confidence {why}")
+def _unreadable(reason: str) -> StatedConfidence:
+    return StatedConfidence(None, f"the stated confidence {reason}")

@@ -149,8 +149,8 @@ def _refuse(path: Path, what: str, made_by: str, option: str) -> None:
                 if made_by.encode() in stream.read(4_000):
                     return
     except OSError as error:
-        why = error.strerror or error
-        raise StoreError(f"cannot look at {path}: {why}. Give another path with {option}.") from None
+        reason = error.strerror or error
+        raise StoreError(f"cannot look at {path}: {reason}. Give another path with {option}.") from None
     raise StoreError(f"{path} is there already and is no {what}: give another path with {option}.")
 
 

@@ -63,7 +63,7 @@ def _filled(c: "ReportData", guideline: "Guideline") -> Iterator[dict[str, Any]]
         if not line.startswith("- "):
             continue
         item, _, asks = line.removeprefix("- ").partition(": ")
-        find, where = guideline.answers.get(item, (None, None))
+        find, place = guideline.answers.get(item, (None, None))
         answer = find(c) if find else None
         yield {
             "guideline": guideline.name,
@@ -71,7 +71,7 @@ def _filled(c: "ReportData", guideline: "Guideline") -> Iterator[dict[str, Any]]
             "section": section,
             "asks": asks,
             "answer": clean(answer) if answer else None,
-            "where": where if answer else None,
+            "where": place if answer else None,
         }
 
 

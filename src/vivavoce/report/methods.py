@@ -144,9 +144,9 @@ def _origins(c: "ReportData") -> Iterator[str]:
         )
     if collects := [step for step in c.provenance if step["verb"] == "collect"]:
         places = and_so(dict.fromkeys(to["endpoint"] for p in collects for to in p.get("sent") or ()))
-        where = f" at {places}" if places else ""
+        place = f" at {places}" if places else ""
         yield (
-            f"Models were asked on {_days(collects)}{where}; candidates bear the name and settings they were "
+            f"Models were asked on {_days(collects)}{place}; candidates bear the name and settings they were "
             "asked with."
         )
 

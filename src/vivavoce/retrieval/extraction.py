@@ -92,8 +92,8 @@ def _pdf_texts(path: Path) -> tuple[str, ...]:
     # whatever a damaged file sets off in pypdf
     except (PyPdfError, ArithmeticError, AssertionError, AttributeError, LookupError, OSError, TypeError,
             RecursionError, NotImplementedError, ValueError) as error:  # fmt: skip
-        why = one_line(f"{type(error).__name__}: {error}".strip(": "), 100)
-        raise Unusable(f"it cannot be read as a PDF ({why})") from None
+        reason = one_line(f"{type(error).__name__}: {error}".strip(": "), 100)
+        raise Unusable(f"it cannot be read as a PDF ({reason})") from None
 
 
 def _page_texts(reader: Any) -> Iterator[str]:

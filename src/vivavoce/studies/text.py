@@ -70,8 +70,8 @@ def once(why: str, places: Sequence[tuple[str, str]]) -> str:
     """One line for measures on benchmarks, as pairs, that lack something for one reason."""
     names, benchmarks = (list(dict.fromkeys(part)) for part in zip(*places, strict=True))
     what = and_so(names) if len(names) <= 3 else count(len(names), "measure")
-    where = and_so(benchmarks) if len(benchmarks) <= 8 else count(len(benchmarks), "benchmark")
-    return f"{what} on {where}: {why}."
+    place = and_so(benchmarks) if len(benchmarks) <= 8 else count(len(benchmarks), "benchmark")
+    return f"{what} on {place}: {why}."
 
 
 def depends_on(what: str, names: Sequence[str], n_failed: int) -> str:

@@ -81,9 +81,9 @@ def wrong_answers(
     return answers
 
 
-def _written(item: Item, text: str | None, why: str | None) -> WrongAnswer:
+def _written(item: Item, text: str | None, reason: str | None) -> WrongAnswer:
     if text is None:
-        return WrongAnswer(None, f"no wrong answer was written: {why}")
+        return WrongAnswer(None, f"no wrong answer was written: {reason}")
     if keyed(item, text):
         return WrongAnswer(None, "the wrong answer that was written holds the keyed one, or is held by it")
     return WrongAnswer(text, from_model=True)

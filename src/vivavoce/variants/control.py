@@ -115,10 +115,10 @@ class Control(Variation):
         if self.candidate is None:
             return examined
         if self.candidate not in examined:
-            why = "is a floor" if self.candidate in roles else "is not in this run"
+            reason = "is a floor" if self.candidate in roles else "is not in this run"
             near = suggest(self.candidate, sorted(examined))
             raise InputError(
-                f"control: {self.candidate!r} {why}: controls are made of candidates and ceilings.{near}"
+                f"control: {self.candidate!r} {reason}: controls are made of candidates and ceilings.{near}"
             )
         return {self.candidate}
 

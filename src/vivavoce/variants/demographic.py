@@ -78,9 +78,9 @@ def sex_of(*texts: str) -> Sex | None:
     Raises `Unsure` where they speak of people of both sexes, or of others.
     """
     text = "\n".join(texts)
-    for why, pattern in _UNSURE.items():
+    for reason, pattern in _UNSURE.items():
         if pattern.search(text):
-            raise Unsure(why)
+            raise Unsure(reason)
     female, male = bool(_FEMALE.search(text)), bool(_MALE.search(text))
     if female and male:
         raise Unsure("it speaks of people of both sexes")
@@ -259,8 +259,8 @@ class Demographic(Variation):
             yield Outcome(f"demographic:{kind}", item.name, reason=str(error))
             return
         except _KeptOut as error:
-            why = "what it speaks of may bear on the answer"
-            yield Outcome(f"demographic:{kind}", item.name, reason=why, detail=str(error))
+            reason = "what it speaks of may bear on the answer"
+            yield Outcome(f"demographic:{kind}", item.name, reason=reason, detail=str(error))
             return
         twins, fault = [], None
         for value, change in changes.items():

@@ -70,7 +70,7 @@ def read_verdict(reply: str) -> Verdict:
     """What a reply says of a twin. Raises `Unreadable` where it says neither yes nor no."""
     verdict = read_object(reply)
     same = boolean_of(verdict, "same")
-    why = verdict.get("reason")
+    reason = verdict.get("reason")
     return Verdict(
-        same, one_line(why, 200) if isinstance(why, str) and not is_blank(why) else "no reason given"
+        same, one_line(reason, 200) if isinstance(reason, str) and not is_blank(reason) else "no reason given"
     )

@@ -229,16 +229,16 @@ class Neutralise(Variation):
 
     def _edit(self, stock: Stock, item: Item, answer: Response, new: Neutral) -> Outcome:
         leaks = list(dict.fromkeys(one_line(quote, 60) for quote in new.leaks))
-        why = f"what names an option is left: {answer.candidate}: {'; '.join(leaks)}" if leaks else None
+        reason = f"what names an option is left: {answer.candidate}: {'; '.join(leaks)}" if leaks else None
         if is_blank(new.text):
             return Outcome(EDIT, item.name, reason="it says nothing but what the answer is")
         if not new.removed and not new.mended:
-            return Outcome(EDIT, item.name, reason=why or NOTHING)
+            return Outcome(EDIT, item.name, reason=reason or NOTHING)
         meta = {"origin": str(self), "change": _change(new)} | ({"leaks": leaks} if leaks else {})
         row = Response(**(key_of(answer)._asdict() | {"edit": EDIT}), text=new.text, meta=meta)
         if stock.holds(row):
             return Outcome(EDIT, item.name, stored=True)
-        return Outcome(EDIT, item.name, (row,), why)
+        return Outcome(EDIT, item.name, (row,), reason)
 
 
 def _joint(following: re.Match[str] | None) -> str:

@@ -61,8 +61,8 @@ class Rephrase(Variation):
         what = "rephrase" if self.of == "answers" else "ceiling"
         chosen = []
         for source in self._answers(stock) if self.of == "answers" else self._references(stock):
-            if why := _unfit(source):
-                yield Outcome(what, source.item.name, reason=why)
+            if reason := _unfit(source):
+                yield Outcome(what, source.item.name, reason=reason)
             else:
                 chosen.append(source)
         for n in range(1, self.k + 1):
@@ -73,8 +73,8 @@ class Rephrase(Variation):
                 else:
                     new.append(source)
             if client is None:
-                why = "a model is asked first"
-                yield from (Outcome(what, source.item.name, reason=why, requests=1) for source in new)
+                reason = "a model is asked first"
+                yield from (Outcome(what, source.item.name, reason=reason, requests=1) for source in new)
                 continue
             requests = [for_rephrasing(source.text) for source in new]
             results = client.ask(self.model, requests, read_text("text"), purpose="vary rephrase", repeat=n)

@@ -144,9 +144,9 @@ def find_file(benchmark: str, data: Path, *names: str) -> Path:
     """
     path = optional_file(benchmark, data, *names)
     if path is None:
-        where = f"in {data}" if data.is_dir() else f"to read: there is no folder at {data}"
+        place = f"in {data}" if data.is_dir() else f"to read: there is no folder at {data}"
         raise InputError(
-            f"{benchmark}: no {' or '.join(names)} {where}: data= names the folder that holds it."
+            f"{benchmark}: no {' or '.join(names)} {place}: data= names the folder that holds it."
         )
     return path
 

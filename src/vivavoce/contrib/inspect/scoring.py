@@ -124,8 +124,8 @@ def response_scorer(
         registry.load_plugin(plugin)
     metrics = metrics_of(metric_specs(words))
     for metric in metrics:
-        if (why := _why_not_alone(metric)) is not None:
-            raise MetricError(_not_alone(metric, why))
+        if (reason := _why_not_alone(metric)) is not None:
+            raise MetricError(_not_alone(metric, reason))
     return ResponseScorer(
         tuple(MetricScorer(m, tuple(c for c in m.criteria if c.pool == "mean"), allow_phi) for m in metrics)
     )
@@ -156,9 +156,9 @@ def _why_not_alone(metric: Metric) -> str | None:
     return None
 
 
-def _not_alone(metric: Metric, why: str) -> str:
+def _not_alone(metric: Metric, reason: str) -> str:
     return (
-        f"{metric} has no score for a single answer, because {why}: import the log with `viva import RUN "
+        f"{metric} has no score for a single answer, because {reason}: import the log with `viva import RUN "
         "LOG`, and score there."
     )
 

@@ -85,7 +85,7 @@ def _units(answers: Sequence[Answer], splitter: Splitter, context: ScoringContex
         [splitter.request(answer) for answer in answers],
         splitter.read_reply,
         purpose=SPLIT,
-        again=lambda k, reply, why: splitter.again(answers[k], reply, why),
+        again=lambda k, reply, reason: splitter.again(answers[k], reply, reason),
     )
     return [Units(result.value, f"the answer was not split: {result.reason}") for result in results]
 

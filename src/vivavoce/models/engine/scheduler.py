@@ -257,7 +257,7 @@ class _Scheduler:
         """
         model, token, taken = queue.model, object(), AttemptTotals()
         total = self.timeout_total if model.place else math.inf
-        used, why = 0.0, ""
+        used, reason = 0.0, ""
         try:
             while result := await self._worded_attempt(queue, request, limiter, token, total - used):
                 taken.add(result)
@@ -266,7 +266,7 @@ class _Scheduler:
                 if result.done:
                     break
                 if used + wait >= total - CLOCK_S:
-                    why = f"; another attempt would pass the {total:g} s of a request (--timeout-total)"
+                    reason = f"; another attempt would pass the {total:g} s of a request (--timeout-total)"
                     break
                 if taken.attempts == queue.limits.attempts:
                     break
@@ -274,20 +274,20 @@ class _Scheduler:
                 await self.stop.pause(wait, model.name)
                 used += wait
             else:
-                why = "; no other attempt was made"
+                reason = "; no other attempt was made"
         finally:
             self.begun.pop(token, None)
         if taken.last is None or (result is None and not taken.charged):
             return None
-        return self._ended(model, taken, taken.last, why)
+        return self._ended(model, taken, taken.last, reason)
 
-    def _ended(self, model: Model, taken: AttemptTotals, last: Attempt, why: str) -> CallOutcome:
-        """The outcome of a request after its last attempt; `why` there is no other one."""
+    def _ended(self, model: Model, taken: AttemptTotals, last: Attempt, reason: str) -> CallOutcome:
+        """The outcome of a request after its last attempt; `reason` there is no other one."""
         error = last.error
         if error is not None and not last.fatal:
             self.refusals.on_failure(model.name, error, last.kind)
         if not last.done:
-            error = f"{error}{why}, after {taken.attempts} attempt{'s' * (taken.attempts > 1)}"
+            error = f"{error}{reason}, after {taken.attempts} attempt{'s' * (taken.attempts > 1)}"
         return CallOutcome(
             last.reply,
             error,
@@ -381,9 +381,9 @@ class _Scheduler:
         Refusals come faster than replies: while a request is on the wire whose reply may show that the model
         works, nothing more is sent, and it is not given up.
         """
-        while why := self.refusals.why_given_up(model.name, model.endpoint):
+        while reason := self.refusals.why_given_up(model.name, model.endpoint):
             if not self.sent[model.name]:
-                self.stop.give_up(model.name, why)
+                self.stop.give_up(model.name, reason)
             if self.stop.has_ended(model.name):
                 return
             await self.settled.wait()

@@ -259,7 +259,7 @@ def load_model(
     except Exception as error:
         if not is_out_of_memory(error):
             raise
-        why = one_line(str(error), 160)
+        reason = one_line(str(error), 160)
     else:
         _require_all_weights(
             name, (key for key in info["missing_keys"] if unused is None or not key.startswith(unused))
@@ -267,7 +267,7 @@ def load_model(
         return model.eval()
     # Outside the except block, because the error holds what was loaded until then.
     raise FatalError(
-        f"{name}: not enough memory on {settings.device} to load it ({why}): take load=4bit, a shorter "
+        f"{name}: not enough memory on {settings.device} to load it ({reason}): take load=4bit, a shorter "
         "dtype, or a smaller model."
     )
 
@@ -389,9 +389,9 @@ def require_network(name: str, model: str) -> None:
 
 def load_error(name: str, what: str, error: Exception) -> FatalError:
     """The error for a part of a model that cannot be loaded."""
-    why = one_line(str(error).strip() or type(error).__name__, 200).rstrip(".")
+    reason = one_line(str(error).strip() or type(error).__name__, 200).rstrip(".")
     return FatalError(
-        f"{name}: its {what} cannot be loaded ({why}): name a folder with a model, or a hub id that "
+        f"{name}: its {what} cannot be loaded ({reason}): name a folder with a model, or a hub id that "
         "can be reached."
     )
 

@@ -117,8 +117,8 @@ def _tried(model: Any, trees: Sequence[Tree], reference: Sequence[float]) -> Way
     sharing: tuple[Way, ...] = ("packed", "branched")
     faults = {way: _fault(model, trees, way, reference, tolerance) for way in sharing}
     right = tuple(way for way in sharing if faults[way] is None)
-    why = "; ".join(f"not {way}: {fault}" for way, fault in faults.items() if fault is not None)
-    return Ways(right or ("naive",), why)
+    reason = "; ".join(f"not {way}: {fault}" for way, fault in faults.items() if fault is not None)
+    return Ways(right or ("naive",), reason)
 
 
 def _cannot_share(model: Any) -> str:

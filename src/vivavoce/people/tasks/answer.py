@@ -178,7 +178,7 @@ def _refuse_unreadable(item: Item, text: str, name: str) -> None:
         )
 
 
-def _confidence(entry: Any, where: str) -> float | None:
+def _confidence(entry: Any, place: str) -> float | None:
     text = entered(entry).removesuffix("%").strip()
     if not text:
         return None
@@ -187,7 +187,7 @@ def _confidence(entry: Any, where: str) -> float | None:
     except ValueError:
         number = math.nan
     if not 0 <= number <= 100:
-        raise InputError(f"{where}: how sure you are is a number from 0 to 100, not {quoted(entry)}.")
+        raise InputError(f"{place}: how sure you are is a number from 0 to 100, not {quoted(entry)}.")
     return number / 100
 
 

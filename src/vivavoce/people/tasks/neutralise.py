@@ -119,25 +119,25 @@ def _value(rating: Marking) -> Value:
     return Value(float(rating.gives_away), note="\n".join(rating.spans) or None)
 
 
-def _spans(entry: Any, where: str, answer: str) -> tuple[str, ...]:
+def _spans(entry: Any, place: str, answer: str) -> tuple[str, ...]:
     """The passages, one a line, each once. Raises `InputError` for one that the answer does not hold."""
     lines = [" ".join(line.split()) for line in printable(str(entry or "")).splitlines()]
     spans = tuple(dict.fromkeys(filter(None, lines)))
     text = " ".join(answer.split())
     if absent := next((span for span in spans if span not in text), None):
-        raise InputError(f"{where}: {quoted(absent)} does not stand there: copy each passage as it is.")
+        raise InputError(f"{place}: {quoted(absent)} does not stand there: copy each passage as it is.")
     return spans
 
 
-def _marking(row: Row, where: str, answer: str) -> Marking:
+def _marking(row: Row, place: str, answer: str) -> Marking:
     word = entered(row.entries.get("gives_away")).casefold()
     if word not in (*_YES, *_NO, ""):
-        raise InputError(f"{where}: gives_away is yes or no, not {quoted(row.entries['gives_away'])}.")
-    spans = _spans(row.entries.get("spans"), where, answer)
+        raise InputError(f"{place}: gives_away is yes or no, not {quoted(row.entries['gives_away'])}.")
+    spans = _spans(row.entries.get("spans"), place, answer)
     if spans and word in _NO:
         raise InputError(
-            f"{where}: it gives nothing away, and passages are marked: one of the two is a slip."
+            f"{place}: it gives nothing away, and passages are marked: one of the two is a slip."
         )
     if word in _YES and not spans:
-        raise InputError(f"{where}: mark the passages that give the answer away, one a line.")
+        raise InputError(f"{place}: mark the passages that give the answer away, one a line.")
     return Marking(bool(spans) if word or spans else None, spans)

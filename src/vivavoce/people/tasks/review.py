@@ -195,39 +195,39 @@ def read_review(entries: Mapping[str, Any], where: str) -> Review:
     return Review(rater, correct, relevance, category, *(_words(entries, kind, where) for kind in WORDS))
 
 
-def _text(entries: Mapping[str, Any], column: str, where: str) -> str:
+def _text(entries: Mapping[str, Any], column: str, place: str) -> str:
     entry = entries.get(column)
     if isinstance(entry, (bool, list, dict)):
-        raise InputError(f"{where}: {column} is a text, not {quoted(entry)}.")
+        raise InputError(f"{place}: {column} is a text, not {quoted(entry)}.")
     return "" if entry is None else str(entry).strip()
 
 
-def _name(entries: Mapping[str, Any], column: str, where: str) -> str:
-    text = printable(" ".join(_text(entries, column, where).split()))
+def _name(entries: Mapping[str, Any], column: str, place: str) -> str:
+    text = printable(" ".join(_text(entries, column, place).split()))
     if len(text) > MOST_NAME:
-        raise InputError(f"{where}: the {column} has {len(text):,} characters; {MOST_NAME} is the most.")
+        raise InputError(f"{place}: the {column} has {len(text):,} characters; {MOST_NAME} is the most.")
     return text
 
 
-def _words(entries: Mapping[str, Any], kind: str, where: str) -> str:
-    text = _text(entries, kind, where)
+def _words(entries: Mapping[str, Any], kind: str, place: str) -> str:
+    text = _text(entries, kind, place)
     if len(text) > MOST_CHARACTERS:
         raise InputError(
-            f"{where}: the {kind.replace('_', ' ')} has {len(text):,} characters; {MOST_CHARACTERS:,} is the "
+            f"{place}: the {kind.replace('_', ' ')} has {len(text):,} characters; {MOST_CHARACTERS:,} is the "
             "most."
         )
     return text
 
 
-def _correct(entry: Any, where: str) -> float | None:
+def _correct(entry: Any, place: str) -> float | None:
     word = entered(entry).casefold()
     if word not in (*_YES, *_NO, ""):
-        raise InputError(f"{where}: correct is yes, no or empty, not {quoted(entry)}.")
+        raise InputError(f"{place}: correct is yes, no or empty, not {quoted(entry)}.")
     return float(word in _YES) if word else None
 
 
-def _relevance(entry: Any, where: str) -> float | None:
+def _relevance(entry: Any, place: str) -> float | None:
     word = entered(entry).removesuffix(".0")
     if word not in ("1", "2", "3", "4", "5", ""):
-        raise InputError(f"{where}: relevance is a whole number from 1 to 5 or empty, not {quoted(entry)}.")
+        raise InputError(f"{place}: relevance is a whole number from 1 to 5 or empty, not {quoted(entry)}.")
     return float(word) if word else None

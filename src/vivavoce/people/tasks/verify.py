@@ -143,21 +143,21 @@ def verified_answer(seen_question: Seen, rater: str) -> AnswerByRater:
     return AnswerByRater(question.place, candidate, question.repeats[candidate], rater, seen_question.pass_no)
 
 
-def _facts(entries: Mapping[str, Any], where: str) -> tuple[CheckedFact, ...]:
+def _facts(entries: Mapping[str, Any], place: str) -> tuple[CheckedFact, ...]:
     """The facts in the fields of a form. Raises `InputError` for one that cannot be stored."""
     facts = []
     for k in range(1, MOST_FACTS + 1):
-        texts = [_text(entries.get(f"{part}_{k}"), f"{where}: the {part} {k}") for part in _PARTS]
+        texts = [_text(entries.get(f"{part}_{k}"), f"{place}: the {part} {k}") for part in _PARTS]
         fact = CheckedFact(*texts)
         if not any(fact):
             continue
         if not fact.fact and fact.verdict:
-            raise InputError(f"{where}: fact {k} has a verdict and no text: write the fact, or take it out.")
+            raise InputError(f"{place}: fact {k} has a verdict and no text: write the fact, or take it out.")
         if fact.verdict not in (*VERDICTS, ""):
-            raise InputError(f"{where}: verdict {k} is {', '.join(VERDICTS)}, not {quoted(fact.verdict)}.")
+            raise InputError(f"{place}: verdict {k} is {', '.join(VERDICTS)}, not {quoted(fact.verdict)}.")
         if fact.verdict in VERDICTS[:2] and not fact.source:
             raise InputError(
-                f"{where}: fact {k} is called {fact.verdict} without a source: say where it stands."
+                f"{place}: fact {k} is called {fact.verdict} without a source: say where it stands."
             )
         if fact.fact:
             facts.append(fact)

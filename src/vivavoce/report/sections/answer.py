@@ -90,8 +90,8 @@ def _headline(s: Standing) -> str:
     if not s.candidates:
         return "Only a floor or a ceiling was scored: there is no candidate to judge."
     if not s.results:
-        why = (s.candidates[0]["reason"] or "no score is there").removeprefix("no result: ")
-        return f"No candidate has a result by {s.primary.label}; {why}."
+        reason = (s.candidates[0]["reason"] or "no score is there").removeprefix("no result: ")
+        return f"No candidate has a result by {s.primary.label}; {reason}."
     leader = str(s.leader)
     if len(s.candidates) == 1:
         return f"{_scale(s)}{s.name(leader)} scores {_value(s)} by {s.primary.label}."

@@ -126,9 +126,9 @@ def _alike(primary: Primary, boards: Sequence[Leaderboard]) -> Leaderboard:
     return next((b for b in boards if board_of(b.rows[0])[1:] == primary[1:4]), boards[0])
 
 
-def _of_board(board: Leaderboard, why: str) -> Primary:
+def _of_board(board: Leaderboard, reason: str) -> Primary:
     place = board_of(board.rows[0])
-    return Primary(*place, " · ".join(dict.fromkeys((board.metric, board.criterion))), why)
+    return Primary(*place, " · ".join(dict.fromkeys((board.metric, board.criterion))), reason)
 
 
 def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[Leaderboard]) -> Standing:

@@ -133,8 +133,8 @@ def _check_groups(by: str, groups: Mapping[str, Sequence[str]]) -> None:
             raise SelectionError(f"overall, groups: {name!r} holds no {by}; name one or leave the group out.")
         for part in parts:
             if part in owner:
-                where = f"twice in {name!r}" if owner[part] == name else f"in {owner[part]!r} and in {name!r}"
-                raise SelectionError(f"overall, groups: {part!r} is {where}; a {by} is in one group.")
+                place = f"twice in {name!r}" if owner[part] == name else f"in {owner[part]!r} and in {name!r}"
+                raise SelectionError(f"overall, groups: {part!r} is {place}; a {by} is in one group.")
             owner[part] = name
 
 

@@ -45,9 +45,9 @@ def ranked(values: pl.DataFrame) -> dict[str, dict[str, Any]]:
         return short | {name: {"n_candidates": 1, "reason": "one candidate has no rank"} for name in names}
     table = _common(observed, names, "observed")
     shared: dict[str, Any] = {"n_candidates": len(names), "n_common": table.height}
-    why = _why_unranked(table)
-    if why:
-        return short | {name: shared | _unranked(table, name, why) for name in names}
+    reason = _why_unranked(table)
+    if reason:
+        return short | {name: shared | _unranked(table, name, reason) for name in names}
     # By format, so that pairs are tested by the mean of formats that ranks them.
     alone = stats.rank_intervals(table.select(names).to_numpy().T, **_design(table))
     ranks = _under_fillings(alone, values, names)
@@ -65,13 +65,13 @@ def _why_unranked(table: pl.DataFrame) -> str | None:
     return f"{size} that all candidates have marks on: too few to rank"
 
 
-def _unranked(table: pl.DataFrame, name: str, why: str) -> dict[str, Any]:
+def _unranked(table: pl.DataFrame, name: str, reason: str) -> dict[str, Any]:
     """The columns of a candidate without a rank; the mean on common items where these have all formats."""
     if table["format"].n_unique() < len(SEVEN):
-        return {"reason": why}
+        return {"reason": reason}
     return {
         "estimate_common": stats.macro_mean(table[name].to_numpy(), **_design(table)).value,
-        "reason": why,
+        "reason": reason,
     }
 
 

@@ -150,7 +150,7 @@ def is_quality(measure: Measure) -> bool:
     return name not in NO_QUALITY and c.pool == "mean" and c.if_unanswered == "worst"
 
 
-def _primary(scores: ScoreTable, key: int, benchmark: str, why: str) -> Primary:
+def _primary(scores: ScoreTable, key: int, benchmark: str, reason: str) -> Primary:
     measure = scores.measures[key]
     label = labels(scores.measures)[key_of(measure)]
-    return Primary(benchmark, measure.metric, measure.criterion.criterion, measure.rater, label, why)
+    return Primary(benchmark, measure.metric, measure.criterion.criterion, measure.rater, label, reason)

@@ -113,11 +113,11 @@ class Ranking(Study):
                 notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {people}.")
             rows.extend(ranked)
             lines[name, matrix.benchmark] = _sentence(name, matrix, fillings, ranked)
-            if why := _why_no_order(ranked):
-                unranked.setdefault(why, []).append((name, matrix.benchmark))
+            if reason := _why_no_order(ranked):
+                unranked.setdefault(reason, []).append((name, matrix.benchmark))
         # Dozens of orders may lack the same: it is said once, where the first of them stands.
-        for why, places in unranked.items():
-            lines[places[0]] = once(why, places)
+        for reason, places in unranked.items():
+            lines[places[0]] = once(reason, places)
             for place in places[1:]:
                 del lines[place]
         sampled = unweighted(
@@ -257,8 +257,8 @@ def _why_no_order(rows: Sequence[RankingRow]) -> str | None:
 def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: Sequence[RankingRow]) -> str:
     """What the ranks rest on and depend on, and then the ranks."""
     name = f"{label} on {every.benchmark}"
-    if why := _why_no_order(rows):
-        return f"{name}: {why}."
+    if reason := _why_no_order(rows):
+        return f"{name}: {reason}."
     criterion = every.measure.criterion
     first = [*_warnings(rows, fillings, criterion)]
     basis = f"{count(rows[0].n_items, 'question')} in {cases(rows[0].n_groups, rows[0].effective_cases)}"

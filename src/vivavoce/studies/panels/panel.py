@@ -352,22 +352,22 @@ FigureKey = tuple[str, str | None, str]
 
 def _sentences(board: Board, rows: Sequence[PanelRow]) -> Iterator[str]:
     by: dict[FigureKey, PanelRow] = {(r.part, r.candidate or r.rater or r.other, r.figure): r for r in rows}
-    where = f"{board.panel} on {board.benchmark}"
+    place = f"{board.panel} on {board.benchmark}"
     first = by["places", board.systems[0], "mean_rank"]
     cases = f"{count(first.n_items or 0, 'question')} in {count(first.n_groups or 0, 'case')}"
     on = f"{count(len(board.raters), 'rater')}, {cases}"
     if first.value is None:
-        yield f"{where} ({on}): {first.reason}."
+        yield f"{place} ({on}): {first.reason}."
         return
     order = sorted(board.systems, key=lambda name: by["places", name, "mean_rank"].value or 0.0)
     ranks = "; ".join(_rank_text(by, name) for name in order)
-    why = f" ({first.reason})" if first.reason else " and the places left open"
-    yield f"{where} ({on}), mean rank of {len(order)}{why}: {ranks}."
+    reason = f" ({first.reason})" if first.reason else " and the places left open"
+    yield f"{place} ({on}), mean rank of {len(order)}{reason}: {ranks}."
     for line in (*_order_texts(by), *_ceiling_texts(board, by), *_tag_texts(by, order)):
-        yield f"{where}: {line}"
-    yield f"{where}: {_experts_text(board, by)}"
+        yield f"{place}: {line}"
+    yield f"{place}: {_experts_text(board, by)}"
     for other in dict.fromkeys(r.other for r in rows if r.part == "metrics"):
-        yield f"{where}: {other}: {_metric_text(by, other)}."
+        yield f"{place}: {other}: {_metric_text(by, other)}."
 
 
 def _rank_text(by: Mapping[FigureKey, PanelRow], name: str) -> str:

@@ -93,16 +93,16 @@ def _board(benchmark: str, panel: str, rows: pl.DataFrame) -> Board:
     counted = rows.filter(pl.col("status") != "failed").sort(*PLACE, "rater", "candidate")
     roles = dict(rows.select("candidate", "role").unique().sort("candidate").iter_rows())
     items = set(rows.select(*PLACE).unique().iter_rows())
-    where = f"{panel} on {benchmark}"
-    systems = _systems(counted, roles, items, where)
+    place = f"{panel} on {benchmark}"
+    systems = _systems(counted, roles, items, place)
     notes = systems.notes
     responses = rows.select(RESPONSE).unique(maintain_order=True)
     board = _ranked(benchmark, panel, counted, systems.names, roles, responses)
     if lost := len(items) - len(systems.keyless.union(board.items)):
-        notes.append(f"{where}: {count(lost, 'question')} left out of ranks: an answer did not arrive.")
+        notes.append(f"{place}: {count(lost, 'question')} left out of ranks: an answer did not arrive.")
     if silent := {name: n for name, n in board.silent.items() if n}:
         unanswered = ", ".join(f"{name} {n}" for name, n in silent.items())
-        notes.append(f"{where}: not answered, so not shown, and last: {unanswered}.")
+        notes.append(f"{place}: not answered, so not shown, and last: {unanswered}.")
     alone = [name for name in systems.names if roles[name] == "candidate"]
     inner = board
     if len(alone) < len(systems.names):
@@ -111,7 +111,7 @@ def _board(benchmark: str, panel: str, rows: pl.DataFrame) -> Board:
 
 
 def _systems(
-    counted: pl.DataFrame, roles: Mapping[str, str], items: set[tuple[str, str, str]], where: str
+    counted: pl.DataFrame, roles: Mapping[str, str], items: set[tuple[str, str, str]], place: str
 ) -> _Systems:
     """All candidates, a floor that is on every question, and a ceiling that is on half of them or more."""
     systems = _Systems([], set(), [])
@@ -126,7 +126,7 @@ def _systems(
             systems.names.append(name)
             systems.keyless.update((item, variant) for item, variant, _ in items - ranked)
         systems.notes.append(
-            f"{where}: {name} stands on {len(ranked)} of {count(len(items), 'question')}: "
+            f"{place}: {name} stands on {len(ranked)} of {count(len(items), 'question')}: "
             + ("the others are left out of ranks." if enough else "it has no place here.")
         )
     return systems

@@ -164,10 +164,10 @@ def _retest(scores: ScoreTable) -> CardPart:
 
 def _retest_text(name: str, row: AgreementRow) -> str:
     candidate = f", {row.candidate}" if row.candidate else ""
-    where = f"{name}, marked again ({row.contrast}{candidate}) on {row.benchmark}"
+    place = f"{name}, marked again ({row.contrast}{candidate}) on {row.benchmark}"
     if row.value is None:
-        return f"{where}: {row.reason}."
+        return f"{place}: {row.reason}."
     return (
-        f"{where}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
+        f"{place}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
         f"{counts_text(row, 'unit')} were not marked alike."
     )

@@ -320,14 +320,14 @@ def _label_steps(scores: ScoreTable, key: int, benchmark: str) -> pl.DataFrame:
 
 def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows if r.benchmark):
-        where = f"{name} against people on {benchmark}"
+        place = f"{name} against people on {benchmark}"
         part = [r for r in rows if r.benchmark == benchmark]
-        yield f"{where} {_agreement_text([r for r in part if r.candidate == ''])}"
+        yield f"{place} {_agreement_text([r for r in part if r.candidate == ''])}"
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
         clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _excludes_zero(r)]
         if clear:
             yield (
-                f"{where}: more generous (or, below 0, stricter) than with the others to {'; '.join(clear)}. "
+                f"{place}: more generous (or, below 0, stricter) than with the others to {'; '.join(clear)}. "
                 f"These intervals hold for all {len(tested)} candidates together."
             )
 

@@ -318,8 +318,8 @@ def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Ma
         text += f"; turned, as lower is better: {tau.turned}"
     if tau.by_construction:
         same_request = _one_request(tau.a, tau.b, requests)
-        why = "made of the same probabilities" if same_request else "criteria of one call"
-        text += f"; alike by construction, being {why}"
+        reason = "made of the same probabilities" if same_request else "criteria of one call"
+        text += f"; alike by construction, being {reason}"
     return f"{text}."
 
 

@@ -176,8 +176,8 @@ def _whole_row(
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
-    why = dict.fromkeys([*_why(row, figures, names, arrays), *_why_fewer(data)])
-    return replace(row, reason="; ".join(why) or None)
+    reason = dict.fromkeys([*_why(row, figures, names, arrays), *_why_fewer(data)])
+    return replace(row, reason="; ".join(reason) or None)
 
 
 def _why_fewer(data: Reworded) -> Iterator[str]:

@@ -139,7 +139,7 @@ def fields_of(name: str, row: _Row) -> _Fields:
 
 
 def _item(path: Path, index: int, row: Any) -> Item:
-    where = f"{path}, item {index}"
+    place = f"{path}, item {index}"
     try:
         source = _source_of(_object(row))
         group = source.get("paragraph_id")
@@ -152,11 +152,11 @@ def _item(path: Path, index: int, row: Any) -> Item:
             **fields_of(path.stem, row),
         )
     except ValueError as error:
-        raise InputError(f"{where}: {error}{'' if str(error)[-1] in '.?' else '.'}") from None
+        raise InputError(f"{place}: {error}{'' if str(error)[-1] in '.?' else '.'}") from None
     try:
         return check(item)
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{place}: {error}") from None
 
 
 def _object(row: Any) -> _Row:
@@ -331,23 +331,23 @@ class ClinIQLinkQuestions(Benchmark):
                 yield _question(part, f"{path}, item {index}", row)
 
 
-def _question(part: Part, where: str, row: Any) -> Item:
+def _question(part: Part, place: str, row: Any) -> Item:
     gold_fields = [key for key in part.gold if isinstance(row, dict) and key in row]
     if gold_fields:
         raise InputError(
-            f"{where} holds gold ({', '.join(gold_fields)}), and a package must not: `viva challenge "
+            f"{place} holds gold ({', '.join(gold_fields)}), and a package must not: `viva challenge "
             'questions "cliniqlink(data=DIR)" --to FOLDER` writes one without it.'
         )
     try:
         name, digest = _id_and_hash(_object(row))
         item = visible_row(part, name, row)
     except ValueError as error:
-        raise InputError(f"{where}: {str(error).rstrip('.')}.") from None
+        raise InputError(f"{place}: {str(error).rstrip('.')}.") from None
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{place}: {error}") from None
     if item.hash != digest:
         raise InputError(
-            f"{where}: {name} is not what it was when the package was written: its hash is {item.hash}, not "
+            f"{place}: {name} is not what it was when the package was written: its hash is {item.hash}, not "
             f"{digest}. Take the package as it came, or have it written again."
         )
     return item

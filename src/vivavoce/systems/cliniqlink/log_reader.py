@@ -86,8 +86,8 @@ def part_answers(folder: Path, part: Part, items: Sequence[Item], spec: str) -> 
     exam = _Questions(part, items, spec)
     for index, (row, response) in enumerate(zip(body["inputs"], body["responses"], strict=True)):
         item = exam.take(row, f"{path}, inputs[{index}]")
-        where = f"{path}, responses[{index}]"
-        yield Line(where, {"item": item.item, "text": _text(response, where), **candidate})
+        place = f"{path}, responses[{index}]"
+        yield Line(place, {"item": item.item, "text": _text(response, place), **candidate})
 
 
 def _read_body(path: Path) -> dict[str, Any]:
@@ -138,25 +138,25 @@ class _Questions:
         self._taken[item.item] = where
         return item
 
-    def _by_name(self, row: Mapping[str, Any], digest: str, where: str) -> Item:
+    def _by_name(self, row: Mapping[str, Any], digest: str, place: str) -> Item:
         name = str(row.get("id"))
         if name not in self._named:
-            raise InputError(f"{where}: {self._spec} has no {name!r}.{suggest(name, list(self._named))}")
+            raise InputError(f"{place}: {self._spec} has no {name!r}.{suggest(name, list(self._named))}")
         expected = visible_part(self._named[name]).hash
         if digest != expected or row["hash"] != expected:
             raise InputError(
-                f"{where}: {name} is worded otherwise in {self._spec}: its hash is {expected} there, "
+                f"{place}: {name} is worded otherwise in {self._spec}: its hash is {expected} there, "
                 f"{one_line(str(row['hash']), 20)} in the input, and {digest} by what stands there. Import "
                 "it with the data that the questions were written from."
             )
         return self._named[name]
 
-    def _by_content(self, row: Mapping[str, Any], digest: str, where: str) -> Item:
+    def _by_content(self, row: Mapping[str, Any], digest: str, place: str) -> Item:
         """The item asked in these words: of several that on the paragraph, with the gold, and still free."""
         alike = self._alike.get(digest, [])
         if not alike:
             raise InputError(
-                f"{where}: {self._spec} does not ask {one_line(str(row['question']), 60)!r} with these "
+                f"{place}: {self._spec} does not ask {one_line(str(row['question']), 60)!r} with these "
                 "options or steps: import it with the data that it is from."
             )
         source = row.get("source")
@@ -169,7 +169,7 @@ class _Questions:
             alike = list(filter(fits, alike)) or alike
         if len({_key(item) for item in alike}) > 1:
             raise InputError(
-                f"{where} could be {' or '.join(item.item for item in alike)} of {self._spec}, which ask the "
+                f"{place} could be {' or '.join(item.item for item in alike)} of {self._spec}, which ask the "
                 "same and have other keys: give it the id and the hash that `viva challenge questions` gives."
             )
         return alike[0]
@@ -190,7 +190,7 @@ def _key(item: Item) -> tuple[object, ...]:
     return tuple(sorted(item.answer)), item.references, item.step, item.steps
 
 
-def _text(text: Any, where: str) -> str | None:
+def _text(text: Any, place: str) -> str | None:
     """An answer as text: out of what a pipeline of the model hub wraps it in; null is a failed one."""
     response = text
     for _ in range(8):
@@ -204,6 +204,6 @@ def _text(text: Any, where: str) -> str | None:
             break
     kind, excerpt = type(response).__name__, one_line(json.dumps(response, ensure_ascii=False), 60)
     raise InputError(
-        f"{where} is no text but {kind}: {excerpt}. An answer is a text, an object with generated_text or "
+        f"{place} is no text but {kind}: {excerpt}. An answer is a text, an object with generated_text or "
         "text, or null where none came."
     )

@@ -53,16 +53,16 @@ def _samples(path: Path) -> Iterator[Sample]:
 
 
 def _sample(line: Line) -> Sample:
-    row, where = line.row, line.where
-    labels, names = need(row, _LABELS, where, list), need(row, _NAMES, where, list)
+    row, place = line.row, line.where
+    labels, names = need(row, _LABELS, place, list), need(row, _NAMES, place, list)
     if len(labels) != len(names) or not all(isinstance(label, bool) for label in labels):
         raise InputError(
-            f"{where}: {_LABELS} and {_NAMES} are to be lists of one length, of true or false and of names."
+            f"{place}: {_LABELS} and {_NAMES} are to be lists of one length, of true or false and of names."
         )
     return Sample(
-        where=where,
-        item=_item(row, where),
-        text=text_or_null(row.get("completion"), where, "the completion"),
+        where=place,
+        item=_item(row, place),
+        text=text_or_null(row.get("completion"), place, "the completion"),
         status="ok" if row.get("completion") is not None else "failed",
         marks=tuple(
             Mark(scorer=PHYSICIAN, criterion="score", value=float(label), low=0.0, high=1.0, rater=str(name))
@@ -71,14 +71,14 @@ def _sample(line: Line) -> Sample:
     )
 
 
-def _item(row: dict[str, Any], where: str) -> Item:
+def _item(row: dict[str, Any], place: str) -> Item:
     """The conversation with its one point, weight 1: the score of a response is whether it is met."""
-    prompt, category = need(row, "prompt_id", where, str), need(row, "category", where, str)
+    prompt, category = need(row, "prompt_id", place, str), need(row, "category", place, str)
     try:
-        messages = read_messages(row.get("prompt"), f"{where}, prompt")
+        messages = read_messages(row.get("prompt"), f"{place}, prompt")
     except RowError as error:
         raise InputError(str(error)) from None
-    point = need(row, "rubric", where, str)
+    point = need(row, "rubric", place, str)
     return Item(
         benchmark=TASK,
         item=f"{prompt}/{content_id(point)}",

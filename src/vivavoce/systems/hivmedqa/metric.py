@@ -168,8 +168,8 @@ class MedSynF1(Metric):
     def _value(self, row: Row, key: _Key, context: ScoringContext) -> Value:
         answer = self._answer(row, context)
         if key.fault or answer is None:
-            why = key.fault or f"{self.entities} has no list of this answer"
-            return Value(None, note=why, status="failed")
+            reason = key.fault or f"{self.entities} has no list of this answer"
+            return Value(None, note=reason, status="failed")
         scores = [
             score for reference in key.references if (score := self._mark(reference, answer, key.names))
         ]
@@ -254,7 +254,7 @@ def _ask_synonyms(
         [page.request for page in pages],
         [page.parse for page in pages],
         purpose="synonyms",
-        again=lambda k, reply, why: synonyms.again(pages[k].request, reply, why),
+        again=lambda k, reply, reason: synonyms.again(pages[k].request, reply, reason),
     )
 
 

@@ -158,10 +158,10 @@ def plain_label(text: str, place: int) -> str:
 
 def _stranger(path: Path, row: Rotation, items: Sequence[Item]) -> InputError:
     item = next((item for item in items if row.text.startswith(item.question)), None)
-    where = f"{path}, line {row.line.number}"
+    place = f"{path}, line {row.line.number}"
     if item is None:
-        return InputError(f"{where}: {items[0].benchmark} has no item that asks this: is it the same split?")
+        return InputError(f"{place}: {items[0].benchmark} has no item that asks this: is it the same split?")
     return InputError(
-        f"{where}: options or right answer are not those that item {item.item} of {item.benchmark} has: the "
+        f"{place}: options or right answer are not those that item {item.item} of {item.benchmark} has: the "
         "files of one item differ. Take all of them from one release."
     )

@@ -329,8 +329,8 @@ class DeviceQueue:
             return False
         self._failed[seat] += 1
         label = self._devices[seat].label
-        why = f"{MOST_KILLS} processes ended while they ran it, the last ({label}) {ended}"
-        _settle(pending.future, RejectedError(why))
+        reason = f"{MOST_KILLS} processes ended while they ran it, the last ({label}) {ended}"
+        _settle(pending.future, RejectedError(reason))
         return True
 
     def _give_up(self, seat: int, cause: str) -> None:

@@ -30,29 +30,31 @@ def fault_of(error: Exception, api: Any, service: str, *, reached: bool) -> Exce
     """
     if (egress := egress_error(error)) is not None:
         return egress
-    why, status = plain_text(error, getattr(api, "api_key", None)), _status(error)
+    reason, status = plain_text(error, getattr(api, "api_key", None)), _status(error)
     advice = _advice(api, error)
-    failure = None if status is None else status_failure(service, service, status, why, advice.after)
+    failure = None if status is None else status_failure(service, service, status, reason, advice.after)
     # The provider knows better than the status: AWS throttles with HTTP 400 too.
     if advice.retry and not isinstance(failure, FatalError | RetryableError):
-        return RetryableError(why, after=advice.after, throttled=advice.throttled)
+        return RetryableError(reason, after=advice.after, throttled=advice.throttled)
     if failure is not None:
         return failure
-    return _fault_by_kind(error, why, service, reached)
+    return _fault_by_kind(error, reason, service, reached)
 
 
-def _fault_by_kind(error: Exception, why: str, service: str, reached: bool) -> Exception:
+def _fault_by_kind(error: Exception, reason: str, service: str, reached: bool) -> Exception:
     """Our error for one that came without a status, and that the provider would not try again."""
     kinds = " ".join(type(link).__name__ for link in _links(error))
     if any(isinstance(link, socket.gaierror) for link in _links(error)) and not reached:
-        return FatalError(f"{service}: its host cannot be found ({why}): check the base URL and the network.")
+        return FatalError(
+            f"{service}: its host cannot be found ({reason}): check the base URL and the network."
+        )
     if _IDENTITY.search(kinds) or "Prerequisite" in kinds:
-        return FatalError(f"{service} cannot be asked: {why.rstrip('.')}.")
+        return FatalError(f"{service} cannot be asked: {reason.rstrip('.')}.")
     if _PASSING.search(kinds) or isinstance(error, OSError):
-        return RetryableError(f"the connection broke ({why})")
+        return RetryableError(f"the connection broke ({reason})")
     if isinstance(error, ValueError | TypeError | LookupError | AttributeError | RecursionError):
-        return RetryableError(f"the reply is malformed ({type(error).__name__}: {why})", usage=UNCOUNTED)
-    return refusal(why)
+        return RetryableError(f"the reply is malformed ({type(error).__name__}: {reason})", usage=UNCOUNTED)
+    return refusal(reason)
 
 
 class _Advice:

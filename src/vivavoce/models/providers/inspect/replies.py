@@ -67,8 +67,8 @@ def _first_choice(output: Any) -> Any:
     if not isinstance(choices, list):
         raise RetryableError(f"Inspect's provider returned {type(output).__name__}, not an output")
     if not choices:
-        why = getattr(output, "error", None)
-        raise RetryableError(f"the answer has no choices{f' ({_detail(why)})' if why else ''}")
+        reason = getattr(output, "error", None)
+        raise RetryableError(f"the answer has no choices{f' ({_detail(reason)})' if reason else ''}")
     fallback = getattr(output, "fallback", None)
     if fallback is not None:
         raise RetryableError(

@@ -22,8 +22,8 @@ def claims(
     """
     return [
         {"what": what, "published": published, "recomputed": recomputed, "holds": holds,
-         "why": None if holds else why}
-        for what, published, recomputed, holds, why in (
+         "why": None if holds else reason}
+        for what, published, recomputed, holds, reason in (
             *_cluster_claims(rows["clusters"]),
             *_figure_claims(rows["figure1"]),
             *_relaxed_claims(tables, paper),

@@ -42,16 +42,16 @@ def figure1(tables: PublishedTables, paper: Mapping[str, Any]) -> dict[str, dict
     rows = {}
     for (dataset, metric), printed in tables.figure.items():
         name = f"{dataset} | {metric}"
-        why = paper["why"].get(name)
+        reason = paper["why"].get(name)
         row: dict[str, Any] = {"published": printed, "recomputed": None, "deviation": None,
                                "low": None, "high": None, "within_rounding": None,
-                               "n": len(models), "why": why}  # fmt: skip
+                               "n": len(models), "why": reason}  # fmt: skip
         column = (dataset, paper["columns"].get(metric, metric))
         limits = _limits(tables, column, models, mean)
         if isinstance(limits, str):
-            row["why"] = why or limits
+            row["why"] = reason or limits
         else:
-            row |= limits | _compared(limits, printed, why)
+            row |= limits | _compared(limits, printed, reason)
         rows[name] = row
     return rows
 
@@ -87,7 +87,7 @@ def _limits(
     return {"recomputed": r, "low": low, "high": high}
 
 
-def _compared(limits: Mapping[str, float], printed: float | None, why: str | None) -> dict[str, Any]:
+def _compared(limits: Mapping[str, float], printed: float | None, reason: str | None) -> dict[str, Any]:
     """What a cell says beside the printed one; nothing where none is printed."""
     if printed is None:
         return {}
@@ -96,7 +96,7 @@ def _compared(limits: Mapping[str, float], printed: float | None, why: str | Non
     return {
         "deviation": limits["recomputed"] - printed,
         "within_rounding": inside,
-        "why": None if inside else why or "the tables give another figure",
+        "why": None if inside else reason or "the tables give another figure",
     }
 
 

@@ -63,26 +63,26 @@ def read_tables(path: Path) -> PublishedTables:
     cells: dict[Column, dict[str, Cell]] = {}
     figure: dict[Column, float | None] = {}
     for number, row in enumerate(rows, 1):
-        where = f"{path}, row {number}"
+        place = f"{path}, row {number}"
         if not isinstance(row, dict) or any(name not in row for name in _FIELDS):
-            raise InputError(f"{where}: a row has {', '.join(_FIELDS)}.")
+            raise InputError(f"{place}: a row has {', '.join(_FIELDS)}.")
         column = (str(row["dataset"]), str(row["metric"]))
-        value = _number(row["value"], f"{where}, value")
+        value = _number(row["value"], f"{place}, value")
         if row["table"] == FIGURE:
             figure[column] = value
             continue
         model = str(row["model"])
         if model in cells.setdefault(column, {}):
-            raise InputError(f"{where}: {model} has a second value of {' | '.join(column)}.")
-        cells[column][model] = Cell(value, _number(row["stderr"], f"{where}, stderr", nan=True))
+            raise InputError(f"{place}: {model} has a second value of {' | '.join(column)}.")
+        cells[column][model] = Cell(value, _number(row["stderr"], f"{place}, stderr", nan=True))
     return PublishedTables(cells, figure)
 
 
-def _number(value: Any, where: str, *, nan: bool = False) -> float | None:
+def _number(value: Any, place: str, *, nan: bool = False) -> float | None:
     if value is None:
         return None
     if nan and value == "nan":
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where}: a number or null is needed, not {str(value)[:40]!r}.")
+        raise InputError(f"{place}: a number or null is needed, not {str(value)[:40]!r}.")
     return float(value)

@@ -83,14 +83,14 @@ def cases(path: Path) -> list[Case]:
     return golden_cases
 
 
-def _case(row: Mapping[str, Any], where: str) -> Case:
+def _case(row: Mapping[str, Any], place: str) -> Case:
     """The case in a row. Raises `InputError` where a part is missing or of another kind."""
     kinds = {"id": str, "qtype": str, "item": dict, "answer": str, "scores": dict}
     lacking = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if lacking:
-        raise InputError(f"{where}: {' and '.join(lacking)} must be there, of the published kind.")
+        raise InputError(f"{place}: {' and '.join(lacking)} must be there, of the published kind.")
     if row["qtype"] not in HEADLINES:
-        raise InputError(f"{where}: the type {row['qtype']!r} is none of {', '.join(HEADLINES)}.")
+        raise InputError(f"{place}: the type {row['qtype']!r} is none of {', '.join(HEADLINES)}.")
     return Case(**{name: row[name] for name in kinds})
 
 
@@ -157,10 +157,10 @@ def headlines(cases: Sequence[Case], table: Words, encoder: Encoder | None) -> l
     checks = []
     for case in cases:
         field, tolerance = HEADLINES[case.qtype], NEAR if case.qtype in OPEN else EXACT
-        scores, why = _attempt(score, case)
+        scores, reason = _attempt(score, case)
         ours = None if scores is None else scores[field]
         reference = finite(case.scores.get(field))
-        checks.append(Checked(case.id, case.qtype, field, ours, reference, tolerance, why))
+        checks.append(Checked(case.id, case.qtype, field, ours, reference, tolerance, reason))
     return checks
 
 
@@ -178,13 +178,13 @@ def ngrams(cases: Iterable[Case]) -> list[Checked]:
     for case in cases:
         if case.qtype not in OPEN:
             continue
-        pair, why = _pair(case)
+        pair, reason = _pair(case)
         for field, (metric, criterion) in NGRAMS.items():
             ours = None
             if pair is not None:
                 ours = 0.0 if pair.echo else _marked(metric, criterion, pair.gold, pair.response)
             reference = finite(case.scores.get(field))
-            checks.append(Checked(case.id, case.qtype, field, ours, reference, EXACT, why))
+            checks.append(Checked(case.id, case.qtype, field, ours, reference, EXACT, reason))
     return checks
 
 
@@ -201,7 +201,7 @@ class _Attempt(NamedTuple):
     """What came of marking a case, or why nothing did."""
 
     value: Any
-    why: str | None
+    reason: str | None
 
 
 def _attempt(score: Callable[[Case], Any], case: Case) -> _Attempt:
@@ -300,5 +300,5 @@ def notes(rows: Mapping[str, Any], gram_misses: Sequence[Mapping[str, Any]]) -> 
 
 def _missed(miss: Mapping[str, Any]) -> str:
     ours, reference = ("none" if miss[k] is None else f"{miss[k]:.6g}" for k in ("ours", "reference"))
-    why = miss["reason"] or "no reason is known"
-    return f"Missed: {miss['id']}, {miss['field']} (here {ours}, the harness {reference}): {why}."
+    reason = miss["reason"] or "no reason is known"
+    return f"Missed: {miss['id']}, {miss['field']} (here {ours}, the harness {reference}): {reason}."

@@ -117,8 +117,8 @@ class Leaderboard(NamedTuple):
         n = count(len(self.rows), "submission")
         first = [row.title for row in self.rows if row.rank_low == 1]
         if not first:
-            why = next((row.reason for row in self.rows if row.reason), "no overall can be compared")
-            return f"{n}, and no rank: {why}."
+            reason = next((row.reason for row in self.rows if row.reason), "no overall can be compared")
+            return f"{n}, and no rank: {reason}."
         if len(first) == 1:
             return f"Of {n}, paired tests put {first[0]} alone in first place."
         names = and_so(first) if len(first) <= MOST_IN_LEAD else count(len(first), "submission")

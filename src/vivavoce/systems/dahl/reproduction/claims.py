@@ -183,10 +183,10 @@ def _of_the_order(others: Sequence[Mapping[str, Any]], paper: Mapping[str, Any])
     for system in others:
         best[system["family"]] = max(system["score"], best.get(system["family"], 0.0))
     order = sorted(best, key=lambda family: -best[family])
-    for where, printed in (("Section 5.1", paper["order"]), ("the caption of Table 2", paper["caption"])):
+    for place, printed in (("Section 5.1", paper["order"]), ("the caption of Table 2", paper["caption"])):
         first = [(a, b) for a, b in zip(printed, order, strict=True) if a != b]
         yield Claim(
-            f"the best of each open family, in the order of {where}",
+            f"the best of each open family, in the order of {place}",
             printed,
             order,
             "fails" if first else "holds",
@@ -332,5 +332,5 @@ def _of_the_method() -> Iterator[Claim]:
             "no model was trained on it, and no preference was compared with it",
         ),
     )
-    for what, verdict, why in rows:
-        yield Claim(what, None, None, verdict, why)
+    for what, verdict, reason in rows:
+        yield Claim(what, None, None, verdict, reason)

@@ -76,8 +76,8 @@ def read_dictionary(path: Path) -> Synonyms:
         if path.suffix.lower() == ".txt":
             return _descriptions(path)
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, not JSON, or said below
-        why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"synonyms={path} cannot be read: {why}.") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"synonyms={path} cannot be read: {reason}.") from None
     raise InputError(
         f"synonyms={path} is neither a .json dictionary nor a SNOMED CT description file (.txt)."
     )

@@ -137,9 +137,9 @@ def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> 
             answers = Counter(candidate for _, _, _, candidate, *_ in read.stored_responses(db))
         _check_answers(data / "responses.jsonl", answers, candidates)
         sources: dict[Path, Source] = {}
-        for file, metric, criteria, where in _imports(data, variants):
+        for file, metric, criteria, place in _imports(data, variants):
             sources[file] = sources.get(file) or read_source(file, None)
-            layout = Layout(_NAMES, {}, criteria, where, "parse_status" if len(criteria) > 1 else None,
+            layout = Layout(_NAMES, {}, criteria, place, "parse_status" if len(criteria) > 1 else None,
                             "recorded")  # fmt: skip
             limits = {"*": {"low": 0.0, "high": 5.0 if len(criteria) > 1 else 1.0}}
             import_scores(run, sources[file], measure=metric, layout=layout, declared=limits, benchmark=spec)

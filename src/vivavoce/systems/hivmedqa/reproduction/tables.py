@@ -206,5 +206,5 @@ def _missed(row: Mapping[str, Any]) -> str:
         None if row["recomputed"] is None else f"recomputed {_number(row['recomputed'])}",
     ]
     figures = ", ".join(filter(None, parts))
-    why = row["why"] or "no reason is known"
-    return f"Not reproduced: {row['what']}" + (f" ({figures})" if figures else "") + f": {why}."
+    reason = row["why"] or "no reason is known"
+    return f"Not reproduced: {row['what']}" + (f" ({figures})" if figures else "") + f": {reason}."

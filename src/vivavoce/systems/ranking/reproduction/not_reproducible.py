@@ -65,4 +65,4 @@ def not_reproducible(paper: Mapping[str, Any]) -> list[dict[str, Any]]:
             "a training question",
         ),
     )
-    return [{"what": what, "published": published, "why": why} for what, published, why in rows]
+    return [{"what": what, "published": published, "why": reason} for what, published, reason in rows]

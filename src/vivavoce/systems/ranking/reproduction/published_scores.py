@@ -142,32 +142,32 @@ def _rows(content: Any, name: str, path: Path) -> _Rows:
 
 def _read_runs(rows: _Rows, paper: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     runs: dict[tuple[str, str], dict[tuple[int | None, int], dict[str, float]]] = {}
-    for where, row in rows:
-        task, evaluator = _task(row, paper, where)
-        source = _source(row, task, paper, where)
-        mixture = None if row["mixture"] is None else _integer(row["mixture"], f"{where}, mixture")
+    for place, row in rows:
+        task, evaluator = _task(row, paper, place)
+        source = _source(row, task, paper, place)
+        mixture = None if row["mixture"] is None else _integer(row["mixture"], f"{place}, mixture")
         if (mixture is None) is (evaluator == "llm"):
             raise InputError(
-                f"{where}: a run of llm has the number of its mixture, and no other run has one."
+                f"{place}: a run of llm has the number of its mixture, and no other run has one."
             )
-        key = (mixture, _integer(row["run"], f"{where}, run"))
+        key = (mixture, _integer(row["run"], f"{place}, run"))
         of_run = runs.setdefault((task, evaluator), {}).setdefault(key, {})
         if source in of_run:
-            raise InputError(f"{where}: this run has a second score of {source}.")
-        of_run[source] = _score(row["score"], f"{where}, score")
+            raise InputError(f"{place}: this run has a second score of {source}.")
+        of_run[source] = _score(row["score"], f"{place}, score")
     return runs
 
 
 def _read_printed(rows: _Rows, paper: Mapping[str, Any]) -> dict[tuple[str, str, str], Printed]:
     printed: dict[tuple[str, str, str], Printed] = {}
-    for where, row in rows:
-        task, evaluator = _task(row, paper, where)
-        source = _source(row, task, paper, where)
+    for place, row in rows:
+        task, evaluator = _task(row, paper, place)
+        source = _source(row, task, paper, place)
         column = evaluator if row["mixture"] in (None, "all") else f"{evaluator}/mixture{row['mixture']}"
         if (task, column, source) in printed:
-            raise InputError(f"{where}: {column} has a second mean of {source} on {task}.")
+            raise InputError(f"{place}: {column} has a second mean of {source} on {task}.")
         printed[task, column, source] = Printed(
-            _optional(row["mean"], f"{where}, mean"), _optional(row["std"], f"{where}, std")
+            _optional(row["mean"], f"{place}, mean"), _optional(row["std"], f"{place}, std")
         )
     return printed
 
@@ -176,14 +176,14 @@ def _table1(
     rows: _Rows, paper: Mapping[str, Any]
 ) -> dict[tuple[str, str], tuple[float | None, float | None]]:
     cells: dict[tuple[str, str], tuple[float | None, float | None]] = {}
-    for where, row in rows:
-        task, evaluator = _task(row, paper, where)
+    for place, row in rows:
+        task, evaluator = _task(row, paper, place)
         if (evaluator, task) in cells:
-            raise InputError(f"{where}: {evaluator} has a second row of {task}.")
+            raise InputError(f"{place}: {evaluator} has a second row of {task}.")
         average, best = LISTS["table1"][2:]
         cells[evaluator, task] = (
-            _optional(row[average], f"{where}, {average}"),
-            _optional(row[best], f"{where}, {best}"),
+            _optional(row[average], f"{place}, {average}"),
+            _optional(row[best], f"{place}, {best}"),
         )
     return cells
 
@@ -203,35 +203,35 @@ def _check_complete(path: Path, scores: PublishedScores) -> None:
                     )
 
 
-def _task(row: Mapping[str, Any], paper: Mapping[str, Any], where: str) -> tuple[str, str]:
-    task = _one_of(row["task"], tuple(paper["controls"]), f"{where}, task")
-    return task, _one_of(row["evaluator"], paper["evaluators"], f"{where}, evaluator")
+def _task(row: Mapping[str, Any], paper: Mapping[str, Any], place: str) -> tuple[str, str]:
+    task = _one_of(row["task"], tuple(paper["controls"]), f"{place}, task")
+    return task, _one_of(row["evaluator"], paper["evaluators"], f"{place}, evaluator")
 
 
-def _source(row: Mapping[str, Any], task: str, paper: Mapping[str, Any], where: str) -> str:
+def _source(row: Mapping[str, Any], task: str, paper: Mapping[str, Any], place: str) -> str:
     sources = (*paper["primaries"], *paper["controls"][task])
-    return _one_of(row["source"], sources, f"{where}, source")
+    return _one_of(row["source"], sources, f"{place}, source")
 
 
-def _one_of(value: Any, names: Sequence[str], where: str) -> str:
+def _one_of(value: Any, names: Sequence[str], place: str) -> str:
     if value not in names:
-        raise InputError(f"{where}: {one_line(str(value), 40)!r} is none of {', '.join(names)}.")
+        raise InputError(f"{place}: {one_line(str(value), 40)!r} is none of {', '.join(names)}.")
     return str(value)
 
 
-def _integer(value: Any, where: str) -> int:
+def _integer(value: Any, place: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{where}: a whole number is needed, not {one_line(str(value), 40)!r}.")
+        raise InputError(f"{place}: a whole number is needed, not {one_line(str(value), 40)!r}.")
     return value
 
 
-def _score(value: Any, where: str) -> float:
+def _score(value: Any, place: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where}: a number is needed, not {one_line(str(value), 40)!r}.")
+        raise InputError(f"{place}: a number is needed, not {one_line(str(value), 40)!r}.")
     if not 0 <= value <= 100:
-        raise InputError(f"{where}: a score lies between 0 and 100 per cent; this one is {value:g}.")
+        raise InputError(f"{place}: a score lies between 0 and 100 per cent; this one is {value:g}.")
     return float(value)
 
 
-def _optional(value: Any, where: str) -> float | None:
-    return None if value is None else _score(value, where)
+def _optional(value: Any, place: str) -> float | None:
+    return None if value is None else _score(value, place)

@@ -43,7 +43,7 @@ def _row(
     source: str | None,
     published: float | None,
     recomputed: float,
-    why: str | None,
+    reason: str | None,
 ) -> dict[str, Any]:
     follows = None if published is None else near(published, recomputed)
     return {
@@ -54,7 +54,7 @@ def _row(
         "published": published,
         "recomputed": recomputed,
         "follows": follows,
-        "why": (why or "nothing in the tables gives it") if follows is False else None,
+        "why": (reason or "nothing in the tables gives it") if follows is False else None,
     }
 
 

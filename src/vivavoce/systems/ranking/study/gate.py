@@ -82,8 +82,10 @@ def _verdict(alpha: stats.Jackknife, threshold: float | None) -> tuple[str | Non
     if alpha.value is None:
         return (NOT_SHOWN if threshold is not None else None), "the ranks do not vary"
     if alpha.low is None or alpha.high is None:
-        why = "no interval: the raters agree entirely, or leave one case to carry all of it; rank more cases"
-        return (NOT_SHOWN if threshold is not None else None), why
+        reason = (
+            "no interval: the raters agree entirely, or leave one case to carry all of it; rank more cases"
+        )
+        return (NOT_SHOWN if threshold is not None else None), reason
     if threshold is None:
         return None, NO_THRESHOLD
     if alpha.low > threshold:
@@ -93,13 +95,13 @@ def _verdict(alpha: stats.Jackknife, threshold: float | None) -> tuple[str | Non
 
 def gate_sentence(row: ArgumentsRow) -> str:
     """What the gate says of a task."""
-    where = f"{row.against} on {row.benchmark}"
+    place = f"{row.against} on {row.benchmark}"
     basis = f"{count(row.n_items or 0, 'question')}, {count(row.n or 0, 'argument')}, {row.n_raters} raters"
     if row.value is None:
-        return f"{where}: no agreement of people to go by: {row.reason}."
+        return f"{place}: no agreement of people to go by: {row.reason}."
     ends = "" if row.low is None else f" ({row.low:.2f} to {row.high:.2f}, jackknife over cases)"
     alpha = row.figure.replace("_", " ")
-    figure = f"{where} ({basis}): people agree on the order with {alpha} {row.value:.2f}{ends}"
+    figure = f"{place} ({basis}): people agree on the order with {alpha} {row.value:.2f}{ends}"
     words = {
         SUITABLE: f"above {row.threshold}: the task is suitable to rank arguments by",
         NOT_SUITABLE: f"below {row.threshold}: the task is not suitable to rank arguments by",
@@ -107,8 +109,8 @@ def gate_sentence(row: ArgumentsRow) -> str:
     }
     if row.verdict is None:
         return f"{figure}; {row.reason}."
-    why = f" ({row.reason})" if row.reason else ""
-    return f"{figure}; {words[row.verdict]}{why}."
+    reason = f" ({row.reason})" if row.reason else ""
+    return f"{figure}; {words[row.verdict]}{reason}."
 
 
 def gate_rows(boards: list[Board], threshold: float | None, level: Level) -> Iterator[ArgumentsRow]:

@@ -29,12 +29,12 @@ def over_sources(orders: TwoOrders, row: Callable[..., ArgumentsRow]) -> Iterato
     """Kendall's tau-b with an exact p, Pearson's r with Fisher's interval, and pairs in the same order."""
     k = len(orders.sources)
     if not orders.first.shape[1] or k < LEAST_SOURCES:
-        why = (
+        reason = (
             "no question in common"
             if not orders.first.shape[1]
             else f"{count(k, 'source')}: too few to order"
         )
-        yield row("tau", n=k, reason=why)
+        yield row("tau", n=k, reason=reason)
         return
     means = orders.first.mean(axis=1), orders.second.mean(axis=1)
     tau = stats.kendall(*means)

@@ -95,7 +95,7 @@ def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
     yield from _order_rows(lineup, tested, few)
 
 
-def _mean_row(lineup: Lineup, name: str, why: str | None) -> ArgumentsRow:
+def _mean_row(lineup: Lineup, name: str, reason: str | None) -> ArgumentsRow:
     """A source's mean over items and runs, with its interval by case."""
     scores, at = lineup.scores, lineup.scores.sources.index(name)
     criterion = scores.family.criterion
@@ -114,7 +114,7 @@ def _mean_row(lineup: Lineup, name: str, why: str | None) -> ArgumentsRow:
         high=estimate.high if estimate else None,
         n_failed=int((lineup.filled or scores).failed[at].sum()),
         n_unanswered=scores.silent[name],
-        reason=(estimate.reason if estimate else None) or (why if not len(values) else None),
+        reason=(estimate.reason if estimate else None) or (reason if not len(values) else None),
     )
 
 

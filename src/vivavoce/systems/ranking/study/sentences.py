@@ -50,15 +50,15 @@ def _pick(
     ]
 
 
-def _family(where: str, rows: Sequence[ArgumentsRow]) -> Iterator[str]:
-    for among, ahead in ((ARGUMENTS, where), (EVERYTHING, f"{where}, with floors")):
+def _family(place: str, rows: Sequence[ArgumentsRow]) -> Iterator[str]:
+    for among, ahead in ((ARGUMENTS, place), (EVERYTHING, f"{place}, with floors")):
         order = _pick(rows, "order", "order", among)
         friedman = _pick(rows, "order", "friedman", among)
         if not order:
             yield from (f"{ahead}: {row.reason}." for row in friedman)
             continue
         yield f"{ahead} ({_basis(order[0])}): {_means(rows, among)}. {_tests(rows, among, friedman[0])}"
-    yield from (f"{where}: {line}" for line in _further_lines(rows))
+    yield from (f"{place}: {line}" for line in _further_lines(rows))
 
 
 def _basis(row: ArgumentsRow) -> str:
@@ -222,5 +222,5 @@ def _leaks(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
         yield f"{benchmark}: {count(n, 'question')} marked {text!r}."
     for row in rows:
         if row.figure == "answer_leak" and row.value:
-            where = f"{row.benchmark}: arguments of {row.candidate}"
-            yield f"{where} leak it: {row.criterion.replace('_', ' ')} in {row.value:.0%} ({row.metric})."
+            place = f"{row.benchmark}: arguments of {row.candidate}"
+            yield f"{place} leak it: {row.criterion.replace('_', ' ')} in {row.value:.0%} ({row.metric})."

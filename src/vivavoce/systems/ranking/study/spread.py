@@ -24,8 +24,8 @@ def spread_rows(table: SourceScores) -> Iterator[ArgumentsRow]:
     """
     mixture, run = ("mixture", "run") if table.family.of_mixtures else ("rater", "pass")
     if len(table.runs) < 2 or not table.items:
-        why = f"one {run}: nothing to hold it against" if table.items else "no question in common"
-        yield family_row(table, "spread", "between_runs", reason=why)
+        reason = f"one {run}: nothing to hold it against" if table.items else "no question in common"
+        yield family_row(table, "spread", "between_runs", reason=reason)
         return
     for name in table.sources:
         yield from _of_source(table, name, mixture, run)
