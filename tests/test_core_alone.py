@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.core.registry import SHIPPED
+from vivavoce.core.index import SHIPPED
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "vivavoce"
 

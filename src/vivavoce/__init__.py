@@ -13,225 +13,103 @@ Names are loaded when they are first used, so that importing the package costs n
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vivavoce._version import __version__
+from vivavoce._version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from vivavoce.benchmarks import Benchmark, item_or_exclusion
-    from vivavoce.core.errors import (
-        InputError,
-        MetricError,
-        RunNotFound,
-        SelectionError,
-        SpecError,
-        StoreError,
-        VivaError,
-    )
-    from vivavoce.core.records import (
-        Candidate,
-        Card,
-        Criterion,
-        Download,
-        Exclusion,
-        Finding,
-        Item,
-        Measure,
-        Reading,
-        Response,
-        Row,
-        Score,
-        Unit,
-        Value,
-    )
-    from vivavoce.core.registry import (
-        benchmark,
-        build_recipe,
-        exporter,
-        format,
-        log_reader,
-        metric,
-        provider,
-        section,
-        step,
-        study,
-        variation,
-    )
-    from vivavoce.core.row_frames import to_pandas
-    from vivavoce.core.specs import Spec, parse
-    from vivavoce.core.tables import Line
-    from vivavoce.formats.base import Format
-    from vivavoce.logprobs.requests import LogprobMetric, LogprobRequests
-    from vivavoce.metrics import ComparativeMetric, Metric, ScoringContext
-    from vivavoce.metrics import ScoringContext as Lab
-    from vivavoce.models.providers import Provider
-    from vivavoce.models.rate_limit import Limits
-    from vivavoce.models.requests import (
-        FatalError,
-        Likelihood,
-        RejectedError,
-        Reply,
-        Request,
-        RetryableError,
-        Usage,
-    )
-    from vivavoce.report.section import Section
-    from vivavoce.run.building.parts import Passage
-    from vivavoce.run.building.step import BuildRecipe, Drop, Step, StepResult
-    from vivavoce.run.contents import contents
-    from vivavoce.run.evaluate import Evaluated, evaluate
-    from vivavoce.run.exchange.exporters import Exported, Exporter
-    from vivavoce.run.exchange.log_readers import Log, LogReader
-    from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
-    from vivavoce.run.fetch import fetch
-    from vivavoce.run.plan.plan_file import examine
-    from vivavoce.run.run import Run
-    from vivavoce.run.run import open_run as open
-    from vivavoce.run.train import train
-    from vivavoce.studies.study import Study
-    from vivavoce.variants import Outcome, Variation
-
-_HOMES = {
-    "benchmarks": ("Benchmark", "item_or_exclusion"),
-    "core.errors": (
-        *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
-        "VivaError",
-    ),
-    "run.building.parts": ("Passage",),
-    "run.building.step": ("BuildRecipe", "Drop", "Step", "StepResult"),
-    "run.contents": ("contents",),
-    "run.evaluate": ("Evaluated", "evaluate"),
-    "run.fetch": ("fetch",),
-    "run.plan.plan_file": ("examine",),
-    "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
-    "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
-    "core.records": (
-        *("Candidate", "Card", "Criterion", "Download", "Exclusion", "Finding", "Item", "Measure"),
-        *("Reading", "Response", "Row", "Score", "Unit", "Value"),
-    ),
-    "core.registry": (
-        "benchmark",
-        "build_recipe",
-        "exporter",
-        "format",
-        "log_reader",
-        "metric",
-        "provider",
-        "section",
-        "step",
-        "study",
-        "variation",
-    ),
-    "core.row_frames": ("to_pandas",),
-    "core.tables": ("Line",),
-    "formats.base": ("Format",),
-    "models.providers": ("Provider",),
-    "models.rate_limit": ("Limits",),
-    "models.requests": (
-        *("FatalError", "Likelihood", "RejectedError", "Reply", "Request", "RetryableError", "Usage"),
-    ),
-    "run.exchange.exporters": ("Exported", "Exporter"),
-    "run.exchange.log_readers": ("Log", "LogReader"),
-    "run.exchange.recorded_log": ("Mark", "RecordedLog", "RecordedLogReader", "Sample"),
-    "run.run": ("Run", "open"),
-    "run.train": ("train",),
-    "report.section": ("Section",),
-    "core.specs": ("Spec", "parse"),
-    "studies.study": ("Study",),
-    "variants": ("Outcome", "Variation"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-_INSIDE = {"Lab": "ScoringContext", "open": "open_run"}
-
-__all__ = [
-    "Benchmark",
-    "BuildRecipe",
-    "Candidate",
-    "Card",
-    "ComparativeMetric",
-    "Criterion",
-    "Download",
-    "Drop",
-    "Evaluated",
-    "Exclusion",
-    "Exported",
-    "Exporter",
-    "FatalError",
-    "Finding",
-    "Format",
-    "InputError",
-    "Item",
-    "Lab",
-    "Likelihood",
-    "Limits",
-    "Line",
-    "Log",
-    "LogReader",
-    "LogprobMetric",
-    "LogprobRequests",
-    "Mark",
-    "Measure",
-    "Metric",
-    "MetricError",
-    "Outcome",
-    "Passage",
-    "Provider",
-    "Reading",
-    "RecordedLog",
-    "RecordedLogReader",
-    "RejectedError",
-    "Reply",
-    "Request",
-    "Response",
-    "RetryableError",
-    "Row",
-    "Run",
-    "RunNotFound",
-    "Sample",
-    "Score",
-    "ScoringContext",
-    "Section",
-    "SelectionError",
-    "Spec",
-    "SpecError",
-    "Step",
-    "StepResult",
-    "StoreError",
-    "Study",
-    "Unit",
-    "Usage",
-    "Value",
-    "Variation",
-    "VivaError",
-    "__version__",
-    "benchmark",
-    "build_recipe",
-    "contents",
-    "evaluate",
-    "examine",
-    "exporter",
-    "fetch",
-    "format",
-    "item_or_exclusion",
-    "log_reader",
-    "metric",
-    "open",
-    "parse",
-    "provider",
-    "section",
-    "step",
-    "study",
-    "to_pandas",
-    "train",
-    "variation",
-]
+if TYPE_CHECKING:  # the list of public names, from which `tools/index.py` writes the index
+    from vivavoce.benchmarks import Benchmark as Benchmark
+    from vivavoce.benchmarks import item_or_exclusion as item_or_exclusion
+    from vivavoce.core.errors import InputError as InputError
+    from vivavoce.core.errors import MetricError as MetricError
+    from vivavoce.core.errors import RunNotFound as RunNotFound
+    from vivavoce.core.errors import SelectionError as SelectionError
+    from vivavoce.core.errors import SpecError as SpecError
+    from vivavoce.core.errors import StoreError as StoreError
+    from vivavoce.core.errors import VivaError as VivaError
+    from vivavoce.core.records import Candidate as Candidate
+    from vivavoce.core.records import Card as Card
+    from vivavoce.core.records import Criterion as Criterion
+    from vivavoce.core.records import Download as Download
+    from vivavoce.core.records import Exclusion as Exclusion
+    from vivavoce.core.records import Finding as Finding
+    from vivavoce.core.records import Item as Item
+    from vivavoce.core.records import Measure as Measure
+    from vivavoce.core.records import Reading as Reading
+    from vivavoce.core.records import Response as Response
+    from vivavoce.core.records import Row as Row
+    from vivavoce.core.records import Score as Score
+    from vivavoce.core.records import Unit as Unit
+    from vivavoce.core.records import Value as Value
+    from vivavoce.core.registry import benchmark as benchmark
+    from vivavoce.core.registry import build_recipe as build_recipe
+    from vivavoce.core.registry import exporter as exporter
+    from vivavoce.core.registry import format as format
+    from vivavoce.core.registry import log_reader as log_reader
+    from vivavoce.core.registry import metric as metric
+    from vivavoce.core.registry import provider as provider
+    from vivavoce.core.registry import section as section
+    from vivavoce.core.registry import step as step
+    from vivavoce.core.registry import study as study
+    from vivavoce.core.registry import variation as variation
+    from vivavoce.core.row_frames import to_pandas as to_pandas
+    from vivavoce.core.specs import Spec as Spec
+    from vivavoce.core.specs import parse as parse
+    from vivavoce.core.tables import Line as Line
+    from vivavoce.formats.base import Format as Format
+    from vivavoce.logprobs.requests import LogprobMetric as LogprobMetric
+    from vivavoce.logprobs.requests import LogprobRequests as LogprobRequests
+    from vivavoce.metrics import ComparativeMetric as ComparativeMetric
+    from vivavoce.metrics import Lab as Lab
+    from vivavoce.metrics import Metric as Metric
+    from vivavoce.metrics import ScoringContext as ScoringContext
+    from vivavoce.models.providers import Provider as Provider
+    from vivavoce.models.rate_limit import Limits as Limits
+    from vivavoce.models.requests import FatalError as FatalError
+    from vivavoce.models.requests import Likelihood as Likelihood
+    from vivavoce.models.requests import RejectedError as RejectedError
+    from vivavoce.models.requests import Reply as Reply
+    from vivavoce.models.requests import Request as Request
+    from vivavoce.models.requests import RetryableError as RetryableError
+    from vivavoce.models.requests import Usage as Usage
+    from vivavoce.report.section import Section as Section
+    from vivavoce.run.building.parts import Passage as Passage
+    from vivavoce.run.building.step import BuildRecipe as BuildRecipe
+    from vivavoce.run.building.step import Drop as Drop
+    from vivavoce.run.building.step import Step as Step
+    from vivavoce.run.building.step import StepResult as StepResult
+    from vivavoce.run.contents import contents as contents
+    from vivavoce.run.evaluate import Evaluated as Evaluated
+    from vivavoce.run.evaluate import evaluate as evaluate
+    from vivavoce.run.exchange.exporters import Exported as Exported
+    from vivavoce.run.exchange.exporters import Exporter as Exporter
+    from vivavoce.run.exchange.log_readers import Log as Log
+    from vivavoce.run.exchange.log_readers import LogReader as LogReader
+    from vivavoce.run.exchange.recorded_log import Mark as Mark
+    from vivavoce.run.exchange.recorded_log import RecordedLog as RecordedLog
+    from vivavoce.run.exchange.recorded_log import RecordedLogReader as RecordedLogReader
+    from vivavoce.run.exchange.recorded_log import Sample as Sample
+    from vivavoce.run.fetch import fetch as fetch
+    from vivavoce.run.plan.plan_file import examine as examine
+    from vivavoce.run.run import Run as Run
+    from vivavoce.run.run import open as open
+    from vivavoce.run.train import train as train
+    from vivavoce.studies.study import Study as Study
+    from vivavoce.variants import Outcome as Outcome
+    from vivavoce.variants import Variation as Variation
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    from vivavoce.core.index import public_names
+
+    places = public_names()
+    if name == "__all__":
+        return sorted(["__version__", *places])
+    if name not in places:
         raise AttributeError(f"module 'vivavoce' has no attribute {name!r}")
-    value = getattr(import_module(f"vivavoce.{_HOME[name]}"), _INSIDE.get(name, name))
+    module, _, attribute = places[name].rpartition(".")
+    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(__getattr__("__all__"))

@@ -23,7 +23,7 @@ def item(name: str, benchmark: str = "own", **fields: Any) -> Item:
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Iterable[Any]]], None]:
     """Registers the benchmark `own` with these items; `few=true` selects those whose id begins with a."""
-    for kind in registry.HOMES:
+    for kind in registry.DOORS:
         registry.entries(kind)
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 

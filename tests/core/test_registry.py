@@ -40,7 +40,7 @@ class Length(Metric):
 @pytest.fixture(autouse=True)
 def own_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a test registers is gone after it."""
-    for kind in registry.HOMES:  # a room that is first loaded inside would be forgotten too
+    for kind in registry.DOORS:  # a room that is first loaded inside would be forgotten too
         registry.entries(kind)
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     monkeypatch.setattr(registry, "_plugins", dict(registry._plugins))

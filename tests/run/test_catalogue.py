@@ -65,7 +65,7 @@ def test_the_card_of_hivmedqa_tells_its_faults(tmp_path: Path) -> None:
 
 
 def test_paths_and_lists_can_be_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in registry.HOMES:
+    for kind in registry.DOORS:
         registry.entries(kind)
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 

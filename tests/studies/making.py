@@ -20,7 +20,7 @@ Answers = Mapping[str, Mapping[str, str | float | Sequence[str | float | None] |
 @contextmanager
 def borrowed() -> Iterator[None]:
     """What is registered inside is forgotten afterwards: no test sees another's plugin."""
-    for kind in registry.HOMES:
+    for kind in registry.DOORS:
         registry.entries(kind)
     kept = [(there, dict(there)) for there in (registry._entries, registry._plugins)]
     try:

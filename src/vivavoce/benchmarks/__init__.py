@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, dataclass_transform
 
 from vivavoce import formats
 from vivavoce.core import registry
@@ -20,6 +20,7 @@ from vivavoce.core.specs import Spec
 from vivavoce.core.text import error_text, one_line, refuse_line_ends
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Benchmark(ABC):
     """A set of items with a card. Its dataclass fields are its settings.
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_type_hints
 
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import file_hash
+from vivavoce.core.index import PACKAGE, SHIPPED, member_modules
 from vivavoce.core.local_modules import keep_modules
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 from vivavoce.core.text import error_text
@@ -39,45 +40,6 @@ Kind = Literal[
     "variation",
 ]
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
-
-HOMES: dict[Kind, tuple[str, ...]] = {
-    "benchmark": ("benchmarks",),
-    "build_recipe": ("run.building",),
-    "command": (),
-    "exporter": ("run.exchange",),
-    "format": ("formats",),
-    "log_reader": ("run.exchange",),
-    "metric": ("metrics", "judging", "logprobs"),
-    "provider": ("models.providers",),
-    "recipe": ("run.train.recipe",),
-    "reproduction": (),
-    "rules": ("facts",),
-    "section": ("report.sections",),
-    "step": ("run.building",),
-    "study": ("studies",),
-    "variation": ("variants",),
-}
-"""The packages of the core whose modules register members of a kind."""
-SHIPPED = ("systems", "contrib")
-"""Folders of plugins that ship. In each plugin's folder a module named like a kind registers its members."""
-_PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers", "rules": "rules"}
-KINDS: dict[str, Kind] = {_PLURALS.get(kind, f"{kind}s"): kind for kind in HOMES}
-_OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
-"""What a registered class must have beside the abstract methods of its base class."""
-_BASES: dict[Kind, str] = {
-    "benchmark": "vivavoce.benchmarks.Benchmark",
-    "build_recipe": "vivavoce.run.building.step.BuildRecipe",
-    "exporter": "vivavoce.run.exchange.exporters.Exporter",
-    "format": "vivavoce.formats.base.Format",
-    "log_reader": "vivavoce.run.exchange.log_readers.LogReader",
-    "metric": "vivavoce.metrics.Metric",
-    "section": "vivavoce.report.section.Section",
-    "step": "vivavoce.run.building.step.Step",
-    "study": "vivavoce.studies.study.Study",
-    "variation": "vivavoce.variants.Variation",
-}
-"""The class that a registered one derives from, by its name: the core does not import the rooms above it."""
 
 
 class Entry(NamedTuple):
@@ -99,138 +61,138 @@ _plugins: dict[str, str] = {}
 _origin = ["vivavoce"]
 
 
-def _register(
-    kind: Kind, name: str, version: int, aliases: Mapping[str, Mapping[str, Setting]] = {}
-) -> Callable[[type[T]], type[T]]:
-    def register(cls: type[T]) -> type[T]:
-        member = dataclass(frozen=True, kw_only=True)(cls)
-        named = {f.name for f in fields(member)}  # type: ignore[arg-type]
-        bases = [f"{c.__module__}.{c.__qualname__}" for c in member.__mro__]
-        if (base := _BASES.get(kind)) and base not in bases:
-            short = base.rpartition(".")[2]
-            fix = f"write `class {member.__name__}({short}):` and import {short} from vivavoce."
-            raise SpecError(f"the {kind} {name!r} does not derive from vivavoce.{short}: {fix}")
-        absent = [name for name in _OFFERS.get(kind, ()) if not hasattr(member, name) and name not in named]
-        lacking = absent + sorted(getattr(member, "__abstractmethods__", ()))
-        if lacking:
-            raise SpecError(f"the {kind} {name!r} has no {', '.join(lacking)}: every {kind} needs that.")
-        member.__str__ = lambda self: str(canonical(self))  # type: ignore[method-assign]
-        if kind == "format":
-            member.name = name  # type: ignore[attr-defined]
-        _add(Entry(kind, name, member, version, _origin[-1], aliases))
+class Door:
+    """A decorator that registers a function or a class, as it is, under a name that specs may hold.
+
+    `rooms` are the packages of the core whose modules register members of this kind, and `plural` is the word
+    for all of them.
+    """
+
+    def __init__(self, kind: Kind, *rooms: str, plural: str = "") -> None:
+        self.kind, self.rooms = kind, rooms
+        self.plural = plural or f"{kind}s"
+
+    def __call__(
+        self, name: str, *, version: int = 1, aliases: Mapping[str, Mapping[str, Setting]] = {}
+    ) -> Callable[[T], T]:
+        """The decorator that registers a member under `name`.
+
+        A change that moves any number raises `version`, which is part of the signature. `aliases` are
+        shorthand names with the settings that each stands for, such as `{"rougeL": {"n": "L"}}`; a registered
+        name goes before an alias.
+        """
+
+        def register(member: T) -> T:
+            prepared = self.prepare(name, member)
+            _add(Entry(self.kind, name, prepared, version, _origin_of(prepared), aliases))
+            return prepared
+
+        return register
+
+    def prepare(self, name: str, member: T) -> T:
+        """What is registered under a name, and returned by the decorator."""
         return member
 
-    return register
+
+class ClassDoor(Door):
+    """A decorator that makes a class a frozen dataclass, whose fields are its settings, and registers it.
+
+    The class derives from the one that vivavoce exports as `base`, and has what `must_have` lists.
+    """
+
+    def __init__(
+        self, kind: Kind, *rooms: str, plural: str = "", base: str = "", must_have: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(kind, *rooms, plural=plural)
+        self.base, self.must_have = base, must_have
+
+    def prepare(self, name: str, member: T) -> T:
+        """The class as a frozen dataclass. Raises `SpecError` for one without its base, or with gaps."""
+        undecorated: Any = member
+        cls: Any = dataclass(frozen=True, kw_only=True)(undecorated)
+        if self.base and not any(map(self._is_base, cls.__mro__)):
+            fix = f"write `class {cls.__name__}({self.base}):` and import {self.base} from vivavoce."
+            raise SpecError(f"the {self.kind} {name!r} does not derive from vivavoce.{self.base}: {fix}")
+        named = {f.name for f in fields(cls)}
+        absent = [each for each in self.must_have if not hasattr(cls, each) and each not in named]
+        if lacking := absent + sorted(getattr(cls, "__abstractmethods__", ())):
+            needs = f"every {self.kind} needs that."
+            raise SpecError(f"the {self.kind} {name!r} has no {', '.join(lacking)}: {needs}")
+        cls.__str__ = lambda self: str(canonical(self))
+        if self.kind == "format":
+            cls.name = name
+        return cast(T, cls)
+
+    def _is_base(self, cls: type) -> bool:
+        # by its name: the core does not import the rooms above it
+        return cls.__name__ == self.base and _is_ours(cls)
+
+
+def _is_ours(member: Any) -> bool:
+    return str(member.__module__).partition(".")[0] == "vivavoce"
+
+
+def _origin_of(member: Any) -> str:
+    """What registers a member: the package, though a plugin may be the first to import its module."""
+    return "vivavoce" if _is_ours(member) else _origin[-1]
 
 
 def _add(entry: Entry) -> None:
     kind, name = entry.kind, entry.name
+    if not _is_ours(entry.cls):
+        _import_indexed(kind, name)  # so that a name taken twice is noticed here
     present = _entries.get((kind, name))
     if present and present.origin != entry.origin:
         raise SpecError(f"the {kind} {name!r} of {entry.origin} is there already, from {present.origin}.")
     _entries[kind, name] = entry
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def benchmark(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a class that derives from `vivavoce.Benchmark` under `name`; it becomes a frozen dataclass."""
-    return _register("benchmark", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def metric(
-    name: str, *, version: int = 1, aliases: Mapping[str, Mapping[str, Setting]] = {}
-) -> Callable[[type[T]], type[T]]:
-    """Register a class that derives from `vivavoce.Metric` under `name`.
-
-    It becomes a frozen dataclass, its fields are the settings a spec may hold. A change that moves any number
-    raises `version`, which is part of the signature. `aliases` are shorthand names with the settings that
-    each stands for, such as `{"rougeL": {"n": "L"}}`; a registered name goes before an alias.
-    """
-    return _register("metric", name, version, aliases)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def variation(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a class that derives from `vivavoce.Variation` under `name`; its fields are its settings."""
-    return _register("variation", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def step(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `Step` of `viva build`; it becomes a frozen dataclass, its fields are its settings."""
-    return _register("step", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def build_recipe(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `BuildRecipe`, the steps of `viva build RUN NAME`; its fields are the command's options."""
-    return _register("build_recipe", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def study(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `Study`, a class with a `row`, `about` and `findings(scores)`; its fields are options."""
-    return _register("study", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def provider(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `Provider`, which connects a model named `name/…`; it becomes a frozen dataclass."""
-    return _register("provider", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def format(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a class that derives from `vivavoce.Format` under `name`; it becomes a frozen dataclass."""
-    return _register("format", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def section(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `Section`, what a report shows of the study `name`; it becomes a frozen dataclass."""
-    return _register("section", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def log_reader(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register a `LogReader`, which reads another tool's files for `viva import`; a frozen dataclass."""
-    return _register("log_reader", name, version)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def exporter(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Register an `Exporter`, what `viva export --format NAME` writes; it becomes a frozen dataclass."""
-    return _register("exporter", name, version)
-
-
-def _function_door(kind: Kind) -> Callable[..., Callable[[F], F]]:
-    """A decorator that registers a function, as it is, under a name of this kind."""
-
-    def door(name: str, *, version: int = 1) -> Callable[[F], F]:
-        def register(function: F) -> F:
-            _add(Entry(kind, name, function, version, _origin[-1]))
-            return function
-
-        return register
-
-    return door
-
-
-command = _function_door("command")
+benchmark = ClassDoor("benchmark", "benchmarks", base="Benchmark")
+"""Register a class that derives from `vivavoce.Benchmark` under `name`; it becomes a frozen dataclass."""
+build_recipe = ClassDoor("build_recipe", "run.building", base="BuildRecipe")
+"""Register a `BuildRecipe`, the steps of `viva build RUN NAME`; its fields are the command's options."""
+command = Door("command")
 """Register a function, annotated as typer wants it, as the command `viva NAME`."""
-recipe = _function_door("recipe")
+exporter = ClassDoor("exporter", "run.exchange", base="Exporter")
+"""Register an `Exporter`, what `viva export --format NAME` writes; it becomes a frozen dataclass."""
+format = ClassDoor("format", "formats", base="Format")
+"""Register a class that derives from `vivavoce.Format` under `name`; it becomes a frozen dataclass."""
+log_reader = ClassDoor("log_reader", "run.exchange", base="LogReader", plural="readers")
+"""Register a `LogReader`, which reads another tool's files for `viva import`; a frozen dataclass."""
+metric = ClassDoor("metric", "metrics", "judging", "logprobs", base="Metric")
+"""Register a class that derives from `vivavoce.Metric` under `name`; its fields are its settings."""
+provider = ClassDoor("provider", "models.providers")
+"""Register a `Provider`, which connects a model named `name/…`; it becomes a frozen dataclass."""
+recipe = Door("recipe", "run.train.recipe")
 """Register a frozen dataclass of the settings by which `viva train --recipe NAME` trains."""
-reproduction = _function_door("reproduction")
+reproduction = Door("reproduction")
 """Register `reproduce(data)` as what `viva reproduce NAME` recomputes."""
-rules = _function_door("rules")
+rules = Door("rules", "facts", plural="rules")
 """Register a function that gives the rule book of `atomic_facts(rules=NAME)`."""
+section = ClassDoor("section", "report.sections", base="Section")
+"""Register a `Section`, what a report shows of the study `name`; it becomes a frozen dataclass."""
+step = ClassDoor("step", "run.building", base="Step")
+"""Register a `Step` of `viva build`; it becomes a frozen dataclass, its fields are its settings."""
+study = ClassDoor("study", "studies", base="Study", plural="studies", must_have=("row", "about", "findings"))
+"""Register a `Study`, a class with a `row`, `about` and `findings(scores)`; its fields are options."""
+variation = ClassDoor("variation", "variants", base="Variation")
+"""Register a class that derives from `vivavoce.Variation` under `name`; its fields are its settings."""
+DOORS: dict[Kind, Door] = {
+    door.kind: door
+    for door in (
+        *(benchmark, build_recipe, command, exporter, format, log_reader, metric, provider, recipe),
+        *(reproduction, rules, section, step, study, variation),
+    )
+}
+KINDS: dict[str, Kind] = {door.plural: kind for kind, door in DOORS.items()}
+"""The kinds by the word for all their members."""
 
 
 @cache
-def _load_home(kind: Kind) -> None:
-    for home in HOMES[kind]:
-        package = importlib.import_module(f"vivavoce.{home}")
+def _load_rooms(kind: Kind) -> None:
+    """Import every module that may register a member of a kind: of the core, and of plugins that ship."""
+    for room in DOORS[kind].rooms:
+        package = importlib.import_module(f"vivavoce.{room}")
         for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}."):
             importlib.import_module(module.name)
     for plugin in plugin_folders():
@@ -241,8 +203,7 @@ def _load_home(kind: Kind) -> None:
 
 def plugin_folders() -> list[Path]:
     """The folder of every plugin that ships, found and never named: the core runs without them."""
-    homes = [Path(__file__).parents[1] / folder for folder in SHIPPED]
-    return [file.parent for home in homes for file in sorted(home.glob("*/__init__.py"))]
+    return [file.parent for home in SHIPPED for file in sorted((PACKAGE / home).glob("*/__init__.py"))]
 
 
 @cache
@@ -274,8 +235,6 @@ def load_plugin(path: str | Path) -> None:
         raise SpecError(f"no plugin file at {str(path)!r}.")
     if str(file) in _plugins:
         return
-    for kind in HOMES:  # so that a name taken twice is noticed here
-        _load_home(kind)
     name = f"vivavoce_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -302,7 +261,7 @@ def plugins() -> dict[str, str]:
 
 def entries(kind: Kind) -> list[Entry]:
     """Everything registered of a kind, by name."""
-    _load_home(kind)
+    _load_rooms(kind)
     _load_entry_points()
     return sorted((e for e in _entries.values() if e.kind == kind), key=lambda e: e.name)
 
@@ -317,12 +276,18 @@ def spelling(name: str, names: Collection[str]) -> str | None:
     return next((each for each in names if each.replace("_", "-") == name.replace("_", "-")), None)
 
 
+def member(kind: Kind, name: str) -> Any:
+    """The class or function of that name; null for none. One import, where the index has the name."""
+    entry = _spelled(kind, name)
+    return entry.cls if entry and entry.name == name else None
+
+
 def find(kind: Kind, name: str) -> Entry:
     """The entry of that name. Raises `SpecError` with a suggestion."""
-    by_name = {entry.name: entry for entry in entries(kind)}
-    if name not in by_name:
-        raise SpecError(f"no {kind} named {name!r}.{suggest(name, list(by_name))}")
-    return by_name[name]
+    entry = _spelled(kind, name)
+    if entry is None or entry.name != name:
+        raise SpecError(f"no {kind} named {name!r}.{suggest(name, list(members(kind)))}")
+    return entry
 
 
 def in_full(kind: Kind, spec: Spec) -> Spec:
@@ -330,14 +295,33 @@ def in_full(kind: Kind, spec: Spec) -> Spec:
 
     Raises `SpecError` for a setting that the shorthand states already, with another value.
     """
-    registered = entries(kind)
-    aliased = next((entry for entry in registered if spec.name in entry.aliases), None)
-    if aliased is None or any(entry.name == spec.name for entry in registered):
+    aliased = _spelled(kind, spec.name)
+    if aliased is None or aliased.name == spec.name:
         return spec
     full = Spec(aliased.name, {**spec.settings, **aliased.aliases[spec.name]})
     if not matches(Spec(full.name, spec.settings), full):
         raise SpecError(f"{spec}: {spec.name} stands for {Spec(full.name, aliased.aliases[spec.name])}.")
     return full
+
+
+def _spelled(kind: Kind, name: str) -> Entry | None:
+    """The entry of that name, or else the one that has it as an alias; null for neither."""
+    _load_entry_points()
+    _import_indexed(kind, name)
+    return _loaded(kind, name) or (_loaded(kind, name) if entries(kind) else None)
+
+
+def _loaded(kind: Kind, name: str) -> Entry | None:
+    """The same among what is imported by now."""
+    if entry := _entries.get((kind, name)):
+        return entry
+    return next((e for e in _entries.values() if e.kind == kind and name in e.aliases), None)
+
+
+def _import_indexed(kind: Kind, name: str) -> None:
+    """Import the module that registers a name or an alias, where the index has it."""
+    if module := member_modules().get(kind, {}).get(name):
+        importlib.import_module(module)
 
 
 def build(kind: Kind, spec: Spec | str) -> Any:

@@ -33,8 +33,10 @@ class _Formats(Mapping[str, Format]):
         try:
             return self.instances[name]
         except KeyError:
-            instance: Format = registry.members("format")[name]()
-            self.instances[name] = instance
+            registered: type[Format] | None = registry.member("format", name)
+            if registered is None:
+                raise
+            instance = self.instances[name] = registered()
             return instance
 
     def __iter__(self) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The class that every format derives from, and what formats do first with a response."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, dataclass_transform
 
 from vivavoce.core.errors import RowError
 from vivavoce.core.records import Item, Reading
@@ -10,6 +10,7 @@ from vivavoce.reading.markup import without_boxes
 from vivavoce.reading.refusal import only_refuses
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Format:
     """How items of one form are asked and checked, and how responses to them are read.
 

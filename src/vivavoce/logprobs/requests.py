@@ -13,7 +13,7 @@ from typing import Any
 
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Item
-from vivavoce.core.registry import build, members
+from vivavoce.core.registry import build, member
 from vivavoce.core.specs import Spec
 from vivavoce.metrics import Metric
 from vivavoce.models.requests import Continuations, Generation, Likelihood, Message, Reply, Request
@@ -119,7 +119,7 @@ def scores_logprobs(spec: Spec) -> bool:
 
     One that cannot be built, as a file it names is gone, does if its settings do not decide it.
     """
-    if not issubclass(members("metric").get(spec.name, object), LogprobMetric):
+    if not issubclass(member("metric", spec.name) or object, LogprobMetric):
         return False
     try:
         return requests_of(build("metric", spec)) is not None

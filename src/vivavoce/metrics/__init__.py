@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar, dataclass_transform
 
 from vivavoce import formats
 from vivavoce.core.errors import MetricError
@@ -148,6 +148,10 @@ class ScoringContext:
         return random.Random(f"{item.benchmark}|{item.item}|{item.variant}|{response.repeat}|{purpose}")
 
 
+Lab = ScoringContext
+"""The former name."""
+
+
 class _Reader:
     """Reads responses to one item; two readers of the same item are equal."""
 
@@ -166,6 +170,7 @@ class _Reader:
         return formats.read_response(self.item, text)
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Metric(ABC):
     """A way to score responses. Its dataclass fields are its settings; it keeps no results.
 

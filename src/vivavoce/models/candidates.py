@@ -284,7 +284,7 @@ def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:
 def local_name(name: str) -> bool:
     """Whether a name in a spec is that of a local model, which runs on GPUs of this machine."""
     prefix, _, model = name.partition("/")
-    provider: type[Provider] | None = registry.members("provider").get(prefix)
+    provider: type[Provider] | None = registry.member("provider", prefix)
     return bool(model) and provider is not None and provider.takes_gpus
 
 
@@ -298,7 +298,7 @@ def shown_name(name: str) -> str:
 def may_return_logprobs(candidate: str) -> bool:
     """Whether a candidate of this name may return log-probabilities, as far as its provider tells."""
     prefix, slash, _ = candidate.partition("/")
-    provider: type[Provider] | None = registry.members("provider").get(prefix)
+    provider: type[Provider] | None = registry.member("provider", prefix)
     if not slash or provider is None:
         return bool(slash) and prefix in _LOGPROB_ENDPOINTS
     return provider.configured != "required" and provider.returns_logprobs

@@ -11,7 +11,7 @@ A study without a section gets its own `about`, its sentences and a plain table 
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, dataclass_transform
 
 from vivavoce.core import registry
 from vivavoce.report.charts.svg import Figure
@@ -38,6 +38,7 @@ class SideBySide(NamedTuple):
     edits: bool = False
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Section:
     """What the report shows of one study; every default is that of a study without a section.
 
@@ -73,7 +74,7 @@ class Section:
 
 def section_of(study: str) -> Section:
     """The registered section of a study, or else the default."""
-    if study in registry.members("section"):
+    if registry.member("section", study):
         registered: Section = registry.build("section", study)
         return registered
     return Section()
@@ -81,4 +82,4 @@ def section_of(study: str) -> Section:
 
 def about_of(study: str) -> str:
     """What a registered study says of itself; nothing of one whose plugin is not loaded."""
-    return str(getattr(registry.members("study").get(study), "about", ""))
+    return str(getattr(registry.member("study", study), "about", ""))

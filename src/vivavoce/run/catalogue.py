@@ -216,14 +216,14 @@ def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = 
 
 def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
     spec = registry.in_full("metric", spec)
-    if spec.name not in {entry.name for entry in registry.entries("metric")}:
+    if registry.member("metric", spec.name) is None:
         elsewhere = [m.metric for m in measures if specs.parse(m.metric).name == spec.name]
         if elsewhere:
             raise SelectionError(
                 f"the marks of {elsewhere[0]} were recorded elsewhere and imported: they cannot be given "
                 "here. `viva report` shows its estimates, `viva compare --metric` compares by it."
             )
-        if spec.name in {entry.name for entry in registry.entries("benchmark")}:
+        if registry.member("benchmark", spec.name):
             raise SpecError(
                 f"{spec.name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
                 "shows those there are."

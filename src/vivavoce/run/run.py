@@ -54,9 +54,7 @@ from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
 from vivavoce.studies.leaderboard.thresholds import bad_ends
 
 
-def open_run(
-    path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None
-) -> "Run":
+def open(path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None) -> "Run":
     """The run at `path`, which need not exist yet: nothing is created until something is stored.
 
     `plugins` are Python files whose metrics and benchmarks may then be named. `network_disk` lets it be
@@ -70,6 +68,10 @@ def open_run(
         with run.file.reading():
             pass
     return run
+
+
+open_run = open
+"""The same by a name that does not hide Python's `open`."""
 
 
 class Run(PanelVerbs, RunTables):

@@ -21,7 +21,7 @@ The fields of the class are the study's options: `viva study RUN "spread(least=3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding, Measure
@@ -46,6 +46,7 @@ benchmarks ask: options, references and `meta`. `reviews`: what people said of t
 """
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Study(ABC):
     """What a study declares; its options are the fields of the subclass."""
 

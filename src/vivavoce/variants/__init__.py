@@ -8,7 +8,7 @@ was made and stores it; nothing is ever made twice.
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, dataclass_transform
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response, Role
@@ -119,6 +119,7 @@ class Outcome(NamedTuple):
     stored: bool = False
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Variation(ABC):
     """A way to make variants of items, or edits of responses. Its dataclass fields are its settings.
 

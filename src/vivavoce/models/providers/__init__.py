@@ -7,7 +7,7 @@ made once for each candidate. A provider that keeps connections or weights overr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, dataclass_transform
 from urllib.parse import urlsplit
 
 from vivavoce.core.records import Role
@@ -16,6 +16,7 @@ from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import FatalError, Model, Reply, Request
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Provider:
     """A candidate's model at one provider. Subclass it, and register the class with `@provider("NAME")`.

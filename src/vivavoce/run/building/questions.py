@@ -87,7 +87,7 @@ def _of_benchmark(text: str) -> list[Item]:
         name = parse(text).name
     except SpecError:
         name = ""
-    if name not in registry.members("benchmark"):
+    if registry.member("benchmark", name) is None:
         raise InputError(f"--from {text}: no file of this name, and no benchmark.")
     loaded = load(text)
     if loaded.card.access == "credentialed":

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, dataclass_transform, runtime_checkable
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.prompts import file_of
@@ -70,6 +70,7 @@ class Lab(NamedTuple):
         return self.client.ask(model, requests, parse, purpose=self.purpose)
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Step(ABC):
     """One step of a build. Its dataclass fields are its settings; equal settings and parts, equal results."""
 
@@ -94,6 +95,7 @@ class Step(ABC):
         return None
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class BuildRecipe(ABC):
     """The steps of `viva build RUN NAME` in their order, by name. Its fields are the command's options.
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, dataclass_transform
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SpecError, suggest
@@ -32,6 +32,7 @@ class Exported(NamedTuple):
     bytes: int
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Exporter(ABC):
     """Writes a run as another tool reads it; register a subclass with `@exporter("name")`.
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, dataclass_transform
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core import registry
@@ -20,6 +20,7 @@ class Log(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class LogReader(ABC):
     """Reads the files of another tool for `viva import`; register a subclass with `@log_reader("name")`."""
 

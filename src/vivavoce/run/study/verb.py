@@ -50,10 +50,9 @@ def run_studies(
 
 def study_name(text: str) -> str:
     """The registered name in the spec of a study. Raises `SelectionError` for a name that is not there."""
-    studies = registry.members("study")
     name = specs.parse(text).name if "(" in text or "=" in text else text
-    if name not in studies:
-        raise SelectionError(f"no study named {name!r}.{suggest(name, list(studies))}")
+    if registry.member("study", name) is None:
+        raise SelectionError(f"no study named {name!r}.{suggest(name, list(registry.members('study')))}")
     return name
 
 
@@ -64,7 +63,7 @@ def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any])
     `SelectionError` for an option that none of the named studies takes.
     """
     texts = [str(name) for name in names]
-    classes = {text: registry.members("study")[study_name(text)] for text in texts}
+    classes = {text: registry.member("study", study_name(text)) for text in texts}
     for option, value in options.items():
         if value is not None and classes and not any(_takes(cls, option) for cls in classes.values()):
             takers = [name for name, cls in registry.members("study").items() if _takes(cls, option)]

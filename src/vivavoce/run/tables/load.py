@@ -235,8 +235,10 @@ def _choosing(measures: Mapping[int, Measure]) -> dict[str, list[int]]:
     keys_of: dict[str, list[int]] = {}
     for key, measure in measures.items():
         signed = specs.signed(measure.signature)
-        cls: Any = registry.members("metric").get(signed.spec.name, Metric)
-        if not signed.recorded and cls.applies_to is not Metric.applies_to:
+        if signed.recorded:
+            continue
+        metric = registry.member("metric", signed.spec.name) or Metric
+        if metric.applies_to is not Metric.applies_to:
             keys_of.setdefault(measure.signature, []).append(key)
     return keys_of
 

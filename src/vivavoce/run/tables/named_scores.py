@@ -95,7 +95,7 @@ def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
     """The signature of a judge's scores in the run: by the current rubric, or else the only ones."""
     signatures = select_signatures(run, str(judge)) or []
     current = None
-    if judge.name in registry.members("metric"):  # else its scores were imported
+    if registry.member("metric", judge.name):  # else its scores were imported
         current = registry.signature(registry.build("metric", judge))
     if current in signatures:
         return str(current)

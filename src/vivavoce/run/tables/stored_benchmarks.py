@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vivavoce.benchmarks import Loaded, load
+from vivavoce.benchmarks import Benchmark, Loaded, load
 from vivavoce.benchmarks.table import Table
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
@@ -134,8 +134,8 @@ def exclusion_sentences(run: RunFile, loaded: Loaded) -> list[str]:
 
 def is_ours(spec: str) -> bool:
     """Whether a benchmark's loader ships with vivavoce: its reasons hold no text of a row."""
-    modules: dict[str, str] = {entry.name: entry.cls.__module__ for entry in registry.entries("benchmark")}
-    return modules.get(parse(spec).name, "").partition(".")[0] == "vivavoce"
+    benchmark: type[Benchmark] | None = registry.member("benchmark", parse(spec).name)
+    return benchmark is not None and benchmark.__module__.partition(".")[0] == "vivavoce"
 
 
 _REDACTED = "for a reason that is redacted"

@@ -57,7 +57,7 @@ def checked_findings(findings: Iterable[Mapping[str, Any]], study: str) -> list[
 
 
 def _registered(study: str) -> object:
-    return registry.members("study").get(study)
+    return registry.member("study", study)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,54 @@
+"""Write where names live: `index.json` in `src/vivavoce` and in each of its folders of plugins that ship.
+
+    python tools/index.py
+
+The public names are those that `vivavoce/__init__.py` imports for type checkers. Members of the registry are
+those that register themselves when everything is loaded, with their aliases. `tests/core/test_index.py` fails
+where a file differs.
+"""
+
+import ast
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from vivavoce.core import registry
+from vivavoce.core.index import FILE, PACKAGE, SHIPPED
+
+
+def public_names() -> dict[str, str]:
+    """The place of each name that the package exports: all that its face imports, but for `_version`."""
+    face = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    imports = [node for branch in face.body if isinstance(branch, ast.If) for node in branch.body]
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def member_modules() -> dict[str, dict[str, dict[str, str]]]:
+    """By folder ("" for the package's own) and kind, the module that registers each name and each alias."""
+    modules: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for kind in registry.DOORS:
+        for entry in registry.entries(kind):
+            package, room, *_ = (*entry.cls.__module__.split("."), "")
+            if package == "vivavoce":  # and not a plugin that is installed here
+                names = modules[room if room in SHIPPED else ""][kind]
+                names |= dict.fromkeys([entry.name, *entry.aliases], entry.cls.__module__)
+    return modules
+
+
+def indexes() -> dict[Path, str]:
+    """What each file of the index has to say."""
+    members = member_modules()
+    contents = {PACKAGE / FILE: {"public": public_names(), "members": members[""]}}
+    contents |= {PACKAGE / folder / FILE: {"members": members[folder]} for folder in SHIPPED}
+    return {file: json.dumps(content, indent=1, sort_keys=True) + "\n" for file, content in contents.items()}
+
+
+if __name__ == "__main__":
+    for file, text in indexes().items():
+        file.write_text(text, encoding="utf-8")
+        print(file)
