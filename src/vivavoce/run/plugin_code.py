@@ -17,8 +17,8 @@ from vivavoce.core import registry
 from vivavoce.core.local_modules import Hashes, inside, local_modules, modules_of
 from vivavoce.metrics import Metric
 from vivavoce.store.damage import decoding
+from vivavoce.store.read import verb_records
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ScoreRow, put_provenance
 
 VERB = "plugin metric"
@@ -89,11 +89,10 @@ def _digest(modules: Iterable[tuple[Path, Hashes]]) -> str:
 
 def code_by_signature(db: sqlite3.Connection) -> dict[str, list[PluginCode]]:
     """By the signature of a plugin's metric the code that scored by it, in its order."""
-    rows = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (VERB,))
-    bodies = [stored_object(body, _WHAT) for (body,) in rows]
+    records = verb_records(db, VERB, _WHAT)
     codes: dict[str, dict[PluginCode, None]] = {}
     with decoding(_WHAT):
-        for body in bodies:
+        for body in records:
             code = PluginCode(body["code"], body.get("modules"))
             codes.setdefault(body["signature"], {})[code] = None
     return {signature: list(of_metric) for signature, of_metric in codes.items()}

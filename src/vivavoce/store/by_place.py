@@ -36,13 +36,25 @@ def responses_at(
 ) -> dict[tuple[str, str, str, str, int], StoredResponse]:
     """The unedited answers in words at these places, by benchmark, item, variant, candidate and repeat."""
     rows = db.execute(
-        "SELECT benchmark, item, variant, candidate, repeat, response_id, text FROM responses "
+        "SELECT benchmark, item, variant, candidate, repeat, response_id, text, status FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
         "JOIN candidates USING (candidate_id) "
         "WHERE item_id IN (SELECT value FROM json_each(?)) AND edit_id = 0",
         (json.dumps(_item_ids(db, places)),),
     )
-    return {tuple(place): StoredResponse(response, text) for *place, response, text in rows}
+    return {tuple(row[:5]): StoredResponse(*row[5:]) for row in rows}
+
+
+def response_at(
+    db: sqlite3.Connection, item: int, candidate: int, repeat: int, edit: int = 0
+) -> StoredResponse | None:
+    """The response under the keys of its item, candidate and edit; null where there is none."""
+    row = db.execute(
+        "SELECT response_id, text, status FROM responses "
+        "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
+        (item, candidate, repeat, edit),
+    ).fetchone()
+    return row and StoredResponse(*row)
 
 
 def _item_ids(db: sqlite3.Connection, places: Iterable[ItemKey]) -> list[int]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Item, Response
 from vivavoce.store.checksums import delete_scores_of
+from vivavoce.store.name_keys import candidate_keys
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
 
@@ -76,7 +77,7 @@ class Ledger:
 
     def __init__(self, run: "RunFile", db: sqlite3.Connection) -> None:
         self._run, self.db = run, db
-        self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
+        self._candidates = candidate_keys(db)
         self._forms = {"": 0}
 
     @contextmanager
@@ -284,6 +285,52 @@ def spent(db: sqlite3.Connection) -> list[dict[str, Any]]:
         "GROUP BY model, endpoint, purpose ORDER BY model, endpoint, purpose"
     )
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+class CallsCost(NamedTuple):
+    """What calls cost, those without a price left out, and how many these are."""
+
+    cost: float
+    unpriced: int
+
+
+def calls_cost(db: sqlite3.Connection, since: str = "") -> CallsCost:
+    """The cost of the calls since a moment (UTC), by default of all."""
+    return CallsCost(
+        *db.execute(
+            "SELECT total(cost), count(*) - count(cost) FROM calls WHERE made_at >= ?", (since,)
+        ).fetchone()
+    )
+
+
+class LatestCall(NamedTuple):
+    """When the latest call was made (UTC), and how many seconds ago: negative by a clock that was ahead."""
+
+    made_at: str
+    age_s: float
+
+
+def latest_call(db: sqlite3.Connection) -> LatestCall | None:
+    """The latest call of the run; null where there is none."""
+    made_at, age_s = db.execute(
+        "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(made_at)), "
+        "86400.0 * (julianday('now') - julianday(max(made_at))) FROM calls"
+    ).fetchone()
+    return None if made_at is None else LatestCall(made_at, age_s)
+
+
+def calls_within(db: sqlite3.Connection, seconds: float, until: str | None = None) -> int:
+    """How many calls were made in the seconds before a moment (UTC), null for now, and since."""
+    (n,) = db.execute(
+        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', ?, ?)",
+        (until or "now", f"-{seconds:.0f} seconds"),
+    ).fetchone()
+    return int(n)
+
+
+def has_calls(db: sqlite3.Connection) -> bool:
+    """Whether a model was ever called."""
+    return db.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is not None
 
 
 class FailedCalls(NamedTuple):

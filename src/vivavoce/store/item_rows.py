@@ -10,6 +10,7 @@ from typing import NamedTuple
 from vivavoce.core.conversations import as_rows
 from vivavoce.core.records import Item
 from vivavoce.core.tables import LISTS
+from vivavoce.store.name_keys import benchmark_keys
 
 ItemKey = tuple[str, str]
 """Base id and variant."""
@@ -86,9 +87,9 @@ def _with_stored(
         yield [(item, stored.get((item.item, item.variant))) for item in batch]
 
 
-def count_stored(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> int:
-    """How many of these items have a current version, whatever its content."""
-    batches = _with_stored(db, benchmark, items)
+def count_stored(db: sqlite3.Connection, benchmark: str, items: Iterable[Item]) -> int:
+    """How many of these items of a stored benchmark have a current version, whatever its content."""
+    batches = _with_stored(db, benchmark_keys(db)[benchmark], items)
     return sum(1 for batch in batches for _, old in batch if old and old.key is not None)
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.conversations import Message
-from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
+from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, ResponseStatus, Role, Unit
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, schema
 from vivavoce.store.cases import with_cases
@@ -134,20 +134,21 @@ def current_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[t
 
 
 class StoredResponse(NamedTuple):
-    """A stored response's key and text."""
+    """A stored response's key, its text and how it ended."""
 
     key: int
     text: str | None
+    status: ResponseStatus
 
 
 def stored_responses(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], StoredResponse]:
     """The answers in words to current items by benchmark, item, variant, candidate, repeat and edit."""
     sql = (
-        "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text FROM responses "
+        "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text, status FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
         "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1 AND probe = ''"
     )
-    return {tuple(key): StoredResponse(response, text) for *key, response, text in db.execute(sql)}
+    return {tuple(row[:6]): StoredResponse(*row[6:]) for row in db.execute(sql)}
 
 
 def logprob_specs(db: sqlite3.Connection) -> dict[tuple[str, str], set[str]]:
@@ -222,6 +223,11 @@ def candidates(db: sqlite3.Connection) -> list[Candidate]:
     return [Candidate(candidate=name, role=role) for name, role in rows]
 
 
+def candidate_roles(db: sqlite3.Connection) -> dict[str, Role]:
+    """The role of each candidate of the run."""
+    return {entry.candidate: entry.role for entry in candidates(db)}
+
+
 def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     """What a study found in this run, oldest first: `made_at`, `settings`, `rows`."""
     rows = db.execute(
@@ -244,6 +250,36 @@ def event_texts(db: sqlite3.Connection, kind: str) -> list[str]:
     """The JSON of the events of this kind, in the order in which this run got them: a merge adds its own."""
     rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (kind,))
     return [body for (body,) in rows]
+
+
+_LAST_MERGE = "SELECT coalesce(max(provenance_id), 0) FROM provenance WHERE verb = 'merge'"
+
+
+def verb_records(
+    db: sqlite3.Connection, verb: str, what: str, *, since_merge: bool = False
+) -> list[dict[str, Any]]:
+    """The records of one verb with `made_at`, in the order in which this run got them: a merge adds its own.
+
+    With `since_merge` those that came after the last merge. `what` names a record where it is damaged.
+    """
+    first = f"({_LAST_MERGE})" if since_merge else "0"
+    rows = db.execute(
+        f"SELECT made_at, body FROM provenance WHERE verb = ? AND provenance_id > {first} "
+        "ORDER BY provenance_id",
+        (verb,),
+    )
+    return [{**stored_object(body, what), "made_at": at} for at, body in rows]
+
+
+def provenance_times(db: sqlite3.Connection) -> tuple[str, str]:
+    """When the run was first and last written to, in UTC."""
+    first, last = db.execute("SELECT min(made_at), max(made_at) FROM provenance").fetchone()
+    return first, last
+
+
+def has_findings(db: sqlite3.Connection) -> bool:
+    """Whether the run holds a finding of any study."""
+    return db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
 
 
 def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:

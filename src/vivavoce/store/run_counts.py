@@ -43,10 +43,7 @@ def run_counts(db: sqlite3.Connection) -> RunCounts:
         f"edit_id IN (SELECT edit_id FROM edits WHERE probe = '') AND {_CURRENT if outdated else 'true'}"
     )
     return RunCounts(
-        items=dict(db.execute(
-            "SELECT benchmark, count(*) FROM items JOIN benchmarks USING (benchmark_id) "
-            "WHERE current = 1 AND origin IS NULL GROUP BY benchmark_id ORDER BY benchmark_id"
-        )),
+        items=questions_by_benchmark(db),
         n_made=_number(db, "SELECT count(*) FROM items WHERE current = 1 AND origin IS NOT NULL"),
         candidates=tuple(
             name for (name,) in db.execute("SELECT candidate FROM candidates ORDER BY candidate_id")
@@ -89,6 +86,36 @@ def response_count(db: sqlite3.Connection) -> int:
 def score_count(db: sqlite3.Connection) -> int:
     """How many scores the run holds; the checksums count them, so that no score is read."""
     return _number(db, "SELECT coalesce(sum(rows), 0) FROM score_checksums")
+
+
+def came_and_failed(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many responses to current items came, and how many failed; edits of responses do not count."""
+    counts: tuple[int, int] = db.execute(
+        "SELECT count(*) FILTER (WHERE r.status != 'failed'), count(*) FILTER (WHERE r.status = 'failed') "
+        "FROM responses r JOIN items i USING (item_id) JOIN edits e USING (edit_id) "
+        "WHERE i.current = 1 AND (r.edit_id = 0 OR e.probe != '')"
+    ).fetchone()
+    return counts
+
+
+def items_by_spec(db: sqlite3.Connection) -> dict[str, int]:
+    """By the spec of a benchmark how many current items it has, those that were made in the run included."""
+    return dict(
+        db.execute(
+            "SELECT b.spec, count(*) FROM items JOIN benchmarks b USING (benchmark_id) WHERE current = 1 "
+            "GROUP BY b.spec"
+        )
+    )
+
+
+def questions_by_benchmark(db: sqlite3.Connection) -> dict[str, int]:
+    """By benchmark how many current items it has, without those that were made in the run."""
+    return dict(
+        db.execute(
+            "SELECT benchmark, count(*) FROM items JOIN benchmarks USING (benchmark_id) "
+            "WHERE current = 1 AND origin IS NULL GROUP BY benchmark_id ORDER BY benchmark_id"
+        )
+    )
 
 
 def _number(db: sqlite3.Connection, sql: str) -> int:

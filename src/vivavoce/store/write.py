@@ -14,6 +14,7 @@ from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
+from vivavoce.store.name_keys import candidate_keys
 from vivavoce.store.passages import ScoreKey
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
@@ -77,7 +78,7 @@ def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[st
         roles.items(),
     )
     renew_table_hashes(db, "candidates")
-    return dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
+    return candidate_keys(db)
 
 
 class Stored(NamedTuple):
@@ -348,15 +349,26 @@ def put_event(db: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> Non
 
 def put_finding(
     db: sqlite3.Connection, study: str, settings: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> None:
-    """Keep what a study found, with the settings it was found under."""
-    db.execute(
+) -> int:
+    """Keep what a study found, with the settings it was found under. Returns the finding's key."""
+    cursor = db.execute(
         "INSERT INTO findings (study, settings, rows) VALUES (?, ?, ?)",
         (study, json_text(dict(settings)), json_text([dict(r) for r in rows])),
     )
+    return int(cursor.lastrowid or 0)
 
 
-def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any], *, changed: int) -> None:
-    """Record that a verb wrote to the run: its settings, how many rows changed, our version, the plugins."""
+def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any], *, changed: int) -> int:
+    """Record that a verb wrote to the run: its settings, how many rows changed, our version, the plugins.
+
+    Returns the record's key.
+    """
     record = {**body, "changed": changed, "vivavoce": __version__, "plugins": plugins()}
-    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, json_text(record)))
+    cursor = db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, json_text(record)))
+    return int(cursor.lastrowid or 0)
+
+
+def drop_step(db: sqlite3.Connection, provenance: int, finding: int | None) -> None:
+    """Take away the record of a step that was begun, and its finding if it had one: another replaces them."""
+    db.execute("DELETE FROM provenance WHERE provenance_id = ?", (provenance,))
+    db.execute("DELETE FROM findings WHERE finding_id = ?", (finding,))

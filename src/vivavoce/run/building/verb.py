@@ -22,6 +22,7 @@ from vivavoce.run.building.step import WholeRecipe
 from vivavoce.run.building.stored_exam import exam_name
 from vivavoce.run.client import AskOptions, open_client
 from vivavoce.store.build_steps import build_steps
+from vivavoce.store.calls import has_calls
 from vivavoce.store.runfile import RunFile
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -92,7 +93,7 @@ def _file_for(run: RunFile, *, dry_run: bool) -> Iterator[RunFile]:
         yield run
     except VivaError:
         with run.reading() as db:
-            is_empty = not build_steps(db) and not db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
+            is_empty = not build_steps(db) and not has_calls(db)
         if is_empty:
             for end in ("", "-wal", "-shm"):
                 run.path.with_name(run.path.name + end).unlink(missing_ok=True)

@@ -5,7 +5,6 @@ work. A collect that is killed loses nothing that was stored, and at most repeat
 responses that were not stored yet: those of the last 50 ms, 64 at most.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,9 +39,9 @@ from vivavoce.run.tables.stored_benchmarks import exclusion_sentences, store_loa
 from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, last_logprob_item, open_answers
 from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns
-from vivavoce.store.read import provenance
+from vivavoce.store.read import has_findings, provenance
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import put_candidates, put_finding, put_provenance
+from vivavoce.store.write import drop_step, put_candidates, put_finding, put_provenance
 
 ModelFacts = Mapping[str, Mapping[str, Any]]
 """By name how local models ran: their weights, device and versions."""
@@ -238,12 +237,11 @@ class _Account:
         some were answered, and findings made before must not pass for fresh.
         """
         with self.run.writing() as db:
-            put_provenance(db, "collect", self._body(models=self.facts, state="begun"), changed=self.total)
-            self._step = _last_rowid(db)
-            if self.total and _has_findings(db):
+            body = self._body(models=self.facts, state="begun")
+            self._step = put_provenance(db, "collect", body, changed=self.total)
+            if self.total and has_findings(db):
                 settings = {**self.plan.settings, "requests": self.total, "state": "begun"}
-                put_finding(db, "collect", settings, ())
-                self._look = _last_rowid(db)
+                self._look = put_finding(db, "collect", settings, ())
 
     def close(self) -> bool:
         """Store what was asked, what left this machine and how local models ran.
@@ -262,10 +260,9 @@ class _Account:
             models=self.facts,
         )
         with self.run.writing() as db:
-            db.execute("DELETE FROM provenance WHERE provenance_id = ?", (self._step,))
-            db.execute("DELETE FROM findings WHERE finding_id = ?", (self._look,))
+            drop_step(db, self._step, self._look)
             put_provenance(db, "collect", body, changed=tally.done)
-            look = _has_findings(db) and tally.answered > 0
+            look = has_findings(db) and tally.answered > 0
             if look:
                 put_finding(db, "collect", {**self.plan.settings, "answered": tally.answered}, ())
         return look
@@ -280,14 +277,6 @@ class _Account:
             **(counts.numbers if (counts := self.plan.benchmark.exclusion_counts) else {}),
             **entries,
         }
-
-
-def _last_rowid(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT last_insert_rowid()").fetchone()[0])
-
-
-def _has_findings(db: sqlite3.Connection) -> bool:
-    return db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
 
 
 def check_limits(plan: CollectPlan, max_cost: float | None, timeout_total: float) -> None:

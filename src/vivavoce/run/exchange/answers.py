@@ -38,6 +38,7 @@ from vivavoce.run.tables.stored_benchmarks import (
 )
 from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
+from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
@@ -195,11 +196,11 @@ def import_answers(
     if not candidates:
         raise _no_answers(answers)
     with run.writing() as db, source.unchanged():
-        roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
+        roles_stored = candidate_roles(db)
         store_loaded(db, loaded, loaded.items, new_version=new_version)
         items = item_keys(db, loaded.items[0].benchmark)
-        parts = {**dict.fromkeys(candidates, "candidate"), **source.roles, **roles_stored, **roles}
-        keys = put_candidates(db, {c: parts[c] for c in candidates})
+        known_roles = {**source.roles, **roles_stored, **roles}
+        keys = put_candidates(db, {c: known_roles.get(c, "candidate") for c in candidates})
         stored = put_responses(db, answers.responses, items=items, candidates=keys)
         put_provenance(
             db,

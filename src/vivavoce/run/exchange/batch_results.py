@@ -23,7 +23,9 @@ from vivavoce.run.exchange.logs.fields import name_or_empty, part, texts
 from vivavoce.run.exchange.logs.files import json_rows
 from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.store import read
+from vivavoce.store.by_place import response_at
 from vivavoce.store.calls import CallRecord, put_call_of_response
+from vivavoce.store.item_rows import item_keys
 from vivavoce.store.write import Stored, put_candidates, put_provenance, put_responses
 
 _HALF = 0.5
@@ -212,14 +214,7 @@ class _Import:
 
     def __init__(self, db: sqlite3.Connection, batch: _Batch, candidates: Mapping[str, int]) -> None:
         self._db, self._batch, self._candidates = db, batch, candidates
-        self._items = {
-            (str(item), str(variant)): int(key)
-            for key, item, variant in db.execute(
-                "SELECT item_id, item, variant FROM items JOIN benchmarks USING (benchmark_id) "
-                "WHERE benchmark = ? AND current = 1",
-                (batch.settings.benchmark,),
-            )
-        }
+        self._items = item_keys(db, batch.settings.benchmark)
         self._numbers: Counter[str] = Counter()
         self._places: set[tuple[int, int]] = set()
         self._stored = Stored(0, 0, 0)
@@ -246,11 +241,8 @@ class _Import:
 
     def _is_new(self, result: _Result, candidate: int) -> bool:
         """Whether nothing is there yet, or a failure that this is none of."""
-        present = self._db.execute(
-            "SELECT status FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, 0)",
-            (self._key(result), candidate, result.request.repeat),
-        ).fetchone()
-        return present is None or (present[0] == "failed" and result.response.status != "failed")
+        stored = response_at(self._db, self._key(result), candidate, result.request.repeat)
+        return stored is None or (stored.status == "failed" and result.response.status != "failed")
 
     def close(self) -> BatchImport:
         """Note what was done in the run's provenance."""

@@ -22,10 +22,12 @@ from vivavoce.run.exchange.recognise import holds_tasks, recognise
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
 from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.store.by_place import response_at
 from vivavoce.store.item_rows import item_keys
+from vivavoce.store.name_keys import probe_keys
+from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (
-    TOLD,
     ScoreRow,
     Stored,
     put_candidates,
@@ -196,7 +198,7 @@ def _store(
     new_version: bool,
 ) -> Stored:
     """Store the exam, the candidates, the measures, and the answers with their marks, batch by batch."""
-    roles = dict(db.execute("SELECT candidate, role FROM candidates"))
+    roles = candidate_roles(db)
     store_loaded(db, benchmark, benchmark.items, new_version=new_version)
     items = item_keys(db, benchmark.items[0].benchmark)
     keys = put_candidates(db, {c: roles.get(c, "candidate") for c in counts.candidates})
@@ -338,22 +340,22 @@ def _put_marks(
     candidates: Mapping[str, int],
 ) -> None:
     """Store the marks of a batch of answers, each beside the answer as the run holds it."""
-    edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
+    probes = probe_keys(db)
     by_measure: dict[int, list[ScoreRow]] = {}
     for answer in batch:
         response, marks = answer.response, _marks_of(answer)
         if not marks:
             continue
-        edit = edits[f"{TOLD}{response.probe}" if response.probe else ""]
         item = items[response.item, response.variant]
-        (key,) = db.execute(
-            "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
-            (item, candidates[response.candidate], response.repeat, edit),
-        ).fetchone()
+        stored = response_at(
+            db, item, candidates[response.candidate], response.repeat, probes[response.probe]
+        )
+        if stored is None:
+            raise LookupError(f"{response} is not stored")
         for mark in marks:
             value = Value(mark.value, note=mark.note, status=mark.outcome)
             rows = by_measure.setdefault(measures[mark.scorer, mark.criterion, mark.rater], [])
-            rows.append(ScoreRow(key, value, pass_no=mark.pass_no, unit=mark.unit))
+            rows.append(ScoreRow(stored.key, value, pass_no=mark.pass_no, unit=mark.unit))
     for measure, rows in by_measure.items():
         refuse_other_scores(db, measure, rows)
         put_scores(db, measure, rows)

@@ -14,6 +14,8 @@ from vivavoce.run.exchange.label_probabilities import RowProbability, row_probab
 from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
 from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.sources import Source
+from vivavoce.store.by_place import response_at
+from vivavoce.store.name_keys import candidate_keys, edit_keys
 from vivavoce.store.read import StoredResponse, items_by_id
 from vivavoce.store.write import ScoreRow
 
@@ -53,8 +55,8 @@ class Scorable(NamedTuple):
                 if name not in unselected
             },
             frozenset(name for name, benchmarks in holders.items() if len(benchmarks) > 1),
-            dict(db.execute("SELECT candidate, candidate_id FROM candidates")),
-            dict(db.execute("SELECT edit, edit_id FROM edits WHERE probe = ''")),
+            candidate_keys(db),
+            edit_keys(db),
         )
 
     def answer(
@@ -63,12 +65,7 @@ class Scorable(NamedTuple):
         """The answer in words to an item; null where the run holds none."""
         if candidate not in self.candidates or edit not in self.edits:
             return None
-        row = db.execute(
-            "SELECT response_id, text FROM responses "
-            "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
-            (item, self.candidates[candidate], repeat, self.edits[edit]),
-        ).fetchone()
-        return StoredResponse(*row) if row else None
+        return response_at(db, item, self.candidates[candidate], repeat, self.edits[edit])
 
 
 class RecordedScore(NamedTuple):

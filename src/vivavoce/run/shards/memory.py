@@ -12,8 +12,8 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.shards import Shard
 from vivavoce.store.damage import decoding
+from vivavoce.store.read import verb_records
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import put_provenance
 
 VERB = "shard"
@@ -57,19 +57,12 @@ class ShardWork(NamedTuple):
 
 def shard_works(db: sqlite3.Connection, *, since_merge: bool = False) -> list[ShardWork]:
     """All that was done in shards, in order; `since_merge`: what this run did since others came into it."""
-    merges = "SELECT provenance_id FROM provenance WHERE verb = 'merge'"
-    since = f"SELECT coalesce(max(provenance_id), 0) FROM ({merges})" if since_merge else "SELECT 0"
-    rows = db.execute(
-        f"SELECT body FROM provenance WHERE verb = ? AND provenance_id > ({since}) ORDER BY provenance_id",
-        (VERB,),
-    )
-    return [_work(stored_object(body, _WHAT)) for (body,) in rows]
+    return [_work(record) for record in verb_records(db, VERB, _WHAT, since_merge=since_merge)]
 
 
 def whole_works(db: sqlite3.Connection) -> list[ShardWork]:
     """The shards that were scored as parts of a whole, after they were joined."""
-    bodies = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (WHOLE_VERB,))
-    rows = [stored_object(body, _WHAT) for (body,) in bodies]
+    rows = verb_records(db, WHOLE_VERB, _WHAT)
     with decoding(_WHAT):
         # Before the counts of a part were stored, their numbers were.
         parts = [(row, row.get("parts") or _numbers_alone(row)) for row in rows]
@@ -139,6 +132,11 @@ def scored_with_whole(part: ShardWork, job: Mapping[str, Any]) -> bool:
         and job["passes"] >= part.job["passes"]
         and job["items"] in (None, part.job.get("items"))
     )
+
+
+def first_work_at(db: sqlite3.Connection) -> str:
+    """When a run that is a shard first did its part, since other runs came into it."""
+    return min(str(record["made_at"]) for record in verb_records(db, VERB, _WHAT, since_merge=True))
 
 
 def refuse_other_shard(run: RunFile, shard: Shard) -> None:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
 from vivavoce.run.shards.memory import ShardWork, shard_works
+from vivavoce.store.calls import calls_cost, calls_within, latest_call
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import provenance
+from vivavoce.store.run_counts import came_and_failed, items_by_spec, score_count
 from vivavoce.store.runfile import RunFile
 
 Number = TypeVar("Number", int, float)
@@ -160,10 +162,10 @@ def _progress(file: Path) -> _ShardRun:
     with RunFile(file).reading() as db:
         works = shard_works(db, since_merge=True)
         expected = _expected(db, works)
-        done, failed = _responses(db)
-        (scores,) = db.execute("SELECT count(*) FROM scores").fetchone()
+        done, failed = came_and_failed(db)
+        scores = score_count(db)
         rate, as_of = _rate(db)
-        cost, unpriced = db.execute("SELECT total(cost), count(*) - count(cost) FROM calls").fetchone()
+        cost, unpriced = calls_cost(db)
     remaining = None if expected is None else max(0, expected - done - failed)
     row = ProgressRow(
         run=str(file),
@@ -180,33 +182,17 @@ def _progress(file: Path) -> _ShardRun:
     return _ShardRun(row, works)
 
 
-def _responses(db: sqlite3.Connection) -> tuple[int, int]:
-    """How many current responses there are that came, and that failed; edits of responses do not count."""
-    counts: tuple[int, int] = db.execute(
-        "SELECT count(*) FILTER (WHERE r.status != 'failed'), count(*) FILTER (WHERE r.status = 'failed') "
-        "FROM responses r JOIN items i USING (item_id) JOIN edits e USING (edit_id) "
-        "WHERE i.current = 1 AND (r.edit_id = 0 OR e.probe != '')"
-    ).fetchone()
-    return counts
-
-
 def _rate(db: sqlite3.Connection) -> tuple[float, str | None]:
     """Calls a minute over the last minute, or over the minute before the latest call, and when that was."""
-    latest, age = db.execute(
-        "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(made_at)), "
-        "86400.0 * (julianday('now') - julianday(max(made_at))) FROM calls"
-    ).fetchone()
+    latest = latest_call(db)
     if latest is None:
         return 0.0, None
-    as_of = latest if age > WINDOW_S else None
-    if age > SILENT_S:
+    as_of = latest.made_at if latest.age_s > WINDOW_S else None
+    if latest.age_s > SILENT_S:
         return 0.0, as_of
     # Another machine's clock may be ahead of ours, too.
-    is_of_now = 0 <= age <= WINDOW_S
-    (n,) = db.execute(
-        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', ?, ?)",
-        ("now" if is_of_now else latest, f"-{WINDOW_S:.0f} seconds"),
-    ).fetchone()
+    is_of_now = 0 <= latest.age_s <= WINDOW_S
+    n = calls_within(db, WINDOW_S, None if is_of_now else latest.made_at)
     # A minute that is chosen to end at a call would count a call too many.
     return float((n if is_of_now else n - 1) * 60.0 / WINDOW_S), as_of
 
@@ -249,12 +235,7 @@ def _expected_whole(db: sqlite3.Connection) -> int | None:
     # Of log-probabilities it is not said for which items they are collected.
     if not collects or any("for" in row for row in collects):
         return None
-    items: dict[str, int] = dict(
-        db.execute(
-            "SELECT b.spec, count(*) FROM items JOIN benchmarks b USING (benchmark_id) WHERE current = 1 "
-            "GROUP BY b.spec"
-        )
-    )
+    items = items_by_spec(db)
     return sum(items.get(spec, 0) * n for (spec, _), n in _repeats(collects).items())
 
 

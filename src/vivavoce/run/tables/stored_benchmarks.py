@@ -18,6 +18,7 @@ from vivavoce.core.specs import parse
 from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
 from vivavoce.store.item_rows import count_stored
+from vivavoce.store.run_counts import questions_by_benchmark
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark
 
@@ -86,12 +87,6 @@ def store_loaded(
     )
 
 
-_STORED = """
-SELECT benchmark_id, count(*) FROM items JOIN benchmarks USING (benchmark_id)
-WHERE benchmark = ? AND current = 1 AND origin IS NULL
-"""
-
-
 def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None:
     """Raise `InputError` for questions that the same spec gave before, where rows are left out now.
 
@@ -100,8 +95,8 @@ def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None
     if not loaded.exclusions or (benchmark, loaded.spec) not in {b[:2] for b in read.benchmarks(db)}:
         return
     every = chain(loaded.items, loaded.others)
-    key, n_stored = db.execute(_STORED, (benchmark,)).fetchone()
-    if count_stored(db, key, (item for item in every if item.origin is None)) == n_stored:
+    n_stored = questions_by_benchmark(db).get(benchmark, 0)
+    if count_stored(db, benchmark, (item for item in every if item.origin is None)) == n_stored:
         return
     lost = [item.name for item in _stored_others(db, benchmark, chain(loaded.items, loaded.others))]
     if lost and loaded.exclusion_counts:
