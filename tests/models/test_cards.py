@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from vivavoce.core.errors import ModelError
-from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.core.records import ModelCard
+from vivavoce.models.cards import card_of, cards
 
 OURS = Path(__file__).resolve().parents[2] / "src" / "vivavoce" / "models" / "models.yaml"
 

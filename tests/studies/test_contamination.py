@@ -16,9 +16,8 @@ from tests.studies.making import row
 
 from vivavoce import stats
 from vivavoce.core import registry
-from vivavoce.core.records import Finding, Item, Measure, Reading, Response, Row
+from vivavoce.core.records import Finding, Item, Measure, ModelCard, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
-from vivavoce.models.cards import ModelCard
 from vivavoce.run.score import measures_of
 from vivavoce.studies.contamination.contamination import NOTHING, Contamination, ContaminationRow
 from vivavoce.studies.score_table import ScoreTable

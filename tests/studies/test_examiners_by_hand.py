@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, card, draw, each, judged, some
 from tests.studies.making import row
 
-from vivavoce.models.cards import ModelCard
+from vivavoce.core.records import ModelCard
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
 from vivavoce.studies.raters.judge_biases import self_preference

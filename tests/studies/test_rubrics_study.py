@@ -9,8 +9,7 @@ import pytest
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, draw, each, judged, some
 from tests.studies.making import made, row
 
-from vivavoce.core.records import Finding
-from vivavoce.models.cards import ModelCard
+from vivavoce.core.records import Finding, ModelCard
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash

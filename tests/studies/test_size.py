@@ -12,8 +12,8 @@ from scipy.stats import linregress, t
 from tests.studies.making import marked, row, twins
 
 from vivavoce import stats
-from vivavoce.core.records import Finding
-from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.core.records import Finding, ModelCard
+from vivavoce.models.cards import card_of, cards
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.studies.leaderboard.size import COLUMNS, Size

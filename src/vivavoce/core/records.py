@@ -408,3 +408,20 @@ class Card:
     primary: str | None = None
     groups_of: str | None = None
     writers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """What is publicly known of one model; null means unknown. `models.yaml` explains the fields."""
+
+    name: str
+    family: str | None = None
+    parameters: float | None = None
+    active: float | None = None
+    open: bool | None = None
+    medical: bool | None = None
+    instructed: bool | None = None
+    base: tuple[str, ...] | None = None
+    release: str | None = None
+    cutoff: str | None = None
+    names: tuple[str, ...] = ()

@@ -2,29 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import ModelError, suggest
+from vivavoce.core.records import ModelCard
 from vivavoce.core.yaml_files import read_mapping
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCard:
-    """What is known of one model; the fields are those of the file and explained there."""
-
-    name: str
-    family: str | None = None
-    parameters: float | None = None
-    active: float | None = None
-    open: bool | None = None
-    medical: bool | None = None
-    instructed: bool | None = None
-    base: tuple[str, ...] | None = None
-    release: str | None = None
-    cutoff: str | None = None
-    names: tuple[str, ...] = ()
 
 
 def cards(file: Path | None = None) -> dict[str, ModelCard]:

@@ -11,13 +11,12 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import Answers
 from vivavoce.studies.row_parts import beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
-    from vivavoce.models.cards import ModelCard
     from vivavoce.studies.review.items import Reviews
 
 
@@ -86,7 +85,7 @@ class ScoreTable(NamedTuple):
     measures: Mapping[int, Measure]
     identical: frozenset[str] = frozenset()
     """Candidates whose repeats of every item are one text: their repeats differ by the rater alone."""
-    cards: "Mapping[str, ModelCard] | None" = None
+    cards: Mapping[str, ModelCard] | None = None
     """Model cards of the candidates by label, and of judges under the names of `rubrics.models_named`."""
     answers: Answers | None = None
     """The answers in words, read when a study asks for them; null where none are at hand."""

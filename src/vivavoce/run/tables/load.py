@@ -10,12 +10,12 @@ import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, StoreError, VivaError
-from vivavoce.core.records import Finding, Item, ItemKey, Measure
+from vivavoce.core.records import Finding, Item, ItemKey, Measure, ModelCard
 from vivavoce.core.tables import RESPONSES, restrict_to_items
 from vivavoce.core.text import names_with
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
-from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.models.cards import card_of, cards
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison

@@ -13,9 +13,8 @@ from pathlib import Path
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Finding, ModelCard
 from vivavoce.core.registry import study
-from vivavoce.models.cards import ModelCard
 from vivavoce.studies.contamination.signals import REWRITTEN, Signal, signals
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels

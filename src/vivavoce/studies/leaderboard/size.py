@@ -15,9 +15,8 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Finding, Measure
+from vivavoce.core.records import Finding, Measure, ModelCard
 from vivavoce.core.registry import study
-from vivavoce.models.cards import ModelCard
 from vivavoce.studies.comparison.candidate_scores import candidate_scores
 from vivavoce.studies.comparison.compare import paired_row, with_bounds, with_verdict
 from vivavoce.studies.comparison.paired import (

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from vivavoce.core.records import Measure
-from vivavoce.models.cards import ModelCard
+from vivavoce.core.records import Measure, ModelCard
 from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.intervals import (
     Estimate,
