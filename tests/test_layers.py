@@ -34,7 +34,7 @@ PAIRS = 145
 """Pairs of rooms with imports between them, which only become fewer."""
 SQL = {"cli": 4, "people": 16, "run": 182, "systems": 9, "web": 47}
 """Lines of SQL by room, which only become fewer; a room that is not here has none, but for the store."""
-CIRCLES = {"run", "studies"}
+CIRCLES = {"run"}
 """Rooms that still have circles, which only become fewer."""
 LONGEST = 450
 """Lines of a module. One that wants more holds two thoughts."""

@@ -23,8 +23,8 @@ from scipy.stats import rankdata
 
 from vivavoce import stats
 from vivavoce.run.run import open_run
-from vivavoce.studies.review.items import ReviewedItem, Reviews
 from vivavoce.studies.review.review import Review
+from vivavoce.studies.reviewed_items import ReviewedItem, Reviews
 from vivavoce.studies.score_table import ScoreTable
 
 ROOT = Path(__file__).resolve().parents[1]

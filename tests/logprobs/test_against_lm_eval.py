@@ -23,7 +23,7 @@ from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.local import connect
 from vivavoce.models.requests import Message, Reply
-from vivavoce.studies.leaderboard.pooling import POOLS, figures_of
+from vivavoce.studies.pooling import POOLS, figures_of
 
 RECORDED = Path(__file__).with_name("lm_eval.json")
 FAMILIES = ("llama", "gpt2")

@@ -15,7 +15,7 @@ from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.models.requests import Generation, Reply
-from vivavoce.studies.leaderboard.pooling import POOLS, unpoolable
+from vivavoce.studies.pooling import POOLS, unpoolable
 
 ITEM = Item(benchmark="b", item="q1", format="longform", question="?", must=("ab",))
 WAYS = list(

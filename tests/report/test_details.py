@@ -14,7 +14,7 @@ from vivavoce.report.sections.examples import leading_pair
 from vivavoce.report.sections.grids import overall_row
 from vivavoce.run.run import Run
 from vivavoce.store.calls import response_days
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 
 
 def rows(run: Run, section: str, **settings: Any) -> list[dict[str, Any]]:

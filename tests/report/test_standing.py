@@ -17,7 +17,7 @@ from vivavoce.run.tables.load import answers_of, load_scores
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.write import put_finding
-from vivavoce.studies.raters.validation_status import weakest_status
+from vivavoce.studies.validation_status import weakest_status
 
 
 def of(run: Run, section: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from vivavoce.run.evaluate import evaluate
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.primary import choose_primary, primary_scores
-from vivavoce.studies.leaderboard.overall_design import checked_design, is_overall, parse_design
+from vivavoce.studies.overall_design import checked_design, is_overall, parse_design
 
 Right = Mapping[str, Mapping[str, Sequence[int | None]]]
 """Candidate, format, whether each of its questions was right; null did not arrive."""

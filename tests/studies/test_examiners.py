@@ -12,7 +12,7 @@ from tests.studies.making import marked, row, twins
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.studies.raters.rater_scores import RaterRow
+from vivavoce.studies.rater_scores import RaterRow
 from vivavoce.studies.study import columns
 
 MODEL = "gpt-4o-2024-08-06"

@@ -17,7 +17,7 @@ from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run
 from vivavoce.studies.comparison.paired import Compared, Pair, PooledFigures
-from vivavoce.studies.leaderboard.pooling import TOO_LARGE
+from vivavoce.studies.pooling import TOO_LARGE
 from vivavoce.studies.text import factor, number
 
 LIKELY = Path(__file__).with_name("told_perplexity.py")

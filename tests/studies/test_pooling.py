@@ -13,7 +13,7 @@ from tests.studies.making import SILENT, UNREADABLE, made, marked, row, score, t
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.store import read
-from vivavoce.studies.leaderboard.pooling import counts, pooled_figure
+from vivavoce.studies.pooling import counts, pooled_figure
 
 # F1 of counts: 2 TP over 2 TP + FP + FN.
 RATIO = "numerator=1 denominator=2"

@@ -11,7 +11,7 @@ from vivavoce.benchmarks.sample import recorded
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.run.run import open_run
 from vivavoce.store.read import benchmarks
-from vivavoce.studies.leaderboard.primary import Choice, measures_named, parse_reference, primary_of
+from vivavoce.studies.primary import Choice, measures_named, parse_reference, primary_of
 from vivavoce.studies.score_table import ScoreTable
 
 

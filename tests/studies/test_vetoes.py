@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from vivavoce import cli
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run
-from vivavoce.studies.leaderboard.thresholds import Veto, parse_veto
+from vivavoce.studies.thresholds import Veto, parse_veto
 
 Panel = Callable[..., Run]
 HARM = "panel[harm] >= 3"

@@ -11,13 +11,13 @@ from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
-from vivavoce.studies.leaderboard.overall_design import OVERALL
-from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.leaderboard.status import OF_RESPONSES
-from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
+from vivavoce.studies.overall_design import OVERALL
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import by_candidate, coded, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import MISSING, JudgedCriterion
+from vivavoce.studies.validation_status import saturated_criteria, validation_statuses
 
 Rows = Sequence[Mapping[str, Any]]
 THOUGHTS = r"<unused\d+>"

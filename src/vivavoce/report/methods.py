@@ -13,11 +13,11 @@ from vivavoce.core.specs import signed
 from vivavoce.report.charts.sheet import clean
 from vivavoce.report.format import percent
 from vivavoce.report.section import section_of
-from vivavoce.studies.leaderboard.pooling import on_log_scale
-from vivavoce.studies.raters.validation_status import status_of, weakest_status
+from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import PLAIN
 from vivavoce.studies.text import and_so, count, sampled
+from vivavoce.studies.validation_status import status_of, weakest_status
 
 if TYPE_CHECKING:
     from vivavoce.core.cases import CaseCount

@@ -8,8 +8,8 @@ from vivavoce.run.tables.stored_findings import judge_statuses
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.answers import identical_answers
 from vivavoce.studies.leaderboard.estimates import estimates
-from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.thresholds import BadEnds, red_lines
 
 
 def estimate_scores(

@@ -26,7 +26,7 @@ from vivavoce.store.comparisons import comparisons
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.answers import identical_repeats
-from vivavoce.studies.leaderboard.overall_design import OVERALL
+from vivavoce.studies.overall_design import OVERALL
 
 if TYPE_CHECKING:
     from vivavoce.report import Pages

@@ -51,7 +51,7 @@ from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
-from vivavoce.studies.leaderboard.thresholds import bad_ends
+from vivavoce.studies.thresholds import bad_ends
 
 
 def open(path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None) -> "Run":

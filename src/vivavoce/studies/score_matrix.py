@@ -9,7 +9,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
-from vivavoce.studies.leaderboard.pooling import counts, ratio_of
+from vivavoce.studies.pooling import counts, ratio_of
 from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
 from vivavoce.studies.score_table import (
     ITEM,

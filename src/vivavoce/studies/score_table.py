@@ -17,7 +17,7 @@ from vivavoce.studies.answers import Answers
 from vivavoce.studies.row_parts import beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
-    from vivavoce.studies.review.items import Reviews
+    from vivavoce.studies.reviewed_items import Reviews
 
 
 ITEM = ("benchmark", "item", "variant", "group")

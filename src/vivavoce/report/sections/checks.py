@@ -11,9 +11,9 @@ from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparison.headline import Unit
 from vivavoce.studies.comparison.verdicts import BETTER
 from vivavoce.studies.leaderboard.common_items import order_basis
-from vivavoce.studies.raters.validation_status import NOT_SHOWN, UNVALIDATED, weakest_status
 from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import cases, count
+from vivavoce.studies.validation_status import NOT_SHOWN, UNVALIDATED, weakest_status
 
 _SILENT = {"worst": "counted as worst", "set_aside": "set aside", "correct": "counted as right"}
 State = Literal["yes", "no", "open", "none"]

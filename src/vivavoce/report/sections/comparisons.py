@@ -12,10 +12,10 @@ from vivavoce.report.charts.svg import STRONGEST, Drawing, Figure, drawing, figu
 from vivavoce.report.data import Board, Rows, board_of, by_board
 from vivavoce.report.format import number
 from vivavoce.report.sections.findings import overtaken
-from vivavoce.studies.leaderboard.overall_design import OVERALL
-from vivavoce.studies.raters.validation_status import status_of, weakest_status
+from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.text import count
+from vivavoce.studies.validation_status import status_of, weakest_status
 
 MOST_CANDIDATES = 24
 """More of them have no room on a page: the first by their verdicts are drawn."""

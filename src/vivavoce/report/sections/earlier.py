@@ -7,7 +7,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.report.data import Board, Rows, board_of
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, resolve, weights_of
 
 MOST_EARLIER = 12

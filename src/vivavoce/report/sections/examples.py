@@ -14,7 +14,7 @@ from vivavoce.core.text import is_blank, one_line
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.explorer import item_name, key_with_labels
 from vivavoce.studies.answers import Answers
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ITEM_KEY, counted_value
 from vivavoce.studies.text import count

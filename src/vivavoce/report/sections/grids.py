@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale
 from vivavoce.report.sections.profiles import FEW_GROUPS
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.text import count
 
 MOST_CANDIDATES, MOST_CRITERIA, MOST_CATEGORIES = 8, 16, 24

@@ -13,9 +13,9 @@ from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.leaderboard.common_items import order_basis
-from vivavoce.studies.raters.validation_status import status_of
 from vivavoce.studies.score_table import JudgedCriterion, is_confidence
 from vivavoce.studies.text import and_so, by_view, count
+from vivavoce.studies.validation_status import status_of
 
 MOST_CAUSES, MOST_NAMES = 3, 4
 

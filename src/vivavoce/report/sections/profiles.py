@@ -17,7 +17,7 @@ from vivavoce.report.charts.svg import STRONGEST, Drawing, drawing, figure, list
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import number, p_value
 from vivavoce.studies.leaderboard.estimators import pooled_of
-from vivavoce.studies.leaderboard.pooling import counts
+from vivavoce.studies.pooling import counts
 from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import resolve, weights_of, with_results

@@ -9,9 +9,9 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
-from vivavoce.studies.raters.validation_status import UNVALIDATED
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion
+from vivavoce.studies.validation_status import UNVALIDATED
 
 MOST_CAUSES = 3
 

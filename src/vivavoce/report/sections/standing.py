@@ -11,7 +11,7 @@ from vivavoce.report.sections.findings import Ranks
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.studies.comparison.headline import Unit
 from vivavoce.studies.comparison.verdicts import BETTER
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.text import HEADLINES
 
 LONGEST_NAME, END = 44, 16

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.run.building.parts import REVIEW, Part
 from vivavoce.run.building.step import Drop, StepResult
-from vivavoce.studies.review.items import ReviewedItem, Reviews
+from vivavoce.studies.reviewed_items import ReviewedItem, Reviews
 
 
 class Terms(NamedTuple):

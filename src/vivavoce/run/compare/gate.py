@@ -10,7 +10,7 @@ from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.critical import CriticalCount, critical_counts
 from vivavoce.studies.comparison.gate import Gate, GateTerms, check_terms, checks
-from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, parse_veto, red_lines
+from vivavoce.studies.thresholds import BadEnds, RedLine, parse_veto, red_lines
 
 
 def gate_run(

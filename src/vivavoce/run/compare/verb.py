@@ -36,7 +36,7 @@ from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
 from vivavoce.studies.comparison.pairs import pairs_of
 from vivavoce.studies.labels import labels_digest
-from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.primary import Primary
 from vivavoce.studies.score_table import ScoreTable, is_confidence
 
 if TYPE_CHECKING:

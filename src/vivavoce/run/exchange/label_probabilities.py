@@ -10,7 +10,7 @@ from vivavoce.core.tables import Line
 from vivavoce.run.exchange.rows import listed, number_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw
-from vivavoce.studies.raters.rater_scores import is_judge, is_people
+from vivavoce.studies.rater_scores import is_judge, is_people
 
 _MEANING = "--map probability=COLUMN gives the probability with which a case was drawn for labelling"
 

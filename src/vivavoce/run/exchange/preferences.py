@@ -28,7 +28,7 @@ from vivavoce.run.tables.load import select_items
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
-from vivavoce.studies.leaderboard.primary import measures_named
+from vivavoce.studies.primary import measures_named
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import read_label_draws
 from vivavoce.store.read import items_by_id, measures
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.raters.rater_scores import is_judge, is_people
+from vivavoce.studies.rater_scores import is_judge, is_people
 from vivavoce.studies.score_table import ScoreTable
 
 

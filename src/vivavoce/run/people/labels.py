@@ -13,7 +13,7 @@ from vivavoce.store import read
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.raters.rater_scores import declared_unlike, is_people
+from vivavoce.studies.rater_scores import declared_unlike, is_people
 from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable
 from vivavoce.studies.text import count
 

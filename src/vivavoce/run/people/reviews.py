@@ -8,7 +8,7 @@ from vivavoce.people.question import REFERENCE
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.review.items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
+from vivavoce.studies.reviewed_items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ScoreTable
 

@@ -46,7 +46,7 @@ from vivavoce.run.shards.spending import shard_spending
 from vivavoce.run.study.verb import study_name
 from vivavoce.run.tables.primary import declare_overall, name_primary
 from vivavoce.store.candidate_names import match_candidate
-from vivavoce.studies.leaderboard.overall_design import (
+from vivavoce.studies.overall_design import (
     OVERALL,
     OverallDesign,
     checked_design,

@@ -40,8 +40,8 @@ from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.leaderboard.overall_design import is_overall
-from vivavoce.studies.leaderboard.thresholds import BadEnds
+from vivavoce.studies.overall_design import is_overall
+from vivavoce.studies.thresholds import BadEnds
 
 
 def score_run(

@@ -13,9 +13,9 @@ from vivavoce.run.tables.fitting_metrics import default_metrics
 from vivavoce.run.tables.load import load_items, load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.leaderboard.overall_scores import overall_scores
-from vivavoce.studies.leaderboard.primary import parse_reference
+from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
+from vivavoce.studies.primary import parse_reference
 from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.row_parts import distinct, stacked
 from vivavoce.studies.score_table import SECTION, ScoreTable, section_names

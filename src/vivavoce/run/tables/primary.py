@@ -12,8 +12,8 @@ from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_event
-from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
-from vivavoce.studies.leaderboard.primary import Choice, Primary, measures_named, primary_of
+from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
+from vivavoce.studies.primary import Choice, Primary, measures_named, primary_of
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_table import ITEM_KEY, ScoreTable
 from vivavoce.studies.text import HEADLINES

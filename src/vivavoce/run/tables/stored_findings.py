@@ -12,9 +12,9 @@ from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.verdicts import ComparisonRow
-from vivavoce.studies.raters.validation_status import validation_statuses
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.study import Study
+from vivavoce.studies.validation_status import validation_statuses
 
 _NAMES = frozenset(("benchmark", "a", "b"))
 """Columns that say what a row is about: no version of a study left them out."""

@@ -16,8 +16,8 @@ from vivavoce.studies.audit.figures import agreement, clusters, length, redundan
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.intervals import interval_text
-from vivavoce.studies.leaderboard.primary import measures_named
-from vivavoce.studies.raters.rater_scores import is_people, is_rated
+from vivavoce.studies.primary import measures_named
+from vivavoce.studies.rater_scores import is_people, is_rated
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study

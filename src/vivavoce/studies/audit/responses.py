@@ -16,9 +16,9 @@ from vivavoce.core.specs import signed
 from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.audit.rows import PEOPLE, Within
 from vivavoce.studies.intervals import too_few
-from vivavoce.studies.leaderboard.overall_design import OVERALL
-from vivavoce.studies.leaderboard.primary import NO_QUALITY, is_quality
-from vivavoce.studies.raters.rater_scores import is_people, is_rated, whole_responses
+from vivavoce.studies.overall_design import OVERALL
+from vivavoce.studies.primary import NO_QUALITY, is_quality
+from vivavoce.studies.rater_scores import is_people, is_rated, whole_responses
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat
 

@@ -53,11 +53,11 @@ from vivavoce.studies.comparison.verdicts import (
 )
 from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.labels import LabelledValues, unlabelled_words
-from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
-from vivavoce.studies.raters.rater_scores import is_judge
-from vivavoce.studies.raters.validation_status import status_of
+from vivavoce.studies.pooling import NO_FILLING, on_log_scale
+from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, JudgedCriterion, Labels, span
 from vivavoce.studies.study import as_mapping, columns
+from vivavoce.studies.validation_status import status_of
 
 COLUMNS = columns(ComparisonRow)
 FEW_FOR_MDE = f"fewer than {stats.LEAST_GROUPS} effective cases: no detectable difference can be told"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from vivavoce.studies.leaderboard.thresholds import ANSWER, RedLine, crossings
+from vivavoce.studies.thresholds import ANSWER, RedLine, crossings
 
 _ITEM = ("benchmark", "item", "variant")
 

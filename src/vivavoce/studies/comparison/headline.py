@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import Criterion
 from vivavoce.studies.comparison.verdicts import BETTER
-from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.text import and_so, count, factor, number, plain
 
 MOST_NAMES = 3

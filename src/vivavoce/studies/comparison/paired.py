@@ -17,7 +17,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparison.candidate_scores import CandidateScores, by_candidate
 from vivavoce.studies.labels import LabelledValues
-from vivavoce.studies.leaderboard.pooling import (
+from vivavoce.studies.pooling import (
     POOLS,
     TOO_LARGE,
     Counts,

@@ -16,11 +16,11 @@ from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
 from vivavoce.studies.comparison.paired import Compared, Correction, Differences, IntervalMethod
 from vivavoce.studies.labels import unlabelled_words
-from vivavoce.studies.leaderboard.pooling import on_log_scale
-from vivavoce.studies.raters.rater_scores import is_judge
-from vivavoce.studies.raters.validation_status import stamp_notes
+from vivavoce.studies.pooling import on_log_scale
+from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.score_table import BY_WORD
 from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
+from vivavoce.studies.validation_status import stamp_notes
 
 BETTER = ("better", "better_by_margin")
 

@@ -13,7 +13,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.intervals import Floats, too_few
-from vivavoce.studies.leaderboard.pooling import Counts, counts, pooled_figure
+from vivavoce.studies.pooling import Counts, counts, pooled_figure
 from vivavoce.studies.score_table import ITEM, resolve, weights_of
 from vivavoce.studies.text import cases, count
 

@@ -27,7 +27,7 @@ from vivavoce.studies.controls.sentences import (
     scored_by_pieces,
     sentences,
 )
-from vivavoce.studies.leaderboard.primary import NO_QUALITY
+from vivavoce.studies.primary import NO_QUALITY
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, weights_of

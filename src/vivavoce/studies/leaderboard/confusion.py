@@ -15,7 +15,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.leaderboard.pooling import SILENT, Counts, counts, label_of
+from vivavoce.studies.pooling import SILENT, Counts, counts, label_of
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, weights_of, with_results
 from vivavoce.studies.study import MeasureRow, Study, measure_columns

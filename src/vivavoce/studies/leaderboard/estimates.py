@@ -24,10 +24,8 @@ from vivavoce.studies.leaderboard.estimators import (
     worst_of,
 )
 from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_means
-from vivavoce.studies.leaderboard.pooling import counts
-from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
-from vivavoce.studies.raters.rater_scores import is_judge
-from vivavoce.studies.raters.validation_status import stamp_notes, status_of
+from vivavoce.studies.pooling import counts
+from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.row_parts import by_benchmark, by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
@@ -45,6 +43,8 @@ from vivavoce.studies.score_table import (
 )
 from vivavoce.studies.study import as_mapping, columns, typed_row
 from vivavoce.studies.text import HEADLINES, cases, count, few_cases, sampled
+from vivavoce.studies.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
+from vivavoce.studies.validation_status import stamp_notes, status_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

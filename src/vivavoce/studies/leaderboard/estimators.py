@@ -14,7 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.leaderboard.pooling import NO_FILLING, Counts, pooled_figure
+from vivavoce.studies.pooling import NO_FILLING, Counts, pooled_figure
 from vivavoce.studies.score_table import (
     NO_LIMIT,
     absent_sections,

@@ -12,9 +12,9 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign
-from vivavoce.studies.leaderboard.primary import is_quality, measures_named
-from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.overall_design import OVERALL, OverallDesign
+from vivavoce.studies.primary import is_quality, measures_named
+from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.row_parts import distinct, select_rows, stacked
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name

@@ -15,7 +15,7 @@ from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.leaderboard.people_ranks import PeopleRanks, ranks_on_peoples_scale
-from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.score_matrix import (
     Fillings,
     ScoreMatrix,

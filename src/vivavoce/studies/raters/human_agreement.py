@@ -24,7 +24,7 @@ from vivavoce.studies.intervals import (
     mean_excess,
     too_few,
 )
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     CardPart,
     LabelledScores,
     RaterRow,

@@ -18,7 +18,7 @@ from vivavoce.studies.intervals import (
     interval_text,
     mean_excess,
 )
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     CardPart,
     Rater,
     RaterRow,

@@ -14,7 +14,7 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text, interval_text
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     CardPart,
     Rater,
     RaterRow,

@@ -18,7 +18,7 @@ from vivavoce.studies.intervals import (
     counts_text,
     interval_text,
 )
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     CardPart,
     Rater,
     RaterRow,

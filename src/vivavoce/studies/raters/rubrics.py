@@ -21,7 +21,7 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, interval_text, minus
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     Rater,
     is_judge,
     label_mismatch,

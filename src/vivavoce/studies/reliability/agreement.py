@@ -19,7 +19,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text, interval_text
-from vivavoce.studies.raters.rater_scores import is_rated
+from vivavoce.studies.rater_scores import is_rated
 from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted, with_group_codes

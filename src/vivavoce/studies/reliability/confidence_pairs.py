@@ -10,9 +10,9 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
-from vivavoce.studies.leaderboard.thresholds import Op, parse_veto
-from vivavoce.studies.raters.rater_scores import whole_responses
+from vivavoce.studies.rater_scores import whole_responses
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, is_confidence
+from vivavoce.studies.thresholds import Op, parse_veto
 
 _OPS: Mapping[str, Any] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _CRITERION = re.compile(r"(?P<metric>.+)\[(?P<criterion>[^\[\]]+)\]", re.DOTALL)

@@ -15,7 +15,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec
-from vivavoce.studies.leaderboard.primary import measures_named
+from vivavoce.studies.primary import measures_named
 from vivavoce.studies.reliability.correlation_rows import (
     LEAST_CANDIDATES,
     Coefficient,

@@ -12,8 +12,8 @@ import numpy as np
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import Floats, by_coefficient, by_difference, by_mean
-from vivavoce.studies.review.items import ReviewedItem, Reviews, SecondReview, by_category
 from vivavoce.studies.review.rows import ReviewRow
+from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, SecondReview, by_category
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count

@@ -14,7 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
-from vivavoce.studies.leaderboard.pooling import clipped_mean
+from vivavoce.studies.pooling import clipped_mean
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
 from vivavoce.studies.text import count

@@ -14,7 +14,7 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Measure
-from vivavoce.studies.leaderboard.overall_design import OVERALL
+from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import CONFIDENCE, ITEM_KEY, ScoreTable

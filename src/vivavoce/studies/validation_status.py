@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.records import Measure
-from vivavoce.studies.raters.rater_scores import (
+from vivavoce.studies.rater_scores import (
     CardPart,
     RaterRow,
     is_judge,

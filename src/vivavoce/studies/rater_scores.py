@@ -12,7 +12,7 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
-from vivavoce.studies.leaderboard.overall_design import OVERALL
+from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.study import measure_columns
