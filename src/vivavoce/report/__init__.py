@@ -137,11 +137,11 @@ def write(
              "checklist": checklist and str(checklist)}, *json_rows(values)]  # fmt: skip
 
 
-def _refuse(path: Path, what: str, made_by: str, option: str) -> None:
+def _refuse(path: Path, subject: str, made_by: str, option: str) -> None:
     """Raise `StoreError` for a path that holds anything but an earlier file of this kind."""
     try:
         if path.is_dir():
-            raise StoreError(f"{path} is a folder: give the {what} a file's path with {option}.")
+            raise StoreError(f"{path} is a folder: give the {subject} a file's path with {option}.")
         if not path.exists() or (path.stat().st_size == 0 and path.is_file()):
             return
         if path.is_file():
@@ -151,7 +151,7 @@ def _refuse(path: Path, what: str, made_by: str, option: str) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise StoreError(f"cannot look at {path}: {reason}. Give another path with {option}.") from None
-    raise StoreError(f"{path} is there already and is no {what}: give another path with {option}.")
+    raise StoreError(f"{path} is there already and is no {subject}: give another path with {option}.")
 
 
 def write_charts(figures: Iterable[Figure], folder: Path) -> None:

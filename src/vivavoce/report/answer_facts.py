@@ -92,14 +92,14 @@ def answer_facts(text: str | None, facts: Sequence[ShownFact]) -> AnswerFacts:
     left_out = ", ".join(f"{n:,} {word}" for word, n in words.items())
     if not text or text.startswith(REDACTED):
         return AnswerFacts((), tuple(visible), left_out, 0)
-    every = sentences(spoken(text).text)
-    parts = [one_line(printable(part), LONGEST_SENTENCE) for part in every[:MOST_SENTENCES]]
+    all_sentences = sentences(spoken(text).text)
+    parts = [one_line(printable(part), LONGEST_SENTENCE) for part in all_sentences[:MOST_SENTENCES]]
     places = _places(parts, [fact.text for fact in visible])
     by_place: dict[int | None, list[ShownFact]] = {}
     for place, fact in zip(places, visible, strict=True):
         by_place.setdefault(place, []).append(fact)
     claims = tuple(_claim(part, by_place.get(n, ())) for n, part in enumerate(parts))
-    return AnswerFacts(claims, tuple(by_place.get(None, ())), left_out, len(every) - len(parts))
+    return AnswerFacts(claims, tuple(by_place.get(None, ())), left_out, len(all_sentences) - len(parts))
 
 
 def _number(unit: str) -> tuple[int, str]:

@@ -141,8 +141,8 @@ def _missing_marks(c: "ReportData") -> str:
     if not numbers["set_aside"]:
         del numbers["set_aside"]
     counts = and_so(f"{n:,} {s.replace('_', ' ')}" for s, n in numbers.items())
-    only = f" Only the items of {c.selection} were used." if c.selection else ""
-    return f"Of the marks, {counts}{_unscored(c)}. {silence} marks are in no mean and give bounds.{only}"
+    selection = f" Only the items of {c.selection} were used." if c.selection else ""
+    return f"Of the marks, {counts}{_unscored(c)}. {silence} marks are in no mean and give bounds.{selection}"
 
 
 def _unscored(c: "ReportData") -> str:
@@ -251,8 +251,8 @@ def _flow(c: "ReportData") -> str | None:
     if not c.responses.height:
         return logprobs
     counts = c.responses.lazy().group_by("status").len().sort("status").collect()
-    by = dict(counts.iter_rows())
-    ways = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
+    by_status = dict(counts.iter_rows())
+    ways = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by_status.items())
     summary = f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {ways}."
     return " ".join(filter(None, (summary, logprobs)))
 
@@ -291,7 +291,7 @@ def _questions(c: "ReportData") -> str | None:
 
 
 def _access(c: "ReportData") -> str | None:
-    places = {to["endpoint"] for step in c.provenance for to in step.get("sent") or ()}
+    places = {endpoint["endpoint"] for step in c.provenance for endpoint in step.get("sent") or ()}
     return f"Requests went to {and_so(sorted(places))}." if places else None
 
 

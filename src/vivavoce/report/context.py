@@ -129,8 +129,8 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
     if not step.get("sent"):
         return dict(step)
     sent = [
-        f"{to['endpoint']}: {count(to['requests'], 'request')}, {count(to['characters'], 'character')}"
-        for to in step["sent"]
+        f"{use['use']}: {count(use['requests'], 'request')}, {count(use['characters'], 'character')}"
+        for use in step["sent"]
     ]
     return {**step, "sent": "; ".join(sent)}
 
@@ -139,10 +139,10 @@ def _endpoints(data: ReportData) -> list[dict[str, Any]]:
     """Where requests went: how many and how many characters of text, over all collects of the run."""
     totals: dict[str, list[int]] = {}
     for step in data.provenance:
-        for to in step.get("sent") or ():
-            total = totals.setdefault(to["endpoint"], [0, 0])
-            total[0] += to["requests"]
-            total[1] += to["characters"]
+        for use in step.get("sent") or ():
+            total = totals.setdefault(use["endpoint"], [0, 0])
+            total[0] += use["requests"]
+            total[1] += use["characters"]
     return [{"endpoint": e, "requests": n, "characters": size} for e, (n, size) in sorted(totals.items())]
 
 
@@ -187,7 +187,7 @@ def _dates(data: ReportData) -> list[dict[str, Any]]:
         )
     for study, findings in data.studies.items():
         times.setdefault(f"the study of {study} was made", []).extend(f["made_at"][:10] for f in findings)
-    dates = [{"what": what, "first": min(t), "last": max(t), "n": len(t)} for what, t in times.items() if t]
+    dates = [{"what": event, "first": min(t), "last": max(t), "n": len(t)} for event, t in times.items() if t]
     return sorted(dates, key=lambda row: row["first"])
 
 

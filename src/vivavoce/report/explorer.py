@@ -144,12 +144,12 @@ def _chosen(
         worst.append(_first(ranked.filter(scored)))
         random.append(_first(ranked.sort("drawn", "repeat")))
     if not worst:
-        nobody = _ranked(answers.with_columns(drawn=pl.lit(0, pl.UInt32)), columns, {})
-        worst, random = [nobody], [nobody]
+        unpaired = _ranked(answers.with_columns(drawn=pl.lit(0, pl.UInt32)), columns, {})
+        worst, random = [unpaired], [unpaired]
     # Candidates fail alike on one question: the name decides which of them comes first.
     first = pl.concat(worst).sort("place", "goodness", "drawn", *_KEY).head(MOST_ANSWERS)
-    others = pl.concat(random).sort("drawn", *_KEY).head(MOST_ANSWERS)
-    return first.with_columns(why=pl.lit("worst")), others.with_columns(why=pl.lit("drawn"))
+    sampled = pl.concat(random).sort("drawn", *_KEY).head(MOST_ANSWERS)
+    return first.with_columns(why=pl.lit("worst")), sampled.with_columns(why=pl.lit("drawn"))
 
 
 def _first(answers: pl.DataFrame) -> pl.DataFrame:

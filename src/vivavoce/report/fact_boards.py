@@ -162,9 +162,9 @@ def _false_facts(facts: pl.DataFrame, *, hide: bool) -> list[dict[str, Any]]:
     """The false facts by text, those of most answers first; texts of the same words are one fact."""
     wrong = facts.filter(pl.col("word").is_in(WRONG))
     forms = {text: " ".join(clinical_tokens(text)) for text in wrong["text"].unique()}
-    same = pl.col("text").replace_strict(forms, return_dtype=pl.String)
+    canonical = pl.col("text").replace_strict(forms, return_dtype=pl.String)
     by_text = (
-        wrong.group_by(same.alias("same"))
+        wrong.group_by(canonical.alias("same"))
         .agg(
             text=pl.col("text").min(),
             word=pl.col("word").mode().sort().first(),
@@ -293,7 +293,7 @@ def _statements(units: pl.DataFrame | None, key: int | None, answers: pl.DataFra
 
 
 def _by_place(rows: pl.DataFrame, columns: Sequence[str] = RESPONSE) -> dict[Place, list[dict[str, Any]]]:
-    by: dict[Place, list[dict[str, Any]]] = {}
+    by_place: dict[Place, list[dict[str, Any]]] = {}
     for row in rows.iter_rows(named=True):
-        by.setdefault(tuple(row[name] for name in columns), []).append(row)
-    return by
+        by_place.setdefault(tuple(row[name] for name in columns), []).append(row)
+    return by_place

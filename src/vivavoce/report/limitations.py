@@ -20,11 +20,11 @@ _EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
 
 def contamination(c: ReportData) -> list[dict[str, Any]]:
     """By benchmark the signs of exposure in training, from its card and this run; else null with a reason."""
-    none = "its card notes none, and this run did not assess any"
+    default = "its card notes none, and this run did not assess any"
     sought = ["Signs of it were sought in this run, under Studies."] if c.studies.get("contamination") else []
     noted = [(b.benchmark, [*filter(_EXPOSED.search, b.card.faults), *sought]) for b in c.benchmarks]
     return [
-        {"benchmark": name, "notes": notes or None, "reason": None if notes else none}
+        {"benchmark": name, "notes": notes or None, "reason": None if notes else default}
         for name, notes in noted
     ]
 
@@ -81,8 +81,8 @@ def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequenc
         yield f"{count(n, 'answer')} of {name} {hold} thinking (marks such as <unused95>), marked as answer."
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
-        them = "it" if missing == 1 else "they"
-        yield f"{count(missing, 'mark')} failed; the bounds say what {them} could change."
+        pronoun = "it" if missing == 1 else "they"
+        yield f"{count(missing, 'mark')} failed; the bounds say what {pronoun} could change."
 
 
 def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
@@ -118,8 +118,8 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
             yield f"{start} on {benchmark}: too few to tell candidates apart."
         elif few:
             named = and_so(few) if len(few) <= MOST_NAMED else f"{len(few)} of {len(is_few)} measures"
-            these = "this" if len(few) == 1 else "these"
-            yield f"{start} for {named} on {benchmark}: too few to tell candidates apart by {these}."
+            pronoun = "this" if len(few) == 1 else "these"
+            yield f"{start} for {named} on {benchmark}: too few to tell candidates apart by {pronoun}."
 
 
 def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:

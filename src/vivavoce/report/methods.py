@@ -60,8 +60,8 @@ def _draws(c: "ReportData") -> Iterator[str]:
     steps = [step for step in c.provenance if step["verb"] == "collect" and step.get("sample")]
     draws = and_so(str(n) for n in sorted({step.get("draw", 1) for step in steps} - {1}))
     if steps:
-        of = f"s' ids and the number of the draw, {draws}" if draws else "s' ids alone"
-        yield f"It was drawn by category, in an order that follows from the question{of}."
+        seeds = f"s' ids and the number of the draw, {draws}" if draws else "s' ids alone"
+        yield f"It was drawn by category, in an order that follows from the question{seeds}."
 
 
 def _benchmark(benchmark: "Benchmark", items: pl.DataFrame, counted: "CaseCount | None") -> str:
@@ -106,14 +106,14 @@ def _candidates(c: "ReportData") -> str:
         return ""
     sentences = _roles(people)
     if answers.height:
-        sentences.append(_answered(answers, everyone=people["candidate"].n_unique()))
+        sentences.append(_answered(answers, n_candidates=people["candidate"].n_unique()))
     if c.n_logprob_items:
         words = "" if answers.height else ", and no answers in words"
         n_items = count(c.n_logprob_items, "question")
         sentences.append(f"Probabilities of given texts were asked about {n_items}{words}.")
-    if same := sorted(c.identical):
+    if identical := sorted(c.identical):
         sentences.append(
-            f"All repeats of {and_so(same)} are the same text: they say nothing of how answers vary."
+            f"All repeats of {and_so(identical)} are the same text: they say nothing of how answers vary."
         )
     return " ".join((*sentences, *_origins(c)))
 
@@ -143,7 +143,9 @@ def _origins(c: "ReportData") -> Iterator[str]:
             "labels of the recording."
         )
     if collects := [step for step in c.provenance if step["verb"] == "collect"]:
-        places = and_so(dict.fromkeys(to["endpoint"] for p in collects for to in p.get("sent") or ()))
+        places = and_so(
+            dict.fromkeys(endpoint["endpoint"] for p in collects for endpoint in p.get("sent") or ())
+        )
         place = f" at {places}" if places else ""
         yield (
             f"Models were asked on {_days(collects)}{place}; candidates bear the name and settings they were "
@@ -155,18 +157,18 @@ def _days(steps: Iterable[Mapping[str, Any]]) -> str:
     return and_so(sorted({step["made_at"][:10] for step in steps}))
 
 
-def _answered(answers: pl.DataFrame, *, everyone: int) -> str:
+def _answered(answers: pl.DataFrame, *, n_candidates: int) -> str:
     """Who answered in words, and how often; some candidates may only have log-likelihoods."""
     key = ("benchmark", "candidate", "item", "variant")
     repeats = pl.concat(of_one.select(key).group_by(key).len()["len"] for _, of_one in by_candidate(answers))
-    least, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
-    often = f"{least} times" if least > 1 else "once"
-    if least != most:
-        often = f"between {least} and {most} times"
+    fewest, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
+    repeats_text = f"{fewest} times" if fewest > 1 else "once"
+    if fewest != most:
+        repeats_text = f"between {fewest} and {most} times"
     names = distinct(answers, "candidate")["candidate"].sort().to_list()
-    who = "Each" if len(names) == everyone else f"{and_so(names)} alone"
-    words = "" if len(names) == everyone else " in words"
-    return f"{who} answered a question{words} {often}, {count(answers.height, 'answer')} in all."
+    subject = "Each" if len(names) == n_candidates else f"{and_so(names)} alone"
+    words = "" if len(names) == n_candidates else " in words"
+    return f"{subject} answered a question{words} {repeats_text}, {count(answers.height, 'answer')} in all."
 
 
 def missing_rules(measures: Mapping[int, Measure]) -> dict[IfUnanswered, list[str]]:
@@ -232,8 +234,8 @@ def _measures(c: "ReportData") -> str:
     words = list(c.without_logprobs.measures.values())
     probabilities = [m for key, m in c.measures.items() if key in c.probes]
     marked = "; ".join(
-        f"{what} were marked by {and_so(_signed(measures))}"
-        for what, measures in (("answers", words), ("probabilities", probabilities))
+        f"{kind} were marked by {and_so(_signed(measures))}"
+        for kind, measures in (("answers", words), ("probabilities", probabilities))
         if measures
     )
     sentence = f"{marked[0].upper()}{marked[1:]}; signatures state every setting and the version."
@@ -242,10 +244,10 @@ def _measures(c: "ReportData") -> str:
 
 def _signed(measures: Iterable[Measure]) -> Iterator[str]:
     """Each metric with its signature, its raters, and whether its marks were recorded elsewhere."""
-    by: dict[str, list[Measure]] = {}
+    by_signature: dict[str, list[Measure]] = {}
     for measure in measures:
-        by.setdefault(measure.signature, []).append(measure)
-    for signature, versions in by.items():
+        by_signature.setdefault(measure.signature, []).append(measure)
+    for signature, versions in by_signature.items():
         raters = and_so(dict.fromkeys(m.rater for m in versions if m.rater))
         source = ", recorded elsewhere" if signed(signature).recorded else ""
         yield f"{versions[0].metric} [{signature}{f'; by {raters}' if raters else ''}{source}]"
@@ -253,12 +255,12 @@ def _signed(measures: Iterable[Measure]) -> Iterator[str]:
 
 def _stamps(c: "ReportData") -> Iterator[str]:
     """The validation status of the judges: criteria by status, each with its weakest on any benchmark."""
-    by: dict[str, list[str]] = {}
+    by_stamp: dict[str, list[str]] = {}
     for measure in c.measures.values():
         if stamp := weakest_status(status_of(c.stamps, b.benchmark, measure) for b in c.benchmarks):
-            by.setdefault(stamp, []).append(f"{measure.criterion.criterion} by {measure.metric}")
-    if by:
-        listing = "; ".join(f"{stamp}: {and_so(dict.fromkeys(names))}" for stamp, names in by.items())
+            by_stamp.setdefault(stamp, []).append(f"{measure.criterion.criterion} by {measure.metric}")
+    if by_stamp:
+        listing = "; ".join(f"{stamp}: {and_so(dict.fromkeys(names))}" for stamp, names in by_stamp.items())
         yield f"Held against people's marks, the marks of judges are {listing}."
 
 
@@ -284,15 +286,15 @@ def _estimates(c: "ReportData") -> str:
     ]
     limited, free = bounded(c.measures.values())
     if limited:
-        of = f" of {and_so(limited)}" if free else ""
+        scope = f" of {and_so(limited)}" if free else ""
         sentences.append(
-            f"95 % intervals{of} are Wilson intervals with the effective sample size that the standard error "
-            "amounts to (Wilson 1927; Dean and Pagano 2015)."
+            f"95 % intervals{scope} are Wilson intervals with the effective sample size that the standard "
+            "error amounts to (Wilson 1927; Dean and Pagano 2015)."
         )
     if free:
-        of = f" of {and_so(free)}" if limited else ""
+        of_them = f" of {and_so(free)}" if limited else ""
         sentences.append(
-            f"95 % intervals{of} use t with these degrees of freedom, from 10 effective cases on."
+            f"95 % intervals{of_them} use t with these degrees of freedom, from 10 effective cases on."
         )
     logs = dict.fromkeys(m.criterion.criterion for m in c.measures.values() if on_log_scale(m.criterion))
     if logs:
@@ -335,22 +337,22 @@ def _judges(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]
         )
     if any(finding["settings"].get("labels_at_random") for finding in c.comparisons):
         yield "That the labelled cases were drawn at random is the user's word; the run does not show it."
-    if alone := sum(bool(row.get("judge_alone")) for row in rows):
-        verb = "says" if alone == 1 else "say"
-        yield f"{count(alone, 'comparison')} of {len(rows)} {verb} what a judge alone prefers."
+    if n_alone := sum(bool(row.get("judge_alone")) for row in rows):
+        verb = "says" if n_alone == 1 else "say"
+        yield f"{count(n_alone, 'comparison')} of {len(rows)} {verb} what a judge alone prefers."
 
 
 def _populations(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Which comparisons took the benchmark as fixed, and which were made on other items."""
     fixed = sum(row["population"] == "fixed" for row in rows)
     if fixed:
-        which = "All comparisons" if fixed == len(rows) else f"{fixed} of {len(rows)} comparisons"
-        yield f"{which} took the exam as fixed, so that only repeats are chance."
+        subject = "All comparisons" if fixed == len(rows) else f"{fixed} of {len(rows)} comparisons"
+        yield f"{subject} took the exam as fixed, so that only repeats are chance."
     selections = dict.fromkeys(finding["settings"].get("items") for finding in c.comparisons)
     elsewhere = [items for items in selections if items != c.selection]
     if elsewhere:
-        which = and_so("all items" if items is None else f"the items of {items}" for items in elsewhere)
-        yield f"Some comparisons were made on {which}."
+        subject = and_so("all items" if items is None else f"the items of {items}" for items in elsewhere)
+        yield f"Some comparisons were made on {subject}."
 
 
 def _planned(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -374,9 +376,9 @@ def _planned(rows: Sequence[Mapping[str, Any]]) -> str:
 def _repeated(n_tests: int, *, planned: bool) -> str:
     """How many tests there were; interim analyses of a plan are one."""
     if n_tests > 1:
-        but = ", but for interim analyses of one plan" if planned else ""
+        exception = ", but for interim analyses of one plan" if planned else ""
         total = f"{n_tests} tests were made on this run in all"
-        return f"{total}; p values are not corrected over repeated tests{but}."
+        return f"{total}; p values are not corrected over repeated tests{exception}."
     return "No other test was made on this run." if planned else "This was the only test on this run."
 
 
@@ -404,8 +406,8 @@ def _verdicts(rows: Sequence[Mapping[str, Any]]) -> str:
         return words
     values = and_so(f"{margin:g}" for margin in margins)
     n = sum(row["margin"] is not None for row in rows)
-    which = "" if n == len(rows) else f" in {n} of {len(rows)} comparisons"
-    return f"{words} The smallest difference that matters was set to {values}{which}."
+    scope = "" if n == len(rows) else f" in {n} of {len(rows)} comparisons"
+    return f"{words} The smallest difference that matters was set to {values}{scope}."
 
 
 def _studies(c: "ReportData") -> str:

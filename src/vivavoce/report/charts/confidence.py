@@ -59,7 +59,7 @@ def reliability_diagram(rows: Rows) -> Drawing | str:
     bins = _of(rows, "bin")
     if not bins:
         return no_chart(rows, "No answer has a confidence.")
-    total, most = sum(row["n"] for row in bins), max(row["coverage"] for row in bins)
+    total, highest = sum(row["n"] for row in bins), max(row["coverage"] for row in bins)
 
     def draw(_: float) -> Sheet:
         sheet = _field(bins[0]["candidate"], "confidence", "right, with 95 % interval", 1.0)
@@ -74,7 +74,7 @@ def reliability_diagram(rows: Rows) -> Drawing | str:
         for row in bins:
             # Inside the field as a whole, so that the bar at 100 % is as wide as the others.
             middle = min(max(_x(row["confidence"]), LEFT + HALF_BAR), _x(1) - HALF_BAR)
-            height = STRIP * row["coverage"] / most
+            height = STRIP * row["coverage"] / highest
             sheet.box("mark", middle - HALF_BAR, base - height, 2 * HALF_BAR, height)
         sheet.lines("axis", [(LEFT, base, _x(1), base)])
         sheet.height = base + 4
@@ -112,13 +112,13 @@ def risk_coverage_curve(rows: Rows) -> Drawing | str:
         sheet = _field(points[0]["candidate"], "questions answered", "errors among the answered", top)
         band = _bounded(points)
         if len(band) > 1:
-            over = [(_x(r["coverage"]), y(r["high"])) for r in band]
-            under = [(_x(r["coverage"]), y(r["low"])) for r in reversed(band)]
-            sheet.curve("haze", [*over, *under], closed=True)
+            upper_edge = [(_x(r["coverage"]), y(r["high"])) for r in band]
+            lower_edge = [(_x(r["coverage"]), y(r["low"])) for r in reversed(band)]
+            sheet.curve("haze", [*upper_edge, *lower_edge], closed=True)
         line = [(_x(r["coverage"]), y(r["value"])) for r in points]
         sheet.curve("curve", line)
-        for at in line if len(line) <= MOST_DOTS else ():
-            sheet.dot("dot", *at, 3)
+        for point in line if len(line) <= MOST_DOTS else ():
+            sheet.dot("dot", *point, 3)
         if risk is not None:
             _promise(sheet, by_figure, y)
         sheet.height += LINE_HEIGHT / 2
@@ -130,10 +130,10 @@ def risk_coverage_curve(rows: Rows) -> Drawing | str:
     return drawing(says, draw)
 
 
-def _of(rows: Rows, what: str) -> list[Mapping[str, Any]]:
+def _of(rows: Rows, part: str) -> list[Mapping[str, Any]]:
     """The rows of bins or of the curve, from the left."""
-    x = "confidence" if what == "bin" else "coverage"
-    return sorted((row for row in rows if row["figure"] == what), key=lambda row: float(row[x]))
+    x = "confidence" if part == "bin" else "coverage"
+    return sorted((row for row in rows if row["figure"] == part), key=lambda row: float(row[x]))
 
 
 def _bounded(rows: Rows) -> list[Mapping[str, Any]]:
@@ -146,16 +146,18 @@ def _promise(sheet: Sheet, by_figure: Mapping[str, Mapping[str, Any]], y: Callab
     height = y(by_figure["threshold"]["risk"])
     sheet.lines("promise", [(LEFT, height, _x(1), height)])
     if "answered" in by_figure:
-        at, up = _x(by_figure["answered"]["value"]), y(by_figure["errors_answered"]["value"])
-        sheet.lines("thin", [(at, up, at, _y(0))])
-        sheet.curve("chosen", [(at - 6, up), (at, up - 6), (at + 6, up), (at, up + 6)], closed=True)
+        x, y_place = _x(by_figure["answered"]["value"]), y(by_figure["errors_answered"]["value"])
+        sheet.lines("thin", [(x, y_place, x, _y(0))])
+        sheet.curve(
+            "chosen", [(x - 6, y_place), (x, y_place - 6), (x + 6, y_place), (x, y_place + 6)], closed=True
+        )
 
 
 def _threshold_note(by_figure: Mapping[str, Mapping[str, Any]]) -> str:
     if "answered" not in by_figure:
         return "no threshold keeps it with confidence"
-    least, share = by_figure["threshold"]["value"], by_figure["answered"]["value"]
-    return f"diamond: confidence of {least:g} or more answers {_percent(share)}"
+    threshold, share = by_figure["threshold"]["value"], by_figure["answered"]["value"]
+    return f"diamond: confidence of {threshold:g} or more answers {_percent(share)}"
 
 
 def _top(risks: Sequence[float], risk: float | None) -> float:

@@ -18,18 +18,18 @@ _NO_YEAR = "#d5d9de"
 
 def contents_figures(rows: Iterable[Mapping[str, Any]], name: str) -> list[Figure]:
     """The figures of the rows of `vivavoce.benchmarks.contents`, of a benchmark of this name."""
-    by: dict[str, list[Mapping[str, Any]]] = {}
+    by_part: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        by.setdefault(row["about"], []).append(row)
+        by_part.setdefault(row["about"], []).append(row)
     figures = [
-        _figure(f"Length of the texts of {name}, in words", _lengths(by.get("length", ()))),
-        _figure(f"Categories of {name} by year", _categories(by.get("category", ()))),
+        _figure(f"Length of the texts of {name}, in words", _lengths(by_part.get("length", ()))),
+        _figure(f"Categories of {name} by year", _categories(by_part.get("category", ()))),
         *(
-            _figure(f"Keys of {name} by {what}", _bars(_labels(by, what), "question"))
-            for what in dict.fromkeys(row["by"] for row in by.get("label", ()))
+            _figure(f"Keys of {name} by {label}", _bars(_labels(by_part, label), "question"))
+            for label in dict.fromkeys(row["by"] for row in by_part.get("label", ()))
         ),
-        _figure(f"Negative questions of {name}", _bars(_by_word(by.get("negative", ())), "question")),
-        _figure(f"Rows of {name} that were left out", _bars(_by_reason(by.get("left out", ())), "row")),
+        _figure(f"Negative questions of {name}", _bars(_by_word(by_part.get("negative", ())), "question")),
+        _figure(f"Rows of {name} that were left out", _bars(_by_reason(by_part.get("left out", ())), "row")),
     ]
     return [entry for entry in figures if entry.svg is not None]
 
@@ -43,13 +43,13 @@ def _lengths(rows: Rows) -> Drawing | None:
     rows = [row for row in rows if row["unit"] == "words"]
     if not rows:
         return None
-    most = max(row["quartile_3"] for row in rows)
+    longest = max(row["quartile_3"] for row in rows)
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width)
         texts = [f"median {number(row['median'], 'g')}, longest {row['longest']:,}" for row in rows]
         lanes = Lanes(sheet, [row["part"] for row in rows], texts, tall=28, style="soft small")
-        ticks = nice_ticks(0, most)
+        ticks = nice_ticks(0, longest)
         scale = lanes.scale(0, ticks[-1] or 1.0)
         sheet.lines("grid", lanes.across([scale(tick) for tick in ticks]))
         for row, y in zip(rows, lanes.at, strict=True):
@@ -82,8 +82,8 @@ def _by_year(
     return category or "no category", [*parts, counts[category, None] - sum(parts)]
 
 
-def _labels(by: Mapping[str, Rows], what: str) -> list[tuple[str, int]]:
-    return [(row["label"], row["items"]) for row in by.get("label", ()) if row["by"] == what]
+def _labels(by_part: Mapping[str, Rows], label: str) -> list[tuple[str, int]]:
+    return [(row["label"], row["items"]) for row in by_part.get("label", ()) if row["by"] == label]
 
 
 def _by_word(rows: Rows) -> list[tuple[str, int]]:
@@ -104,8 +104,8 @@ def _stacked(
     """Bars from zero with their parts in these fills; those beyond the first are left out, and counted."""
     if not bars:
         return None
-    first, rest = bars[:MOST_BARS], len(bars) - MOST_BARS
-    most = max(sum(parts) for _, parts in first)
+    first, n_omitted = bars[:MOST_BARS], len(bars) - MOST_BARS
+    longest = max(sum(parts) for _, parts in first)
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width)
@@ -114,18 +114,18 @@ def _stacked(
             sheet.height += 6
         totals = [f"{sum(parts):,}" for _, parts in first]
         lanes = Lanes(sheet, [short(name) for name, _ in first], totals, tall=26, style="soft small")
-        ticks = nice_ticks(0, most)
+        ticks = nice_ticks(0, longest)
         scale = lanes.scale(0, ticks[-1] or 1.0)
         sheet.lines("grid", lanes.across([scale(tick) for tick in ticks]))
         for (_, parts), y in zip(first, lanes.at, strict=True):
-            at = 0
+            x = 0
             for n, fill in zip(parts, fills, strict=False):  # without years the last is for all
                 if n:
-                    sheet.box("outlined", scale(at), y - 8, scale(at + n) - scale(at), 16, fill=fill)
-                at += n
+                    sheet.box("outlined", scale(x), y - 8, scale(x + n) - scale(x), 16, fill=fill)
+                x += n
         lanes.axis(scale, ticks)
-        more = [f"{rest:,} further bars are left out"] if rest > 0 else []
-        sheet.notes([f"{thing}s", *more], lanes.left)
+        notes = [f"{n_omitted:,} further bars are left out"] if n_omitted > 0 else []
+        sheet.notes([f"{thing}s", *notes], lanes.left)
         return sheet
 
     says = listed(f"{short(name)}: {count(sum(parts), thing)}" for name, parts in first)

@@ -59,8 +59,8 @@ def correlation_map(rows: Rows) -> Drawing | str:
         sheet = Sheet(room)
         keep = min(TREE, TREE_SHARE * room) if grown else 0.0
         grid = Grid(sheet, [names[i] for i in order], widest=46, keep=keep)
-        for (down, i), (across, j) in product(enumerate(order), repeat=2):
-            rho_cell(sheet, grid.cell(down, across), place.get((i, j)))
+        for (down, i), (column, j) in product(enumerate(order), repeat=2):
+            rho_cell(sheet, grid.cell(down, column), place.get((i, j)))
         if grown and grid.kept:
             _dendrogram(sheet, grid, grown, keep - BESIDE_TREE)
         sheet.height += 6
@@ -80,10 +80,10 @@ def correlation_map(rows: Rows) -> Drawing | str:
 
 def _by_places(n: int, pairs: Rows) -> dict[tuple[int, int], Mapping[str, Any]]:
     """The rows of all pairs of `n` measures by the places of the two, in both orders."""
-    by: dict[tuple[int, int], Mapping[str, Any]] = {}
+    cells: dict[tuple[int, int], Mapping[str, Any]] = {}
     for (i, j), row in zip(combinations(range(n), 2), pairs, strict=True):
-        by[i, j] = by[j, i] = row
-    return by
+        cells[i, j] = cells[j, i] = row
+    return cells
 
 
 def rho_cell(sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None) -> None:
@@ -93,13 +93,13 @@ def rho_cell(sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None) -> None:
         if row is not None:
             sheet.text(cell.middle, cell.centre, "?", "small middle")
         return
-    fill, on = _shade(row["value"])
+    fill, ink = _shade(row["value"])
     sheet.box("", cell.x, cell.y, cell.width - 1, cell.height - 1, fill=fill)
     text = _rho_text(row["value"])
     if text_width(text, "small") <= cell.width - 2:
-        sheet.text(cell.middle - 0.5, cell.centre, text, "small middle", fill=on)
+        sheet.text(cell.middle - 0.5, cell.centre, text, "small middle", fill=ink)
     if row["by_construction"]:
-        _corner(sheet, cell.x + cell.width - 1, cell.y, on)
+        _corner(sheet, cell.x + cell.width - 1, cell.y, ink)
 
 
 def _corner(sheet: Sheet, right: float, top: float, fill: str | None = None) -> None:
@@ -242,23 +242,23 @@ def metric_scatter(parts: Sequence[ScoredResponses]) -> list[Figure]:
 def _together(parts: Sequence[ScoredResponses]) -> pl.DataFrame:
     """A row for each answer that two of the measures scored: `m0`, `m1`, … are its scores."""
     marks = [f"m{k}" for k in range(len(parts))]
-    together = parts[0].answers.select(*RESPONSE, m0="value")
+    joined = parts[0].answers.select(*RESPONSE, m0="value")
     for k, part in enumerate(parts[1:], 1):
         scores = part.answers.select(*RESPONSE, pl.col("value").alias(f"m{k}"))
-        together = together.join(scores, on=RESPONSE, how="full", coalesce=True, validate="1:1")
+        joined = joined.join(scores, on=RESPONSE, how="full", coalesce=True, validate="1:1")
     two = pl.sum_horizontal(pl.col(marks).is_not_null()) > 1
-    return together.filter(two).sort(RESPONSE)
+    return joined.filter(two).sort(RESPONSE)
 
 
 def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing | str:
-    together = _together(parts)
-    if not together.height:
+    joined = _together(parts)
+    if not joined.height:
         return "No answer has marks by two of these measures."
-    sample = together.sample(min(MOST_POINTS, together.height), seed=1)
+    sample = joined.sample(min(MOST_POINTS, joined.height), seed=1)
     ends = [_ends(part) for part in parts]
     shares = [[_share(value, pair) for value in sample[f"m{k}"]] for k, pair in enumerate(ends)]
     notes = [
-        f"a point is an answer, {sample.height:,} of {together.height:,}; across: the measure named above, "
+        f"a point is an answer, {sample.height:,} of {joined.height:,}; across: the measure named above, "
         "up: the one named on the right",
         *([f"{left_out} further measures are left out"] if left_out else []),
     ]
@@ -288,14 +288,19 @@ def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing |
 
 
 def _draw_field(
-    sheet: Sheet, x: float, y: float, side: float, across: Sequence[float | None], up: Sequence[float | None]
+    sheet: Sheet,
+    x: float,
+    y: float,
+    side: float,
+    x_ticks: Sequence[float | None],
+    y_ticks: Sequence[float | None],
 ) -> None:
     """The field of two measures, with a point for each answer that both scored."""
     sheet.box("wash", x, y, side, side)
     sheet.lines("grid", [(x, y + side, x + side, y + side), (x, y, x, y + side)])
     points = [
         (x + 4 + a * (side - 8), y + side - 4 - b * (side - 8))
-        for a, b in zip(across, up, strict=True)
+        for a, b in zip(x_ticks, y_ticks, strict=True)
         if a is not None and b is not None
     ]
     # Points of one path do not darken each other: four paths show where they lie close.

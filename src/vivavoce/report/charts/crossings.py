@@ -40,8 +40,8 @@ def crossing_columns(rows: Rows) -> Drawing | str:
             sheet.box("span", start, y - 7, max(end - start, 1.0), 14)
             if row["low"] is not None:
                 sheet.lines("thin", [(scale(row["low"]), y, scale(row["high"]), y)])
-            least = stats.critical_r(row["n"])
-            places = [scale(side * least) for side in (-1, 1)] if least is not None else []
+            critical = stats.critical_r(row["n"])
+            places = [scale(side * critical) for side in (-1, 1)] if critical is not None else []
             limits += [(x, y - 10, x, y + 10) for x in places]
         sheet.lines("open", limits)
         sheet.lines("axis", lanes.across([scale(0.0)]))
@@ -74,8 +74,8 @@ def benchmark_map(rows: Rows) -> Drawing | str:
     def draw(room: float) -> Sheet:
         sheet = Sheet(room)
         grid = Grid(sheet, benchmarks, widest=46)
-        for (down, a), (across, b) in product(enumerate(benchmarks), repeat=2):
-            rho_cell(sheet, grid.cell(down, across), place.get((a, b)))
+        for (down, a), (column, b) in product(enumerate(benchmarks), repeat=2):
+            rho_cell(sheet, grid.cell(down, column), place.get((a, b)))
         sheet.height += 6
         n_candidates = sorted({row["n_candidates"] for row in rows})
         of_n = "–".join(map(str, dict.fromkeys((n_candidates[0], n_candidates[-1]))))

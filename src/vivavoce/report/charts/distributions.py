@@ -104,16 +104,16 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
     criterion = part.measure.criterion
     values = sorted({v for _, v in tally if isinstance(v, float)}, reverse=criterion.direction == "lower")
     fills = {value: _shade(_goodness(value, values, criterion)) for value in values} | GREYS
-    used = [what for what in fills if any(tally.get((name, what)) for name in names)]
+    used = [state for state in fills if any(tally.get((name, state)) for name in names)]
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width)
-        sheet.legend({_name(what): fills[what][0] for what in used})
+        sheet.legend({_name(state): fills[state][0] for state in used})
         sheet.height += 6
         texts = [_unbroken(_counts_text(counts[name], part.thing)) for name in names]
         lanes = Lanes(sheet, names, texts, tall=28, style="soft small")
         for name, y in zip(names, lanes.at, strict=True):
-            parts = [(tally.get((name, what), 0), *fills[what]) for what in used]
+            parts = [(tally.get((name, state), 0), *fills[state]) for state in used]
             _draw_bar(sheet, lanes.scale(0, sum(n for n, *_ in parts)), y, parts)
         sheet.height += 4
         sheet.notes(notes, lanes.left)
@@ -127,26 +127,26 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
 def _draw_bar(sheet: Sheet, scale: Scale, y: float, parts: Sequence[tuple[int, str, str]]) -> None:
     """The parts of a bar one after the other, numbers with their fill and the colour of a text on it."""
     start = 0
-    for n, fill, on in parts:
+    for n, fill, ink in parts:
         x, x2 = scale(start), scale(start + n)
         text = f"{100 * n / scale.high:.0f} %"
         if n:
             sheet.box("outlined", x, y - 10, x2 - x, 20, fill=fill)
         if x2 - x > text_width(text, "small") + 4:
-            sheet.text((x + x2) / 2, y, text, "small middle", fill=on)
+            sheet.text((x + x2) / 2, y, text, "small middle", fill=ink)
         start += n
 
 
 def _shares(tally: Mapping[tuple[str, float | str], int], name: str, used: Sequence[float | str]) -> str:
     """`0 1 (25 %), 1 3 (75 %)`: how many of a candidate's answers have each value, and their share."""
-    tallied = {what: tally[name, what] for what in used if tally.get((name, what))}
+    tallied = {state: tally[name, state] for state in used if tally.get((name, state))}
     total = sum(tallied.values())
-    return ", ".join(f"{_name(what)} {n} ({100 * n / total:.0f} %)" for what, n in tallied.items())
+    return ", ".join(f"{_name(state)} {n} ({100 * n / total:.0f} %)" for state, n in tallied.items())
 
 
-def _name(what: float | str) -> str:
+def _name(state: float | str) -> str:
     """A mark, or the word for one that is missing."""
-    return what.replace("_", " ") if isinstance(what, str) else number(what, ".3g")
+    return state.replace("_", " ") if isinstance(state, str) else number(state, ".3g")
 
 
 def _goodness(value: float, values: Sequence[float], criterion: Criterion) -> float:
@@ -186,15 +186,15 @@ def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> D
         lanes = Lanes(sheet, names, list(map(_unbroken, texts)), tall=46, style="soft small")
         scale = lanes.scale(ends[0], ends[-1])
         base = {name: y + 7 for name, y in zip(names, lanes.at, strict=True)}
-        sheet.lines("grid", lanes.across([scale(at) for at in ends]))
+        sheet.lines("grid", lanes.across([scale(edge) for edge in ends]))
         if single:
             sheet.points("points", _points(answers, base, scale))
         for name, y in base.items():
             sheet.curve("area", _outline(heights.get(name, {}), y, scale), closed=True)
         sheet.lines("grid", [(lanes.left, y, lanes.right, y) for y in base.values()])
-        many = {name: q for name, q in quantiles.items() if q["n"] > 1}
-        sheet.lines("fine", _between(many, base, scale, "q5", "q95"))
-        sheet.lines("half", _between(many, base, scale, "q25", "q75"))
+        with_spread = {name: q for name, q in quantiles.items() if q["n"] > 1}
+        sheet.lines("fine", _between(with_spread, base, scale, "q5", "q95"))
+        sheet.lines("half", _between(with_spread, base, scale, "q25", "q75"))
         for name, q in quantiles.items():
             sheet.dot("dot", scale(q["q50"]), base[name] + 7, 4.2)
         lanes.axis(scale, ends)
@@ -228,14 +228,16 @@ def _quantiles(answers: pl.DataFrame) -> dict[str, dict[str, Any]]:
     return {row["candidate"]: row for row in rows.sort("candidate").iter_rows(named=True)}
 
 
-def _axis(criterion: Criterion, least: float, most: float) -> list[float]:
+def _axis(criterion: Criterion, lowest: float, highest: float) -> list[float]:
     """Round ticks from below the least to above the most mark, inside the declared range."""
-    ticks = nice_ticks(least, most)
+    ticks = nice_ticks(lowest, highest)
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
-    inside = [t for t in ticks if low <= t <= high]
+    ticks_inside = [t for t in ticks if low <= t <= high]
     # A limit that is no multiple of the tick ends the axis itself.
-    return sorted({*inside, *((low,) if ticks[0] < low else ()), *((high,) if ticks[-1] > high else ())})
+    return sorted(
+        {*ticks_inside, *((low,) if ticks[0] < low else ()), *((high,) if ticks[-1] > high else ())}
+    )
 
 
 def _heights(answers: pl.DataFrame, ends: Sequence[float]) -> dict[str, dict[int, float]]:
@@ -269,7 +271,7 @@ def _points(answers: pl.DataFrame, base: Mapping[str, float], x: Scale) -> list[
     points = []
     levels: dict[tuple[str, int], int] = {}
     for name, value in answers.sort("candidate", "value").select("candidate", "value").iter_rows():
-        at = (name, round(x(value) / 6))
-        level = levels[at] = levels.get(at, -1) + 1
+        spot = (name, round(x(value) / 6))
+        level = levels[spot] = levels.get(spot, -1) + 1
         points.append((x(value), base[name] - 4 - min(level, 6) * 4))
     return points

@@ -45,8 +45,8 @@ def forest(rows: Rows) -> Drawing | str:
         sheet.lines("grid", lanes.across([scale(tick) for tick in ticks]))
         sheet.lines("axis", lanes.across([scale(0.0)] if pairs else []))
         placed = [(line, y) for line, y in zip(lines, lanes.at, strict=True) if line["value"] is not None]
-        for style, low, high, down in SPANS:
-            sheet.lines(style, _spans(placed, scale, low, high, down))
+        for style, low, high, offset in SPANS:
+            sheet.lines(style, _spans(placed, scale, low, high, offset))
         sheet.lines("thin", _margins(placed, scale))
         for line, y in placed:
             sheet.dot("dot", scale(line["value"]), y)
@@ -75,10 +75,10 @@ def _extremes(lines: Rows, *, pairs: bool) -> tuple[float, float]:
     return min(places), max(places)
 
 
-def _spans(placed: Placed, scale: Scale, low: str, high: str, down: float) -> list[Line]:
+def _spans(placed: Placed, scale: Scale, low: str, high: str, offset: float) -> list[Line]:
     """A horizontal line for each row that has both ends."""
     return [
-        (scale(line[low]), y + down, scale(line[high]), y + down)
+        (scale(line[low]), y + offset, scale(line[high]), y + offset)
         for line, y in placed
         if line[low] is not None and line[high] is not None
     ]
@@ -164,11 +164,11 @@ def _draw_bar(sheet: Sheet, scale: Scale, lines: Rows, y: float) -> None:
 def _variance_lines(name: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The parts of one bar, one after the other, as shares of the whole variance."""
     total, start, lines = sum(row[part] or 0.0 for part, *_ in PARTS), 0.0, []
-    for part, word, fill, on in PARTS:
+    for part, word, fill, ink in PARTS:
         if row[part]:
             share = row[part] / total
             lines.append({"label": name, "part": word, "start": start, "end": start + share, "fill": fill,
-                          "on": on, "text": f"{100 * share:.0f}"})  # fmt: skip
+                          "on": ink, "text": f"{100 * share:.0f}"})  # fmt: skip
             start += share
     return lines
 
@@ -324,8 +324,8 @@ def _mean_rank_diagram(
     places = range(1, n + 1)
     tick_labels(sheet, x, places, AXIS - 11, [str(k) for k in places])
     sheet.lines("fine", [(start, AXIS, stop, AXIS), *((x(k), AXIS - 5, x(k), AXIS) for k in places)])
-    below = AXIS + 24 + 9 * len(joined)
-    labels = (_labels_at_sides if at_sides else _labels_below)(sheet, names, mean_ranks, x, below)
+    y_labels = AXIS + 24 + 9 * len(joined)
+    labels = (_labels_at_sides if at_sides else _labels_below)(sheet, names, mean_ranks, x, y_labels)
     sheet.lines("joined", [
         (x(mean_ranks[i]) - 3, AXIS + 12 + 9 * k, x(mean_ranks[j]) + 3, AXIS + 12 + 9 * k)
         for k, (i, j) in enumerate(joined)
@@ -354,13 +354,13 @@ def _draw_distance(sheet: Sheet, x: Scale, distance: float) -> None:
 
 
 def _labels_at_sides(
-    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, below: float
+    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, y_labels: float
 ) -> list[_Label]:
     """Lines that go down and to a side, the better half to the left; the texts at their ends."""
     n, half, labels = len(names), (len(names) + 1) // 2, []
     for place, (name, rank) in enumerate(zip(names, mean_ranks, strict=True)):
         better = place < half
-        y = below + STEP * (place if better else n - 1 - place)
+        y = y_labels + STEP * (place if better else n - 1 - place)
         end = x.start - 8 if better else x.stop + 8
         sheet.lines("axis", [(x(rank), AXIS, x(rank), y), (x(rank), y, end, y)])
         if better:
@@ -371,15 +371,15 @@ def _labels_at_sides(
 
 
 def _labels_below(
-    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, below: float
+    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, y_labels: float
 ) -> list[_Label]:
     """Lines that go straight down, each to its text: to the right of its end where that has room."""
     labels = []
     for place, (name, rank) in enumerate(zip(names, mean_ranks, strict=True)):
-        y, text, at = below + STEP * (len(names) - 1 - place), f"{name}  {rank:.2f}", x(rank)
-        sheet.lines("axis", [(at, AXIS, at, y + 5)])
-        if at < sheet.room / 2 or at + 6 + text_width(text) <= sheet.room:
-            labels.append(_Label(at + 6, y, text, "halo", sheet.room - at - 6))
+        y, text, x_place = y_labels + STEP * (len(names) - 1 - place), f"{name}  {rank:.2f}", x(rank)
+        sheet.lines("axis", [(x_place, AXIS, x_place, y + 5)])
+        if x_place < sheet.room / 2 or x_place + 6 + text_width(text) <= sheet.room:
+            labels.append(_Label(x_place + 6, y, text, "halo", sheet.room - x_place - 6))
         else:
-            labels.append(_Label(at - 6, y, text, "end halo", at - 6))
+            labels.append(_Label(x_place - 6, y, text, "end halo", x_place - 6))
     return labels

@@ -63,8 +63,8 @@ def length_against_score(lengths: Sequence[float], precisions: Sequence[float]) 
     """An answer per point: its facts with a verdict across, the share of them that is right upwards."""
     if len(lengths) < 3 or len(set(lengths)) < 2:
         return "Fewer than three answers, or all of one length: nothing to draw."
-    every = -(-len(lengths) // MOST_POINTS)
-    points = list(zip(lengths, precisions, strict=True))[::every]
+    stride = -(-len(lengths) // MOST_POINTS)
+    points = list(zip(lengths, precisions, strict=True))[::stride]
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width)

@@ -65,8 +65,8 @@ class Grid:
         places = range(len(names))
         numbers = [str(k + 1) for k in places]
         tick_labels(sheet, lambda k: self.cell(0, k).middle, places, self.top - 10, numbers, "soft middle")
-        every = 1 if self.tall >= 2 * text_width("0") else 5
-        for k in places[::every]:
+        stride = 1 if self.tall >= 2 * text_width("0") else 5
+        for k in places[::stride]:
             sheet.text(self.left - 8, self.cell(k, 0).centre, numbers[k], "end")
         for k in places if self.beside else ():
             sheet.text(self.left - 8 - number, self.cell(k, 0).centre, self.names[k], "end")

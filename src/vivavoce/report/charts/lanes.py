@@ -51,32 +51,32 @@ class Lanes:
     def _at_sides(self, names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[float]:
         """Names and the lines of texts at the sides of the fields."""
         sheet, top = self.sheet, self.sheet.height
-        at = [top + (k + 0.5) * self.tall for k in range(len(names))]
-        for y, name, lines in zip(at, names, columns, strict=True):
+        middles = [top + (k + 0.5) * self.tall for k in range(len(names))]
+        for y, name, lines in zip(middles, names, columns, strict=True):
             sheet.text(self.left - 8, y, name, "end")
             for k, line in enumerate(lines):
                 sheet.text(self.right + GAP, y + 13 * (k - (len(lines) - 1) / 2), line, self.style)
         sheet.height += self.tall * len(names)
-        return at
+        return middles
 
     def _over_fields(self, names: Sequence[str], texts: Sequence[str]) -> list[float]:
         """Names above the fields, and texts at the end of the same line or on one of their own."""
         sheet, text_room = self.sheet, widest(texts, self.style)
         self.left, self.right = 14.0, sheet.room - 14
-        rest = sheet.room - text_room - GAP
-        one_line = not text_room or rest >= min(widest(names), ENOUGH)
+        width = sheet.room - text_room - GAP
+        one_line = not text_room or width >= min(widest(names), ENOUGH)
         head = LINE_HEIGHT if one_line else 2 * LINE_HEIGHT
-        at = []
+        middles = []
         for name, text in zip(names, texts, strict=True):
-            over = sheet.height + LINE_HEIGHT / 2
-            sheet.text(0, over, name, room=rest if one_line else sheet.room)
+            y = sheet.height + LINE_HEIGHT / 2
+            sheet.text(0, y, name, room=width if one_line else sheet.room)
             if one_line:
-                sheet.text(sheet.room, over, text, f"{self.style} end".strip())
+                sheet.text(sheet.room, y, text, f"{self.style} end".strip())
             else:
-                sheet.text(0, over + LINE_HEIGHT, text, self.style, room=sheet.room)
-            at.append(sheet.height + head + self.tall / 2)
+                sheet.text(0, y + LINE_HEIGHT, text, self.style, room=sheet.room)
+            middles.append(sheet.height + head + self.tall / 2)
             sheet.height += head + self.tall + 2
-        return at
+        return middles
 
     def scale(self, low: float, high: float) -> Scale:
         """A scale along the fields."""
@@ -108,6 +108,6 @@ def tick_labels(
     """The texts of the ticks at a height: of every first, second, … as far as they stay apart."""
     labels = list(texts or tick_texts(ticks))
     gap = (x(ticks[-1]) - x(ticks[0])) / max(1, len(ticks) - 1) or 1.0
-    every = max(1, math.ceil((widest(labels) + 8) / gap))
-    for tick, label in list(zip(ticks, labels, strict=True))[::every]:
+    stride = max(1, math.ceil((widest(labels) + 8) / gap))
+    for tick, label in list(zip(ticks, labels, strict=True))[::stride]:
         sheet.text(x(tick), y, label, style)

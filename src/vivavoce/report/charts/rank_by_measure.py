@@ -51,7 +51,7 @@ def ranks_by_measure(rows: Rows) -> Drawing | str:
         return sheet
 
     says = listed(
-        f"{short(name)} {', '.join(_rank_text(of.get(candidate)) for of in by_measure.values())}"
+        f"{short(name)} {', '.join(_rank_text(ranks.get(candidate)) for ranks in by_measure.values())}"
         for name, candidate in zip(names, candidates, strict=True)
     )
     return drawing(f"Ranks by {listed(map(short, measures))}: {says}", draw)

@@ -50,27 +50,29 @@ def order_before_and_after(rows: Rows) -> Drawing | str:
 
     Rows are those of the candidates by one measure and rephraser; the highest mean stands at the top.
     """
-    both = [row for row in rows if row["mean_before"] is not None]
-    if len(both) < 3:
+    complete = [row for row in rows if row["mean_before"] is not None]
+    if len(complete) < 3:
         return no_chart(rows, "Fewer than three candidates: the sentence says it all.")
-    before, after = (_Order.by(both, column) for column in ("mean_before", "mean_after"))
-    moves = [(name, place, after.names.index(name)) for place, name in enumerate(before.names)]
+    original, reworded = (_Order.by(complete, column) for column in ("mean_before", "mean_after"))
+    moves = [(name, place, reworded.names.index(name)) for place, name in enumerate(original.names)]
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width, 2 * LINE_HEIGHT)
-        names_room, figures_room = widest(before.names), widest(before.figures)
-        right_room = max(widest(after.figures), text_width(AFTER))
+        names_room, figures_room = widest(original.names), widest(original.figures)
+        right_room = max(widest(reworded.figures), text_width(AFTER))
         slope = max(LEAST_SLOPE, min(MOST_SLOPE, width - right_room - names_room - figures_room - 24))
         start = min(names_room + 12 + figures_room, width - right_room - slope - 12)
         stop = start + slope + 12
         sheet.text(0, 8, BEFORE, "soft")
         sheet.text(stop, 8, AFTER, "soft")
-        for name, place, later in moves:
+        for name, place, new_place in moves:
             y = _height(place)
-            sheet.lines("fine" if place == later else "half", [(start + 6, y, stop - 6, _height(later))])
+            sheet.lines(
+                "fine" if place == new_place else "half", [(start + 6, y, stop - 6, _height(new_place))]
+            )
             sheet.text(0, y, name, room=start - figures_room - 8)
-            sheet.text(start, y, before.figures[place], "soft end")
-            sheet.text(stop, y, after.figures[place], "soft")
+            sheet.text(start, y, original.figures[place], "soft end")
+            sheet.text(stop, y, reworded.figures[place], "soft")
         sheet.height = _height(len(moves))
         sheet.notes(["means, the highest at the top; a thick line changes its place"])
         return sheet

@@ -134,9 +134,9 @@ class Sheet:
         ends = "L".join(f"{_place(x)} {_place(y)}" for x, y in points)
         self._path(style, f"M{ends}{'Z' if closed else ''}", [x for x, _ in points], fill)
 
-    def _path(self, style: str, d: str, across: Sequence[float], fill: str | None = None) -> None:
-        if across:
-            self.width = max(self.width, *across)
+    def _path(self, style: str, d: str, xs: Sequence[float], fill: str | None = None) -> None:
+        if xs:
+            self.width = max(self.width, *xs)
             painted = f'fill="{fill}"' if fill else f'class="{style}"'
             self._parts.append(f'<path {painted} d="{d}"/>')
 
@@ -198,14 +198,14 @@ class Sheet:
 
     def legend(self, fills: Mapping[str, str], x: float = 0.0) -> None:
         """Squares with words, next to each other as far as there is room, below everything drawn so far."""
-        at = x
+        left_edge = x
         for word, fill in fills.items():
             width = 17 + text_width(word)
-            if at > x and at + width > self.room:
-                at, self.height = x, self.height + LINE_HEIGHT + 2
-            self.box("outlined", at, self.height + 2, 12, 12, fill=fill)
-            self.text(at + 17, self.height + 8, word)
-            at += width + 16
+            if left_edge > x and left_edge + width > self.room:
+                left_edge, self.height = x, self.height + LINE_HEIGHT + 2
+            self.box("outlined", left_edge, self.height + 2, 12, 12, fill=fill)
+            self.text(left_edge + 17, self.height + 8, word)
+            left_edge += width + 16
         self.height += LINE_HEIGHT + 2
 
 

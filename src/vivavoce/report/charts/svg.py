@@ -31,8 +31,8 @@ INK, SOFT, LINE, PAPER, WASH, MARK, BAND, GOOD, BAD = PALETTE
 STRONGEST = 0.45
 
 
-def _line(colour: str, width: float, **more: object) -> dict[str, object]:
-    return {"stroke": colour, "stroke-width": width, "fill": "none", **more}
+def _line(colour: str, width: float, **attributes: object) -> dict[str, object]:
+    return {"stroke": colour, "stroke-width": width, "fill": "none", **attributes}
 
 
 STYLES: Mapping[str, Mapping[str, object]] = {
@@ -155,10 +155,10 @@ def _attributes(classes: re.Match[str]) -> str:
     )
 
 
-def _in_page(sheet: Sheet, which: str) -> str:
+def _in_page(sheet: Sheet, page: str) -> str:
     x, y, width, height = sheet.view
     shapes = _CLASS.sub(lambda m: f' class="{" ".join("v-" + name for name in m[1].split())}"', sheet.shapes)
-    return f'<svg{which} width="{width}" height="{height}" viewBox="{x} {y} {width} {height}">{shapes}</svg>'
+    return f'<svg{page} width="{width}" height="{height}" viewBox="{x} {y} {width} {height}">{shapes}</svg>'
 
 
 WIDE, NARROW = 632.0, 322.0
@@ -192,10 +192,10 @@ def unique(names: Iterable[object]) -> list[str]:
     """The names, cleaned, with a number after those that come again: charts place rows by name."""
     result: list[str] = []
     for name in map(clean, names):
-        again, n = name, 2
-        while again in result:
-            again, n = f"{name} ({n})", n + 1
-        result.append(again)
+        new_name, n = name, 2
+        while new_name in result:
+            new_name, n = f"{name} ({n})", n + 1
+        result.append(new_name)
     return result
 
 

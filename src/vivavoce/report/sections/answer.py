@@ -43,13 +43,13 @@ class Answer(NamedTuple):
     @property
     def row(self) -> dict[str, Any]:
         """The answer as a row of `--json`."""
-        enough, judge, missing = self.checks
+        power, judge, missing = self.checks
         return {
             **self.standing.primary._asdict(),
             "words": self.headline,
             "settled": self.is_settled,
             "basis": " ".join(self.basis),
-            "enough_cases": enough.phrase,
+            "enough_cases": power.phrase,
             "judge_validated": judge.phrase,
             "missing": missing.phrase,
             "settling": " ".join(self.settling),
@@ -107,8 +107,8 @@ def _not_compared(s: Standing, leader: str) -> str:
     if first := _ranked(s):
         of_judge = " of the judge's scores" if s.results[0]["judge_alone"] else ""
         if len(first) == 1:
-            of = count(len(s.candidates), "candidate")
-            return f"Paired tests{of_judge} put {s.name(first[0])} alone in first place of {of}."
+            candidates = count(len(s.candidates), "candidate")
+            return f"Paired tests{of_judge} put {s.name(first[0])} alone in first place of {candidates}."
         return f"{listed([*map(s.name, first)])} are statistically tied for first by {s.primary.label}."
     end = "highest" if s.unit.criterion.direction == "higher" else "lowest"
     figure = {"pooled": "pooled figure"}.get(s.results[0]["view"], "mean")
@@ -146,8 +146,8 @@ def _basis(s: Standing) -> Iterator[str]:
     yield f"By {s.primary.label} on {s.primary.benchmark} ({s.primary.why})."
     pair = s.open_pair
     if pair is not None or s.results:
-        of = pair or s.results[0]
-        yield f"{count(of['n_items'], 'question')}, {cases(of['n_groups'], of['effective_cases'])}."
+        basis = pair or s.results[0]
+        yield f"{count(basis['n_items'], 'question')}, {cases(basis['n_groups'], basis['effective_cases'])}."
     yield from _brackets(s, pair)
 
 
@@ -155,8 +155,8 @@ def _brackets(s: Standing, pair: Row | None) -> Iterator[str]:
     """What the intervals in the headline hold for, if it has any."""
     if pair is not None:
         if any(row["low_family"] is not None for row in s.leader_pairs):
-            together = f" for all {pair['family']} comparisons together" if (pair["family"] or 1) > 1 else ""
-            yield f"In brackets 95 % intervals{together}."
+            family = f" for all {pair['family']} comparisons together" if (pair["family"] or 1) > 1 else ""
+            yield f"In brackets 95 % intervals{family}."
     elif s.results and s.results[0]["low"] is not None and not _ranked(s):
         yield "In brackets the 95 % interval."
 

@@ -51,7 +51,7 @@ def _summary(rows: Rows, closest: Mapping[tuple[str, str], tuple[float, str]]) -
         matching = (r for r in rows if r["part"] == part and all(r[k] == v for k, v in columns.items()))
         return next(matching, {})
 
-    inside = of("agreement", figure="pearson", contrast="delivered")
+    within_questions = of("agreement", figure="pearson", contrast="delivered")
     yes_no = [r["alike"] for r in rows if r["part"] == "polarity" and r["against"] == "yes_no"]
     separated = None if None in yes_no or not yes_no else "no" if any(yes_no) else "yes"
     benchmark, name = rows[0]["benchmark"], rows[0].get("measure", rows[0]["metric"])
@@ -60,9 +60,9 @@ def _summary(rows: Rows, closest: Mapping[tuple[str, str], tuple[float, str]]) -
         "measure": name,
         "benchmark": benchmark,
         "keep": of("choice", contrast="alone").get("chosen"),
-        "within questions": inside.get("value"),
-        "low": inside.get("low"),
-        "high": inside.get("high"),
+        "within questions": within_questions.get("value"),
+        "low": within_questions.get("low"),
+        "high": within_questions.get("high"),
         "of candidates": of("agreement", figure="kendall").get("value"),
         "most like": neighbour,
         "their correlation": correlation,

@@ -110,7 +110,8 @@ def _no_judge(standing: Standing) -> tuple[State, str]:
 def _missing(standing: Standing) -> tuple[State, str]:
     rows = standing.candidates
     total = {
-        what: sum(row[f"n_{what}"] for row in rows) for what in ("failed", "unscored", *MISSING, "responses")
+        state: sum(row[f"n_{state}"] for row in rows)
+        for state in ("failed", "unscored", *MISSING, "responses")
     }
     silent = total["unanswered"] + total["unreadable"]
     if gaps := [*_gaps(rows, total)]:
@@ -127,7 +128,7 @@ def _missing(standing: Standing) -> tuple[State, str]:
 def _gaps(rows: Sequence[Row], total: Mapping[str, int]) -> Iterator[str]:
     """What the candidates' figures do not rest on."""
     words = {"failed": "failed", "unscored": "not asked or scored"}
-    yield from (f"{total[what]:,} {text}" for what, text in words.items() if total[what])
+    yield from (f"{total[state]:,} {text}" for state, text in words.items() if total[state])
     if order_basis(rows, str):
         yield f"only {count(rows[0]['n_common'], 'question')} shared by all"
 

@@ -69,8 +69,8 @@ def matrix(rows: Rows) -> Figure:
         sentence = f"Pairs of {len(boards)} measures or benchmarks: a matrix holds one of them."
         return figure("All pairs", sentence, "pairs")
     first = rows[0] if rows else {}
-    what = dict.fromkeys(str(first[k]) for k in ("metric", "criterion", "rater") if first.get(k))
-    title = f"All pairs by {', '.join(what)} on {first['benchmark']}" if rows else "All pairs"
+    parts = dict.fromkeys(str(first[k]) for k in ("metric", "criterion", "rater") if first.get(k))
+    title = f"All pairs by {', '.join(parts)} on {first['benchmark']}" if rows else "All pairs"
     return figure(title, _chart(rows), "pairs", title)
 
 
@@ -85,28 +85,28 @@ def matrices(rows: Rows) -> list[Figure]:
 
 def _chart(rows: Rows) -> Drawing | str:
     pairs = {(row["a"], row["b"]): row for row in rows}
-    everyone = _order(rows)
-    if len(everyone) < 3:
+    names_in_order = _order(rows)
+    if len(names_in_order) < 3:
         return "Fewer than three candidates were compared: the verdicts say it all."
-    names = everyone[:MOST_CANDIDATES]
+    names = names_in_order[:MOST_CANDIDATES]
     widest = max((abs(r["difference"]) for r in rows if r["difference"] is not None), default=0.0) or 1.0
     cells = {(a, b): _cell(pairs, a, b) for a, b in permutations(names, 2)}
     figures = (_signed(difference, widest) for difference, _ in cells.values() if difference is not None)
-    least = max((text_width(figure, "bold") for figure in figures), default=0.0) + 6
+    narrowest = max((text_width(figure, "bold") for figure in figures), default=0.0) + 6
     wordy = max(text_width(verdict.words, "small") for _, verdict in cells.values()) + 8
 
     def draw(room: float) -> Sheet:
         sheet = Sheet(room)
-        wide = Grid(Sheet(room), names, widest=84, least=least).size >= wordy
-        grid = Grid(sheet, names, widest=84 if wide else 54, tall=44 if wide else 36, least=least)
-        for (down, row_name), (across, column_name) in product(enumerate(names), repeat=2):
-            spot = grid.cell(down, across)
+        wide = Grid(Sheet(room), names, widest=84, least=narrowest).size >= wordy
+        grid = Grid(sheet, names, widest=84 if wide else 54, tall=44 if wide else 36, least=narrowest)
+        for (row, row_name), (column, column_name) in product(enumerate(names), repeat=2):
+            spot = grid.cell(row, column)
             if row_name == column_name:
                 sheet.box("blank", *_inset(spot, 1))
             else:
                 _draw_cell(sheet, spot, *cells[row_name, column_name], widest, wide=wide)
         sheet.height += 6
-        sheet.notes(_notes(rows, cells, len(everyone) - len(names), wide), grid.indent)
+        sheet.notes(_notes(rows, cells, len(names_in_order) - len(names), wide), grid.indent)
         grid.list_names()
         return sheet
 
@@ -119,9 +119,9 @@ def _chart(rows: Rows) -> Drawing | str:
     return drawing(f"Differences of pairs: {description}", draw)
 
 
-def _inset(spot: Cell, by: float) -> tuple[float, float, float, float]:
+def _inset(spot: Cell, padding: float) -> tuple[float, float, float, float]:
     """The rectangle so far inside the cell: its corner, width and height."""
-    return spot.x + by, spot.y + by, spot.width - 2 * by, spot.height - 2 * by
+    return spot.x + padding, spot.y + padding, spot.width - 2 * padding, spot.height - 2 * padding
 
 
 def _draw_cell(

@@ -90,17 +90,17 @@ def examples(
     of_pair = (pl.col("measure_id") == key) & pl.col("candidate").is_in(pair[:2])
     by_item = _by_item(scores.filter(of_pair), measures[key], primary.benchmark)
     first, second = (by_item.filter(candidate=name).drop("candidate") for name in pair[:2])
-    both = first.join(second, on=ITEM_KEY, suffix="_second")
+    paired = first.join(second, on=ITEM_KEY, suffix="_second")
     sign = 1 if criterion.direction == "higher" else -1
-    both = both.with_columns(loss=sign * (pl.col("value_second") - pl.col("value")))
+    paired = paired.with_columns(loss=sign * (pl.col("value_second") - pl.col("value")))
     if not pair.winner:
-        both = both.with_columns(pl.col("loss").abs())
-    chosen = both.filter(pl.col("loss") > 1e-9).sort(
+        paired = paired.with_columns(pl.col("loss").abs())
+    chosen = paired.filter(pl.col("loss") > 1e-9).sort(
         pl.col("loss").round(9), *ITEM_KEY[1:], descending=[True, False, False]
     )
-    rule = _rule(pair, chosen.height, both.height)
+    rule = _rule(pair, chosen.height, paired.height)
     if not chosen.height:
-        return Examples(pair, rule, (), _none(pair, both.height))
+        return Examples(pair, rule, (), _none(pair, paired.height))
     first_items = chosen.head(MOST_EXAMPLES)
     texts = _texts(answers, first_items.select(ITEM_KEY), pair)
     with_texts = first_items.join(items, on=ITEM_KEY, how="left", maintain_order="left")
@@ -194,9 +194,9 @@ def _rule(pair: Pair, n: int, n_both: int) -> str:
 def _none(pair: Pair, n_both: int) -> str:
     if not n_both:
         return f"{pair.first} and {pair.second} have no question with scores of both."
-    what = "scores lower than" if pair.winner else "differs from"
+    verb = "scores lower than" if pair.winner else "differs from"
     return (
-        f"{pair.first} {what} {pair.second} on none of {count(n_both, 'question')} that both have scores on."
+        f"{pair.first} {verb} {pair.second} on none of {count(n_both, 'question')} that both have scores on."
     )
 
 

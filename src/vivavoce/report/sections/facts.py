@@ -73,9 +73,9 @@ def _by_rater(rater: str) -> str:
 
 def _by(rows: Rows, part: str, column: str) -> dict[tuple[str, str, str, str], list[Mapping[str, Any]]]:
     """The rows of a part by benchmark, rater, a column and signature: two measures may share a rater."""
-    by: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["part"] == part:
             key = (row["benchmark"], row["rater"] or "", row[column], row.get("signature") or "")
-            by.setdefault(key, []).append(row)
-    return by
+            groups.setdefault(key, []).append(row)
+    return groups

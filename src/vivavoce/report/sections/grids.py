@@ -91,10 +91,12 @@ def criteria_grid(
     return Grid(columns, rows[:MOST_CRITERIA], omitted)
 
 
-def _criterion(board: Leaderboard, candidates: Sequence[str], several: bool, is_primary: bool) -> GridRow:
+def _criterion(
+    board: Leaderboard, candidates: Sequence[str], many_candidates: bool, is_primary: bool
+) -> GridRow:
     by_candidate = {row["candidate"]: row for row in board.rows if row["estimate"] is not None}
     name = " · ".join(dict.fromkeys((board.metric, board.criterion)))
-    details = [board.benchmark] if several else []
+    details = [board.benchmark] if many_candidates else []
     if board.size:
         details.append(count(board.size[0], "question"))
     if board.direction == "lower":
@@ -146,11 +148,11 @@ def _omitted(n_candidates: int, n_rows: int, singular: str, plural: str) -> tupl
     return tuple(further)
 
 
-def grid_rows(grid: Grid, of: str) -> list[dict[str, Any]]:
-    """The cells as rows: `of` names the column of what a line is of."""
+def grid_rows(grid: Grid, section: str) -> list[dict[str, Any]]:
+    """The cells as rows; `section` is the column that holds the labels of lines."""
     figures = ("estimate", "low", "high", "n_items", "n_groups")
     return [
-        {of: row.label, "candidate": candidate, "primary": row.is_primary,
+        {section: row.label, "candidate": candidate, "primary": row.is_primary,
          **{name: cell[name] if cell else None for name in figures},
          "reason": None if cell else "no figure"}
         for row in grid.rows

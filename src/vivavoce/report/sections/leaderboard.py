@@ -175,18 +175,18 @@ def _lead(board: Leaderboard) -> str | None:
     best = candidates[0]
     tied = [r["candidate"] for r in candidates if r[column] == best[column]]
     have = "have" if len(tied) > 1 else "has"
-    what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
+    figure = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
     value = number(best[column])
     if best["low"] is not None and not board.basis:
         value += f" ({interval(best['low'], best['high'])})"
     scale = f"{board.scale_words}, " if board.scale_words else ""
     if n == 1:
-        return f"{scale}{_listed(tied)} {have} the {what} {value}."
+        return f"{scale}{_listed(tied)} {have} the {figure} {value}."
     end = "highest" if board.direction == "higher" else "lowest"
     first = scale
     if board.basis:
         first = f"{board.basis} {scale}on these " if scale else f"{board.basis} On these "
-    words = f"{first}{_listed(tied)} {have} the {end} {what}, {value}, of {count(n, 'candidate')}."
+    words = f"{first}{_listed(tied)} {have} the {end} {figure}, {value}, of {count(n, 'candidate')}."
     places = board.ranks.places.items() if board.ranks else ()
     leading = [name for name, place in places if place.split("-")[0] == "1"]
     if len(leading) == 1:

@@ -55,16 +55,16 @@ def profiles(
     short_names = labels(measures)
     newest = findings_of_gaps[-1] if findings_of_gaps else None
     result = []
-    for by, key, measure, benchmark, part in _parts(scores, measures):
-        rows = list(_rows(part, measure.criterion, by))
+    for column, key, measure, benchmark, part in _parts(scores, measures):
+        rows = list(_rows(part, measure.criterion, column))
         parts = list(dict.fromkeys(row["part"] for row in rows))
         if len(parts) < 2:
             continue
         name = short_names[key]
-        title = f"{name} by {by} on {benchmark}"
+        title = f"{name} by {column} on {benchmark}"
         result.append(
             {
-                "by": by,
+                "by": column,
                 "benchmark": benchmark,
                 "metric": measure.metric,
                 "criterion": measure.criterion.criterion,
@@ -73,7 +73,7 @@ def profiles(
                 "direction": measure.criterion.direction,
                 "view": "mean" if measure.criterion.pool == "mean" else "pooled",
                 "title": title,
-                "said": FORMATS if by == "format" else _test_sentence(newest, measure, benchmark),
+                "said": FORMATS if column == "format" else _test_sentence(newest, measure, benchmark),
                 "parts": parts,
                 "rows": rows,
                 "figure": figure(title, _chart(rows, measure.criterion), "profile", title),
@@ -89,15 +89,15 @@ def _parts(
         of_measure = select_rows(scores, (pl.col("measure_id") == key) & (pl.col("edit") == ""))
         for benchmark, part in by_benchmark(of_measure):
             of_results = with_results(part)
-            for by in ("category", "format"):
-                if len(set(of_results[by].unique()) - {None, ""}) > 1:
-                    with_value = of_results.filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
-                    yield by, key_of(measure), measure, benchmark, with_value
+            for column in ("category", "format"):
+                if len(set(of_results[column].unique()) - {None, ""}) > 1:
+                    with_value = of_results.filter(pl.col(column).is_not_null() & (pl.col(column) != ""))
+                    yield column, key_of(measure), measure, benchmark, with_value
 
 
-def _rows(part: pl.DataFrame, criterion: Criterion, by: By) -> Iterator[dict[str, Any]]:
+def _rows(part: pl.DataFrame, criterion: Criterion, column: By) -> Iterator[dict[str, Any]]:
     """A row per candidate and category or format, categories by name."""
-    for (value,), of_part in sorted(part.group_by(by), key=lambda group: str(group[0][0])):
+    for (value,), of_part in sorted(part.group_by(column), key=lambda group: str(group[0][0])):
         if criterion.pool != "mean":
             yield from ({**row, "part": str(value)} for row in _pooled(of_part, criterion))
             continue
@@ -159,15 +159,17 @@ def _test_sentence(finding: Mapping[str, Any] | None, measure: Measure, benchmar
     if finding is None or not rows:
         return UNTESTED
     items = finding["settings"].get("items")
-    on = f" on the items of {items}" if items else ""
+    selection = f" on the items of {items}" if items else ""
     by_candidate = {row["candidate"]: row for row in rows}
     tested = {name: row for name, row in by_candidate.items() if row["differs"] is not None}
     if not tested:
-        return f"Whether profiles differ between categories could not be tested{on}: {_untested(rows)}."
-    who = f"Tested for {count(len(tested), 'candidate')}{on} (Holm over all profiles of the study)"
+        return (
+            f"Whether profiles differ between categories could not be tested{selection}: {_untested(rows)}."
+        )
+    subject = f"Tested for {count(len(tested), 'candidate')}{selection} (Holm over all profiles of the study)"
     undecided = [name for name, row in by_candidate.items() if row.get("depends_on_failed")]
     depends = f" For {and_so(undecided)} it depends on scores that failed." if undecided else ""
-    return f"{who}: {_differing(tested)}{depends}"
+    return f"{subject}: {_differing(tested)}{depends}"
 
 
 def _differing(tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -175,11 +177,11 @@ def _differing(tested: Mapping[str, Mapping[str, Any]]) -> str:
     differing = [f"{name} (p {p_value(row['p_adjusted'])})" for name, row in tested.items() if row["differs"]]
     if not differing:
         return "no profile was shown to differ between categories, so intervals by category are no gaps."
-    rest = len(tested) - len(differing)
-    others = f" For the other {rest} it was not shown." if rest else ""
+    n_similar = len(tested) - len(differing)
+    similar_text = f" For the other {n_similar} it was not shown." if n_similar else ""
     return (
         "the profile differs between categories from that of all candidates for "
-        f"{', '.join(differing)}.{others}"
+        f"{', '.join(differing)}.{similar_text}"
     )
 
 
@@ -204,26 +206,26 @@ def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
         sizes[row["part"]] = max(sizes.get(row["part"], 0), row["n_groups"])
     largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST_PARTS])
     parts = [name for name in sizes if name in largest]
-    everyone = sorted({row["candidate"] for row in rows})
-    names = everyone[:MOST_CANDIDATES]
+    candidates = sorted({row["candidate"] for row in rows})
+    names = candidates[:MOST_CANDIDATES]
     full = len(parts) * len(names) <= MOST_INTERVALS
     by_cell = {(row["candidate"], row["part"]): row for row in rows}
     low, high = min(values), max(values)
-    omissions = _omissions(len(sizes) - len(parts), len(everyone) - len(names))
+    omissions = _omissions(len(sizes) - len(parts), len(candidates) - len(names))
 
     def draw(room: float) -> Sheet:
         sheet = Sheet(room)
         gutter = widest(clean(name) for name in names) + 10
-        above = gutter + 2 * LEAST > room
-        x = 0.0 if above else gutter
-        across = min(len(parts), int((room - x) / LEAST))
-        across = -(-len(parts) // -(-len(parts) // across))  # as many in each band
-        width, tall = min(WIDEST, (room - x) / across), 48.0 if full else 28.0
-        for first in range(0, len(parts), across):
-            band = parts[first : first + across]
+        stacked = gutter + 2 * LEAST > room
+        x = 0.0 if stacked else gutter
+        n_columns = min(len(parts), int((room - x) / LEAST))
+        n_columns = -(-len(parts) // -(-len(parts) // n_columns))  # as many in each band
+        width, tall = min(WIDEST, (room - x) / n_columns), 48.0 if full else 28.0
+        for first in range(0, len(parts), n_columns):
+            band = parts[first : first + n_columns]
             _draw_heads(sheet, x, width, band)
             for name in names:
-                if above:
+                if stacked:
                     sheet.notes([name], style="", most=2)
                 else:
                     sheet.text(x - 8, sheet.height + tall / 2, name, "end")
@@ -278,15 +280,17 @@ def _draw_cell(
     sheet.text(cell.middle, cell.centre - (14 if full else 0), f"{_number(value)}{few}", "bold middle")
     if full:
         n = f"n {row['n_items']} ({row['n_groups']})"
-        for down, text in ((1, _ends(row)), (15, n)):
+        for offset, text in ((1, _ends(row)), (15, n)):
             if text:
-                sheet.text(cell.middle, cell.centre + down, text, "small middle", room=cell.width - 4)
+                sheet.text(cell.middle, cell.centre + offset, text, "small middle", room=cell.width - 4)
 
 
 def _reading_notes(rows: Rows, criterion: Criterion, *, full: bool) -> list[str]:
     """How to read the cells."""
-    what = "estimate, 95 % interval, n questions (cases)" if full else "estimate; intervals are in the table"
-    notes = [f"{what}; stronger colour is higher, {criterion.direction} is better"]
+    content = (
+        "estimate, 95 % interval, n questions (cases)" if full else "estimate; intervals are in the table"
+    )
+    notes = [f"{content}; stronger colour is higher, {criterion.direction} is better"]
     if any(row["estimate"] is not None and _is_few(row) for row in rows):
         notes.append(f"* fewer than {FEW_GROUPS} effective cases: not to be relied on")
     return notes

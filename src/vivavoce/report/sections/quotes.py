@@ -38,9 +38,9 @@ def _with_edits(
     for quote in group.quotes:
         by_edit = _of_repeat(quote, texts.get(quote[1:5], {}))
         yield {"caption": quote.caption, "text": by_edit.get(quote.edit)}
-        others = [edit for edit in by_edit if edit not in ("", quote.edit)] if group.edits else []
+        other_edits = [edit for edit in by_edit if edit not in ("", quote.edit)] if group.edits else []
         # A neutralised text says most; of controls there are many.
-        for edit in sorted(others, key=lambda edit: (edit.startswith("control:"), edit))[:MOST_EDITS]:
+        for edit in sorted(other_edits, key=lambda edit: (edit.startswith("control:"), edit))[:MOST_EDITS]:
             yield {"caption": f"{quote.candidate}, {edit}", "text": by_edit[edit]}
 
 

@@ -80,8 +80,8 @@ class Standing(NamedTuple):
     def command(self) -> str:
         """The command that compares the leader with the others on this criterion; long names are letters."""
         names = [quote(row["candidate"]) for row in self.candidates]
-        both, leader = " ".join(names), f"--against {quote(self.leader or 'A')}"
-        words, short = (both, "A B") if len(names) == 2 else (leader, "--against A")
+        names_text, leader = " ".join(names), f"--against {quote(self.leader or 'A')}"
+        words, short = (names_text, "A B") if len(names) == 2 else (leader, "--against A")
         ending = f"--metric {quote(self.primary.metric)}"
         return f"viva compare {quote(self.run)} {words if len(words) <= LONGEST_NAMES else short} {ending}"
 

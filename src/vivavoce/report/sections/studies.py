@@ -17,10 +17,10 @@ POINTS = ("confidence", "coverage")
 
 
 def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    by: dict[str, list[Mapping[str, Any]]] = {}
+    by_benchmark: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        by.setdefault(row["benchmark"], []).append(row)
-    yield from by.items()
+        by_benchmark.setdefault(row["benchmark"], []).append(row)
+    yield from by_benchmark.items()
 
 
 @section("ranking")
@@ -95,16 +95,16 @@ class Consistency(Section):
     def charts(self, rows: Rows) -> Iterator[Figure]:
         """Stacked shares per benchmark; candidates with identical repeats apart."""
         for benchmark, on_benchmark in _benchmarks(rows):
-            together = [row for row in on_benchmark if row["candidate"] == ""]
-            bars = together if len(together) > 1 else on_benchmark
+            overall = [row for row in on_benchmark if row["candidate"] == ""]
+            bars = overall if len(overall) > 1 else on_benchmark
             yield figure(f"All candidates on {benchmark}", charts.variance_bars(bars), "variance", benchmark)
             title = f"Variance over repeats on {benchmark}"
-            by_prompt = charts.variance_by_prompt(together, "variance_published", "variance over repeats")
+            by_prompt = charts.variance_by_prompt(overall, "variance_published", "variance over repeats")
             yield figure(title, by_prompt, "variance-by-prompt", benchmark)
-            same = [row for row in on_benchmark if row["identical"] and row["s2_pass"]]
-            if len(same) > 1:
+            identical = [row for row in on_benchmark if row["identical"] and row["s2_pass"]]
+            if len(identical) > 1:
                 title = f"Candidates whose repeats are the same text, on {benchmark}"
-                yield figure(title, charts.variance_bars(same), "variance-same-text", benchmark)
+                yield figure(title, charts.variance_bars(identical), "variance-same-text", benchmark)
 
 
 @section("resilience")

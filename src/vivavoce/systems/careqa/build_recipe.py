@@ -70,5 +70,5 @@ class CareQA(BuildRecipe):
     def _refuse_without_model(self) -> None:
         """Raise `InputError` where a model is needed and none is named."""
         if self._translates or self._form != "closed":
-            what = f"translates into {self.to}" if self._translates else f"makes {self._form} questions"
-            self.require_model(self.model, what)
+            task = f"translates into {self.to}" if self._translates else f"makes {self._form} questions"
+            self.require_model(self.model, task)

@@ -93,8 +93,8 @@ def write_results(
     rows = rows.filter(variant="", repeat=repeat)
     benchmarks = sorted({item.benchmark for item in items})
     if len(benchmarks) != 1:
-        what = "both the exam and a package of its questions" if benchmarks else "no items of ClinIQLink"
-        raise SelectionError(f"{run.path} holds {what}: results are of a run that holds one of the two.")
+        content = "both the exam and a package of its questions" if benchmarks else "no items of ClinIQLink"
+        raise SelectionError(f"{run.path} holds {content}: results are of a run that holds one of the two.")
     answers: dict[str, dict[str, str | None]] = {}
     for name, benchmark, item, _, _, status, text in rows.iter_rows():
         if benchmark in (EXAM, QUESTIONS):

@@ -69,11 +69,11 @@ def _check_files(folder: Path, parts: Sequence[tuple[Part, list[Item]]], spec: s
     absent = [part.kind for part, _ in parts if not is_file(folder / f"{part.kind}.json")]
     if absent:
         present = [part.stem for part, _ in parts if part.kind not in absent]
-        some = f"{EXAM}(data=DIR, files=[{', '.join(present)}])"
-        rest = f" For those that are there write {some}." if present else ""
+        example = f"{EXAM}(data=DIR, files=[{', '.join(present)}])"
+        hint = f" For those that are there write {example}." if present else ""
         raise InputError(
             f"{folder} lacks {', '.join(f'{kind}.json' for kind in absent)}: results are a file for each of "
-            f"the {len(parts)} formats of {spec}.{rest} For a board, where what lacks counts as empty, "
+            f"the {len(parts)} formats of {spec}.{hint} For a board, where what lacks counts as empty, "
             "`viva challenge import` takes them."
         )
 

@@ -195,13 +195,13 @@ class ClinIQLink(Metric):
             [(context.once(sided, p.gold), context.once(sided, p.response)) for p in row_pairs]
             for row_pairs in pairs
         ]
-        needed = {text for row_pairs in sides for both in row_pairs for text in texts(*both)}
+        needed = {text for row_pairs in sides for pair in row_pairs for text in texts(*pair)}
         vectors = context.embed(encoder, sorted(needed))
         marked = []
-        for row, row_pairs, both in zip(rows, pairs, sides, strict=True):
+        for row, row_pairs, pair in zip(rows, pairs, sides, strict=True):
             scale = scales[row.item.benchmark]
             mark = partial(self._mark, row, vectors=vectors, scale=scale)
-            marked.append(_best(map(mark, row_pairs, both)))
+            marked.append(_best(map(mark, row_pairs, pair)))
         return marked
 
     def _pairs(self, row: Row) -> list[published.TextPair]:
@@ -266,8 +266,8 @@ class ClinIQLink(Metric):
 
 def _best(values: Iterable[Value]) -> Value:
     """The mark beside the reference that suits the answer best."""
-    none = Value(None, note="the item has no reference", status="set_aside")
-    return max(values, key=lambda value: value.value or 0.0, default=none)
+    no_reference = Value(None, note="the item has no reference", status="set_aside")
+    return max(values, key=lambda value: value.value or 0.0, default=no_reference)
 
 
 def _answer_of(row: Row) -> str:

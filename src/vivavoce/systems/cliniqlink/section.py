@@ -50,7 +50,7 @@ class Overall(Section):
 def leaderboard(rows: Rows) -> list[dict[str, Any]]:
     """The rows of the study of overalls as texts: rank, overall and interval, its parts, rates."""
     overalls = [row for row in rows if row["format"] == OVERALL]
-    several = len({_board(row) for row in overalls}) > 1
+    many_boards = len({_board(row) for row in overalls}) > 1
     columns = {(_board(row), row["candidate"], row["format"]): row["estimate"] for row in rows}
     titles = _part_titles(rows)
     table = []
@@ -58,7 +58,7 @@ def leaderboard(rows: Rows) -> list[dict[str, Any]]:
         by_format = {
             name: columns.get((_board(row), row["candidate"], form)) for form, name in titles.items()
         }
-        board = {"by": row["measure"], "benchmark": row["benchmark"]} if several else {}
+        board = {"by": row["measure"], "benchmark": row["benchmark"]} if many_boards else {}
         table.append(_leaderboard_row(row, by_format, board))
     return table
 

@@ -110,12 +110,12 @@ class DAHL(SourceFolder):
                 raise line.fault(f"it breaks a rule of the paper: {', '.join(decision.grounds)}")
             name, group = content_id(question), _key(line)
             occurrences[name] += 1
-            several = list(categories[group])
+            repeated = list(categories[group])
             meta: dict[str, Any] = {"row": line.number}
             if fault := _fault(question, decision.rules):
                 meta["fault"] = fault
-            if len(several) > 1:
-                meta["categories"] = several
+            if len(repeated) > 1:
+                meta["categories"] = repeated
             return Item(
                 benchmark="dahl",
                 item=name if occurrences[name] == 1 else f"{name}-{occurrences[name]}",

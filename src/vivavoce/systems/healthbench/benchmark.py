@@ -146,10 +146,10 @@ def _open_item(line: SourceLine, name: str) -> Item:
     theme = next((tag for tag in tags if tag.startswith("theme:")), None)
     ideal = line.row.get("ideal_completions_data")
     completion = ideal.get("ideal_completion") if isinstance(ideal, dict) else None
-    rest = [tag for tag in tags if not tag.startswith("theme:")]
+    other_tags = [tag for tag in tags if not tag.startswith("theme:")]
     return _item(
         line, name, "prompt", "rubrics", line.text("prompt_id"), theme and theme.removeprefix("theme:"),
-        completion, {"tags": rest} if rest else {},
+        completion, {"tags": other_tags} if other_tags else {},
     )  # fmt: skip
 
 
@@ -160,12 +160,12 @@ def _tags(value: Any) -> list[str]:
 
 def _professional(line: SourceLine, name: str) -> Item:
     """A row of the Professional set: conversation, rubric_items, its kind, and a physician's response."""
-    about = {key: line.row[key] for key in ("type", "difficulty", "specialty") if line.row.get(key)}
+    labels = {key: line.row[key] for key in ("type", "difficulty", "specialty") if line.row.get(key)}
     identity = line.row.get("id") or line.row.get("prompt_id")
     response = line.row.get("physician_response")
     return _item(
         line, name, "conversation", "rubric_items", str(identity) if identity else "",
-        line.optional("use_case"), response, about,
+        line.optional("use_case"), response, labels,
     )  # fmt: skip
 
 

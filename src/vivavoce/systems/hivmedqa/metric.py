@@ -89,8 +89,8 @@ class MedSynF1(Metric):
         if self.extractor == "auto":
             # Settled here, so that two machines with one signature give the same numbers.
             installed = all(map(_metadata, PACKAGES))
-            which = "file" if self.entities else "scispacy" if installed else "chunk"
-            object.__setattr__(self, "extractor", which)
+            extractor = "file" if self.entities else "scispacy" if installed else "chunk"
+            object.__setattr__(self, "extractor", extractor)
         if (self.extractor == "file") != (self.entities is not None):
             raise ValueError(
                 "extractor=file goes with entities=FILE, and no other extractor does: leave extractor out"

@@ -92,11 +92,11 @@ def split_arguments(texts: Sequence[str]) -> list[tuple[str, str]]:
     by_opening: dict[str, list[str]] = {}
     for text in sorted(set(texts)):
         by_opening.setdefault(text[:OPENING], []).append(text)
-    for rest in by_opening.values():
-        while rest:
-            question = _question(rest)
-            parts |= {t: (question, t[len(question) :].strip()) for t in rest if t.startswith(question)}
-            rest = [text for text in rest if text not in parts]
+    for rows in by_opening.values():
+        while rows:
+            question = _question(rows)
+            parts |= {t: (question, t[len(question) :].strip()) for t in rows if t.startswith(question)}
+            rows = [text for text in rows if text not in parts]
     return [parts[text] for text in texts]
 
 

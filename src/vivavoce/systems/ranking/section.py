@@ -111,16 +111,16 @@ def _lineup(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["among"], row["leaked"]
 
 
-def _sources(rows: Rows, among: str) -> list[dict[str, Any]]:
+def _sources(rows: Rows, board: str) -> list[dict[str, Any]]:
     """A line per source for the charts of estimates, ranks and mean ranks; the best first."""
-    of: dict[str, dict[str, Mapping[str, Any]]] = {}
+    rows_by_source: dict[str, dict[str, Mapping[str, Any]]] = {}
     distance = None
-    for row in (row for row in rows if _lineup(row) == (among, KEEP) or row["figure"] in SPREADS):
+    for row in (row for row in rows if _lineup(row) == (board, KEEP) or row["figure"] in SPREADS):
         if row["candidate"]:
-            of.setdefault(row["candidate"], {})[row["figure"]] = row
+            rows_by_source.setdefault(row["candidate"], {})[row["figure"]] = row
         elif row["figure"] == "critical_difference":
             distance = row["value"]
-    lines = [_line(f, distance) for f in of.values() if {"mean", "rank_of_mean"} <= f.keys()]
+    lines = [_line(f, distance) for f in rows_by_source.values() if {"mean", "rank_of_mean"} <= f.keys()]
     return sorted(lines, key=lambda line: (line["rank"], line["candidate"]))
 
 

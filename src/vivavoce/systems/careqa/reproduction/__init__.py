@@ -65,12 +65,12 @@ def _notes(rows: Mapping[str, Any]) -> tuple[str, ...]:
     compared = {name: row for name, row in cells.items() if row["within_rounding"] is not None}
     if not compared:
         return ("No cell of Figure 1 can be compared.",)
-    outside = ", ".join(outside_rounding(compared))
+    beyond_rounding = ", ".join(outside_rounding(compared))
     n_models = next(iter(compared.values()))["n"]
     n_inside = sum(row["within_rounding"] for row in compared.values())
     return (
         f"{n_inside} of {len(compared)} cells of Figure 1 come out within the rounding of the tables"
-        f"{f'; not: {outside}' if outside else ''}.",
+        f"{f'; not: {beyond_rounding}' if beyond_rounding else ''}.",
         f"Each cell is Pearson's r over the {n_models} smaller models, perplexities with their sign turned.",
     )
 

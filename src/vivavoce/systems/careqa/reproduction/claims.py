@@ -21,9 +21,9 @@ def claims(
     Where the paper prints no figure, a correlation counts as one if its models can tell it from zero at 5 %.
     """
     return [
-        {"what": what, "published": published, "recomputed": recomputed, "holds": holds,
+        {"what": claim, "published": published, "recomputed": recomputed, "holds": holds,
          "why": None if holds else reason}
-        for what, published, recomputed, holds, reason in (
+        for claim, published, recomputed, holds, reason in (
             *_cluster_claims(rows["clusters"]),
             *_figure_claims(rows["figure1"]),
             *_relaxed_claims(tables, paper),
@@ -69,13 +69,15 @@ def _cluster_claims(clusters: Mapping[str, Mapping[str, Any]]) -> Iterator[_Clai
 
 
 def _perplexity_claim(rows: Mapping[str, Mapping[str, Any]]) -> _Claim:
-    below = [f"{d} ({row['perplexity_min']:.3f})" for d, row in rows.items() if row["perplexity_min"] < 0.96]
+    datasets = [
+        f"{d} ({row['perplexity_min']:.3f})" for d, row in rows.items() if row["perplexity_min"] < 0.96
+    ]
     return (
         "word perplexity, byte perplexity and bits per byte correlate above 0.96 on all benchmarks",
         0.96,
         min(row["perplexity_min"] for row in rows.values()),
-        not below,
-        f"below on {', '.join(below)}; the three are transforms of one number, so their ranks agree by "
+        not datasets,
+        f"below on {', '.join(datasets)}; the three are transforms of one number, so their ranks agree by "
         "construction, and r says how skewed their scale is",
     )
 
@@ -95,14 +97,14 @@ def _figure_claims(figure: Mapping[str, Mapping[str, Any]]) -> Iterator[_Claim]:
         return
     yield _sign_claim(cells)
     largest = max(cells, key=lambda name: abs(cells[name]))
-    least = _critical(figure[largest])
-    n_beyond = sum(abs(r) > least for r in cells.values())
+    critical = _critical(figure[largest])
+    n_beyond = sum(abs(r) > critical for r in cells.values())
     yield (
         "every open metric but perplexity correlates very weakly with multiple choice",
         None,
         cells[largest],
         n_beyond == 0,
-        f"{largest} is the strongest; with {figure[largest]['n']} models |r| under {least:.2f} cannot be "
+        f"{largest} is the strongest; with {figure[largest]['n']} models |r| under {critical:.2f} cannot be "
         f"told from zero, and {n_beyond} of {len(cells)} cells lie beyond it",
     )
 

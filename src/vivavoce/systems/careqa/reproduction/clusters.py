@@ -57,11 +57,11 @@ def _pairs(
     }  # fmt: skip
 
 
-def _with(columns: Mapping[str, Floats], name: str, others: Sequence[str]) -> list[float]:
+def _with(columns: Mapping[str, Floats], name: str, names: Sequence[str]) -> list[float]:
     """Pearson's r of one column with each of the others; empty where a column is missing."""
-    if any(metric not in columns for metric in (name, *others)):
+    if any(metric not in columns for metric in (name, *names)):
         return []
-    return [_r(columns[name], columns[metric]) for metric in others]
+    return [_r(columns[name], columns[metric]) for metric in names]
 
 
 def _r(x: Floats, y: Floats, coefficient: Any = "pearson") -> float:

@@ -92,11 +92,11 @@ def _compared(limits: Mapping[str, float], printed: float | None, reason: str | 
     if printed is None:
         return {}
     slack = printed_half_unit(printed) + 1e-9
-    inside = limits["low"] - slack <= printed <= limits["high"] + slack
+    in_limits = limits["low"] - slack <= printed <= limits["high"] + slack
     return {
         "deviation": limits["recomputed"] - printed,
-        "within_rounding": inside,
-        "why": None if inside else reason or "the tables give another figure",
+        "within_rounding": in_limits,
+        "why": None if in_limits else reason or "the tables give another figure",
     }
 
 

@@ -238,8 +238,8 @@ def refuse_unfit(
     numbers = {question.number for question in questions}
     if not numbers:
         raise InputError(f"{paper}: no question was found: are they numbered, with {min(keys)} as the first?")
-    alone = numbers ^ keys.keys()
-    if len(alone) > max(1.0, _UNFIT * len(numbers | keys.keys())):
+    unmatched = numbers ^ keys.keys()
+    if len(unmatched) > max(1.0, _UNFIT * len(numbers | keys.keys())):
         raise InputError(
             f"{key_file} has keys for questions {min(keys)} to {max(keys)} ({len(keys)}), and {paper} has "
             f"{len(numbers)} from {min(numbers)} to {max(numbers)}: are they of one exam?"

@@ -65,9 +65,9 @@ class OpenWordings(Step):
         """Open items with their wordings in `meta`, to be chosen from."""
         items = [part for part in parts if isinstance(part, Item) and self._can_be_open(part)]
         wordings = [self._wordings(prompt, items, lab) for prompt in self.prompts]
-        rest = [part for part in parts if self.closed or not isinstance(part, Item)]
+        skipped = [part for part in parts if self.closed or not isinstance(part, Item)]
         opened = [self._open(item, replies) for item, *replies in zip(items, *wordings, strict=True)]
-        return StepResult.of([*rest, *opened])
+        return StepResult.of([*skipped, *opened])
 
     def _wordings(self, prompt: str, items: Sequence[Item], lab: Lab) -> list[Reply[str]]:
         """What the model makes of each item by a prompt."""

@@ -110,10 +110,10 @@ class Translation(ModelStep):
         if len({option.casefold() for option in options}) < len(options):
             raise Unreadable("two of the options are the same")
         refuse_other_language(f"{question} {' '.join(options)}", self.to)
-        for before, after in [(part.question, question), *zip(part.options, options, strict=True)]:
-            if lost := list(_figures(before, after)):
+        for original, translated in [(part.question, question), *zip(part.options, options, strict=True)]:
+            if lost := list(_figures(original, translated)):
                 raise Unreadable(f"a number or unit was lost: {', '.join(lost)}")
-            if added := list(_figures(after, before)):
+            if added := list(_figures(translated, original)):
                 raise Unreadable(f"a number or unit was added: {', '.join(added)}")
         return Translated(question, options)
 

@@ -158,9 +158,9 @@ def headlines(cases: Sequence[Case], table: Words, encoder: Encoder | None) -> l
     for case in cases:
         field, tolerance = HEADLINES[case.qtype], NEAR if case.qtype in OPEN else EXACT
         scores, reason = _attempt(score, case)
-        ours = None if scores is None else scores[field]
+        value = None if scores is None else scores[field]
         reference = finite(case.scores.get(field))
-        checks.append(Checked(case.id, case.qtype, field, ours, reference, tolerance, reason))
+        checks.append(Checked(case.id, case.qtype, field, value, reference, tolerance, reason))
     return checks
 
 
@@ -180,11 +180,11 @@ def ngrams(cases: Iterable[Case]) -> list[Checked]:
             continue
         pair, reason = _pair(case)
         for field, (metric, criterion) in NGRAMS.items():
-            ours = None
+            value = None
             if pair is not None:
-                ours = 0.0 if pair.echo else _marked(metric, criterion, pair.gold, pair.response)
+                value = 0.0 if pair.echo else _marked(metric, criterion, pair.gold, pair.response)
             reference = finite(case.scores.get(field))
-            checks.append(Checked(case.id, case.qtype, field, ours, reference, EXACT, reason))
+            checks.append(Checked(case.id, case.qtype, field, value, reference, EXACT, reason))
     return checks
 
 
@@ -223,11 +223,11 @@ OVERALL = 0.0006
 """What rounding may put between an overall and the mean of seven columns, all printed to three places."""
 
 
-def by(checked: Sequence[Checked], what: str) -> dict[str, list[Checked]]:
+def by(checked: Sequence[Checked], field: str) -> dict[str, list[Checked]]:
     """The values by type or by field."""
     groups: dict[str, list[Checked]] = {}
     for check in checked:
-        groups.setdefault(getattr(check, what), []).append(check)
+        groups.setdefault(getattr(check, field), []).append(check)
     return groups
 
 
@@ -281,15 +281,15 @@ def _agreeing(checks: Sequence[Checked]) -> tuple[int, int, str, str]:
 def notes(rows: Mapping[str, Any], gram_misses: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """What agrees, what does not and why, what was not computed, and what is not copied."""
     golden, grams = rows["golden"], rows["ngram"]
-    off = [abs(row["recomputed"] - row["published"]) for row in rows["overall"].values()]
-    within = sum(miss <= OVERALL for miss in off)
+    gaps = [abs(row["recomputed"] - row["published"]) for row in rows["overall"].values()]
+    n = sum(miss <= OVERALL for miss in gaps)
     return (
         *(f"Not computed: {miss['what']} of {len(miss['cases'])} cases; {miss['why']}."
           for miss in rows["incomplete"]),
         f"Golden cases: {golden['matched']} of {golden['n']} headline values agree, and {grams['matched']} "
         f"of {grams['n']} n-gram scores.",
-        f"Table 2: {within} of {len(off)} overalls are the mean of the seven columns, to {OVERALL}; greatest "
-        f"deviation {max(off):.5f}.",
+        f"Table 2: {n} of {len(gaps)} overalls are the mean of the seven columns, to {OVERALL}; greatest "
+        f"deviation {max(gaps):.5f}.",
         *(_missed(miss) for miss in (*golden["misses"], *gram_misses)),
         *(f"Not reproduced: {row['what']} (published {row['published']:g}, recomputed "
           f"{row['recomputed']:.4g}): {row['why'] or 'no reason is known'}."

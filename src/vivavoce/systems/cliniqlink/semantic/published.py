@@ -135,10 +135,10 @@ def label_f1(answers: Iterable[ListScores]) -> float:
     for answer in answers:
         keyed = set(answer.gold)
         for text in keyed | answer.picked:
-            what = "tp" if text in keyed and text in answer.picked else "fn" if text in keyed else "fp"
-            counts.setdefault(text, Counter())[what] += 1
-    each = [2 * c["tp"] / (2 * c["tp"] + c["fp"] + c["fn"]) for c in counts.values()]
-    return sum(each) / len(each) if each else 0.0
+            outcome = "tp" if text in keyed and text in answer.picked else "fn" if text in keyed else "fp"
+            counts.setdefault(text, Counter())[outcome] += 1
+    f1_by_label = [2 * c["tp"] / (2 * c["tp"] + c["fp"] + c["fn"]) for c in counts.values()]
+    return sum(f1_by_label) / len(f1_by_label) if f1_by_label else 0.0
 
 
 HEADLINES: Mapping[str, str] = {

@@ -74,14 +74,14 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> str:
 def _cut(file: Path) -> Iterator[Passage]:
     texts = _texts(file)
     for chapter, text in enumerate(texts, 1):
-        several = len(texts) > 1
+        is_split = len(texts) > 1
         end = 0
         for number, span in enumerate(passage_spans(text), 1):
             start = max(span.start, end)  # what the passage before holds already is not asked twice
             end = span.end
             start += len(text[start:end]) - len(text[start:end].lstrip())
-            name = "-".join(map(str, [file.stem, *([chapter] if several else []), number]))
-            place = f"chapter {chapter}, characters" if several else "characters"
+            name = "-".join(map(str, [file.stem, *([chapter] if is_split else []), number]))
+            place = f"chapter {chapter}, characters" if is_split else "characters"
             if start < end:
                 source = f"{file.name}, {place} {start} to {end}"
                 yield Passage(passage=name, text=text[start:end], source=source, group=name)

@@ -119,8 +119,8 @@ def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.Data
     scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
     keys = scores["measure_id"].unique().to_list()
     if len(keys) != 1:
-        what = "scores by several versions" if keys else f"no scores of {one_line(candidate, 60)}"
-        raise InputError(f"{run.path} holds {what} of {metric}: `viva score {run.path} {metric}`.")
+        fault = "scores by several versions" if keys else f"no scores of {one_line(candidate, 60)}"
+        raise InputError(f"{run.path} holds {fault} of {metric}: `viva score {run.path} {metric}`.")
     if "weight" in scores.columns:
         raise InputError(f"{run.path} holds a sample of the exam, and the board ranks by the whole.")
     return table.measures[keys[0]], scores

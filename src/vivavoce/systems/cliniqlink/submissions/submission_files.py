@@ -137,6 +137,6 @@ def _ignored(root: Path) -> tuple[str, ...]:
 
 def _listed(names: Iterable[str]) -> str:
     """The first names, each on one line and cut."""
-    every = [repr(one_line(name, 40)) for name in names]
-    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
-    return ", ".join(every[:MOST_NAMED]) + more
+    texts = [repr(one_line(name, 40)) for name in names]
+    remainder = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    return ", ".join(texts[:MOST_NAMED]) + remainder

@@ -78,19 +78,19 @@ def _of_filters(decisions: Mapping[str, Any]) -> Claim:
 def _of_sizes(
     systems: Sequence[Mapping[str, Any]], trend: Mapping[str, Any], paper: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    within = trend["within"]
+    family = trend["within"]
     yield Claim(
         "larger models hallucinate less",
         None,
         {
-            "upward": within["upward"],
-            "pairs": within["pairs"],
-            "p": within["p"],
+            "upward": family["upward"],
+            "pairs": family["pairs"],
+            "p": family["p"],
             "spearman": trend["spearman"],
         },
-        "holds in part" if within["upward"] == within["pairs"] else "fails",
-        f"inside {within['families']} families {within['upward']} of {within['pairs']} pairs of sizes go "
-        f"upward (exact p {within['p']:.3f}); over {trend['n_systems']} systems of {trend['n_families']} "
+        "holds in part" if family["upward"] == family["pairs"] else "fails",
+        f"inside {family['families']} families {family['upward']} of {family['pairs']} pairs of sizes go "
+        f"upward (exact p {family['p']:.3f}); over {trend['n_systems']} systems of {trend['n_families']} "
         f"families Spearman's rho is {trend['spearman']:.2f} (permutation p {trend['p']:.2f}; "
         f"{trend['low']:.2f} to {trend['high']:.2f} without one family), which shows nothing across families",
     )
@@ -100,18 +100,18 @@ def _of_sizes(
 
 
 def _plateau(trend: Mapping[str, Any], paper: Mapping[str, Any]) -> Claim:
-    beyond = [pair for pair in trend["pairs"] if pair["small"] >= paper["plateau"]]
-    significant = [pair for pair in beyond if pair["p_at_most"] < 0.05]
+    above_plateau = [pair for pair in trend["pairs"] if pair["small"] >= paper["plateau"]]
+    significant = [pair for pair in above_plateau if pair["p_at_most"] < 0.05]
     return Claim(
         "beyond 7 to 8 billion parameters more of them bring no significant improvement",
         None,
-        {f"{p['family']} {p['small']:g}B to {p['large']:g}B": p["p_at_most"] for p in beyond},
+        {f"{p['family']} {p['small']:g}B to {p['large']:g}B": p["p_at_most"] for p in above_plateau},
         "fails" if significant else "not shown",
         "no test is reported; "
         + "; ".join(
             f"{p['family']} gains {p['difference']:.4f}, p at most {p['p_at_most']:.3f} by the greatest "
             f"possible variance if all answers were scored, and under 0.05 if {p['answers_needed']:,} were"
-            for p in beyond
+            for p in above_plateau
         ),
     )
 
@@ -156,17 +156,17 @@ def _of_families(systems: Sequence[Mapping[str, Any]], trend: Mapping[str, Any])
 
 def _of_table_2(systems: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) -> Iterator[Claim]:
     best = max(systems, key=lambda system: system["score"])
-    others = [system for system in systems if system is not best]
+    other_systems = [system for system in systems if system is not best]
     yield Claim(
         "gpt-4o outperforms all models",
         "gpt-4o",
         best["name"],
         "holds in part" if best["name"] == "gpt-4o" else "fails",
         f"it has the highest score, with answers of {best['length']:,} characters beside at most "
-        f"{max(system['length'] for system in others):,}: it was asked otherwise",
+        f"{max(system['length'] for system in other_systems):,}: it was asked otherwise",
     )
-    per_token = {system["name"]: system["length"] / paper["max_tokens"] for system in (best, *others)}
-    longest = max(per_token[system["name"]] for system in others)
+    per_token = {system["name"]: system["length"] / paper["max_tokens"] for system in (best, *other_systems)}
+    longest = max(per_token[system["name"]] for system in other_systems)
     yield Claim(
         "all models answered with one configuration, of at most 256 tokens",
         paper["max_tokens"],
@@ -175,12 +175,12 @@ def _of_table_2(systems: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) 
         f"gpt-4o's answers need {per_token['gpt-4o']:.1f} characters a token to fit, the others at most "
         f"{longest:.1f}; the released code sets no limit for it, and top_p 0.9 for the others",
     )
-    yield from _of_the_order(others, paper)
+    yield from _of_the_order(other_systems, paper)
 
 
-def _of_the_order(others: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) -> Iterator[Claim]:
+def _of_the_order(other_systems: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) -> Iterator[Claim]:
     best: dict[str, float] = {}
-    for system in others:
+    for system in other_systems:
         best[system["family"]] = max(system["score"], best.get(system["family"], 0.0))
     order = sorted(best, key=lambda family: -best[family])
     for place, printed in (("Section 5.1", paper["order"]), ("the caption of Table 2", paper["caption"])):
@@ -230,12 +230,12 @@ def _precision(sample: Mapping[str, Any]) -> str:
 
 def _of_people(agreement: Mapping[str, Any], human: Mapping[str, Any]) -> Iterator[Claim]:
     n, r, low, high = human["n"], agreement["r"], agreement["low"], agreement["high"]
-    inside = agreement["p_low"] <= float(human["p"]) <= agreement["p_high"]
+    in_range = agreement["p_low"] <= float(human["p"]) <= agreement["p_high"]
     yield Claim(
         "Pearson's r with people is 0.5508 over 99 answers, p 3.4927e-09",
         float(human["p"]),
         agreement["p"],
-        "holds" if inside else "fails",
+        "holds" if in_range else "fails",
         f"t with {n - 2} degrees of freedom, within the rounding of r",
     )
     yield Claim(
@@ -247,13 +247,13 @@ def _of_people(agreement: Mapping[str, Any], human: Mapping[str, Any]) -> Iterat
         "correlation says nothing of level, so a checker that is too kind to all has r 1; agreement between "
         "the two people is not reported, nor whose answers the 99 were",
     )
-    least = agreement["detectable_sd"]
+    mde = agreement["detectable_sd"]
     yield Claim(
         "the splitter is reliable: a t test of its units against people's has p above 0.05",
         0.05,
-        {"detectable_sd": least},
+        {"detectable_sd": mde},
         "not shown",
-        f"a paired t test of {n} answers misses a difference under {least:.2f} standard deviations one time "
+        f"a paired t test of {n} answers misses a difference under {mde:.2f} standard deviations one time "
         "in five or more; no difference found is no equivalence, for which a margin is needed; equal numbers "
         "of units are not equal units",
     )
@@ -332,5 +332,5 @@ def _of_the_method() -> Iterator[Claim]:
             "no model was trained on it, and no preference was compared with it",
         ),
     )
-    for what, verdict, reason in rows:
-        yield Claim(what, None, None, verdict, reason)
+    for claim, verdict, reason in rows:
+        yield Claim(claim, None, None, verdict, reason)

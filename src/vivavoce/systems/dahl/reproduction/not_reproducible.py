@@ -60,4 +60,4 @@ def not_reproducible(systems: Sequence[Mapping[str, Any]], human: Mapping[str, A
             "the 2,519 papers, what GPT-4 wrote of them, and what people removed are not released",
         ),
     )
-    return [{"what": what, "published": published, "why": reason} for what, published, reason in rows]
+    return [{"what": claim, "published": published, "why": reason} for claim, published, reason in rows]

@@ -45,14 +45,14 @@ def size_trend(systems: Sequence[Mapping[str, Any]], n: int) -> dict[str, Any]:
     shuffled = stats.permute_systems(
         size, score, coefficient="spearman", rng=np.random.default_rng(_SEED), resamples=9999
     )
-    without = stats.leave_one_out(size, score, coefficient="spearman", families=families)
+    omissions = stats.leave_one_out(size, score, coefficient="spearman", families=families)
     return {
         "spearman": stats.spearman(size, score),
         "p": None if shuffled is None else shuffled.p,
-        "low": without.low,
-        "high": without.high,
+        "low": omissions.low,
+        "high": omissions.high,
         "n_systems": len(sized),
-        "n_families": without.n,
+        "n_families": omissions.n,
         "within": _within(sized),
         "pairs": _pairs(sized, n),
         "cannot_be_said": list(UNTOLD),

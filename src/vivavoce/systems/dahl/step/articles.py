@@ -63,19 +63,19 @@ class Articles(Step):
 
     def _outcomes(self, file: Path, reader: FileReader, contents: dict[str, str]) -> Iterable[Part | Drop]:
         """The passages of an article, or why it is dropped; `contents` are those of earlier articles."""
-        nothing, end = Passage(passage=file.stem, source=file.name, group=file.stem), file.suffix.lower()
+        empty, end = Passage(passage=file.stem, source=file.name, group=file.stem), file.suffix.lower()
         try:
             document, _ = reader.document(file, file.name, _ENDS[end])
         except Unusable as error:
             if str(error) == RETRACTED:
-                return (Drop(nothing, RETRACTED),)
-            return (Drop(nothing, "it cannot be read", str(error)),)
+                return (Drop(empty, RETRACTED),)
+            return (Drop(empty, "it cannot be read", str(error)),)
         sections = _sections(document, pdf=end == ".pdf")
         if end == ".pdf" and _RETRACTED_PDF.search(sections[0][:2_000]):
-            return (Drop(nothing, RETRACTED),)
+            return (Drop(empty, RETRACTED),)
         first = contents.setdefault(content_id(*sections), file.name)
         if first != file.name:
-            return (Drop(nothing, "it repeats another article", first),)
+            return (Drop(empty, "it repeats another article", first),)
         return self._passages(file, document.title, sections)
 
     def _passages(self, file: Path, title: str, sections: Sequence[str]) -> Iterator[Passage]:

@@ -68,7 +68,7 @@ class Chunks:
 
 @cached_by_file
 def _terms(dictionary: Path, lemma: Lemma) -> frozenset[Term]:
-    names = (name for term, others in read_dictionary(dictionary).items() for name in (term, *others))
+    names = (name for term, synonyms in read_dictionary(dictionary).items() for name in (term, *synonyms))
     return terms_of(names, form_of(lemma, folded=False))
 
 
@@ -119,8 +119,8 @@ def _put(chunks_by_name: dict[str, None], words: list[str]) -> None:
 
 def _longest(forms: list[str], place: int, terms: Set[Term]) -> int:
     """How many words from `place` on are the longest of the terms; 0 for none."""
-    most = min(_LONGEST, len(forms) - place) if terms else 0
-    return next((n for n in range(most, 0, -1) if tuple(forms[place : place + n]) in terms), 0)
+    longest = min(_LONGEST, len(forms) - place) if terms else 0
+    return next((n for n in range(longest, 0, -1) if tuple(forms[place : place + n]) in terms), 0)
 
 
 def _runs(text: str) -> Iterator[list[str]]:

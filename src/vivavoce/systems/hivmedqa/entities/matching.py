@@ -107,7 +107,7 @@ def greedy(gold: Sequence[Set[str]], predicted: Sequence[Set[str]]) -> int:
     """
     free = dict(enumerate(predicted))
     for names in gold:
-        met = next((k for k, others in free.items() if not names.isdisjoint(others)), None)
+        met = next((k for k, free_names in free.items() if not names.isdisjoint(free_names)), None)
         if met is not None:
             del free[met]
     return len(predicted) - len(free)

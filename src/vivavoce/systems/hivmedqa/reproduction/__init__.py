@@ -48,8 +48,8 @@ def reproduce(data: Path) -> Reproduction:
     }
     tree = figures(marks, rows, models, printed["test"]["criterion"])
     claims = check_claims(map(_claim, printed["text"]), tree)
-    beyond = check_claims(map(_claim, printed["beyond"]), tree)
-    missed = _cells(rows["table2"]) + [row for row in claims if row["holds"] is False] + beyond
+    further_claims = check_claims(map(_claim, printed["beyond"]), tree)
+    missed = _cells(rows["table2"]) + [row for row in claims if row["holds"] is False] + further_claims
     rows["claims"] = claims
     rows["not_reproduced"] = [
         {name: row[name] for name in ("what", "published", "recomputed", "why")} for row in missed
@@ -59,11 +59,11 @@ def reproduce(data: Path) -> Reproduction:
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:
-    at = row.get("at")
+    place = row.get("at")
     return Claim(
         what=row["what"],
         published=row["published"],
-        at=None if at is None else tuple(map(str, at)),
+        at=None if place is None else tuple(map(str, place)),
         why=row.get("why"),
     )
 

@@ -162,10 +162,10 @@ def reference_gap(marks: Recorded, models: Sequence[str]) -> dict[str, dict[str,
 
     gaps: dict[str, list[float]] = {model: [] for model in models}
     for criterion in JUDGED:
-        without, with_it = means(FREE, criterion), means(JUDGE, criterion)
+        without_reference, with_it = means(FREE, criterion), means(JUDGE, criterion)
         for model in models:
-            if model in without and model in with_it:
-                gaps[model].append(without[model] - with_it[model])
+            if model in without_reference and model in with_it:
+                gaps[model].append(without_reference[model] - with_it[model])
     return {
         model: {
             "mean3": statistics.fmean(gap[:3]) if gap else None,

@@ -88,12 +88,12 @@ def figures(
     """
     mean = {name: {c: row[name]["mean"] for c, row in rows["table2"].items()} for name in SIX}
     category = {name: by_category(marks.column(name)) for name in SIX}
-    nothing = dict.fromkeys(rows["table2"])
+    missing = dict.fromkeys(rows["table2"])
     gaps = {model: gap["mean3"] for model, gap in rows["reference_gap"].items()}
     return {
         "mean": mean,
         "overall": _overall_means(mean, models),
-        "category": {name: {c: nothing | category[name].get(c, {}) for c in CATEGORIES} for name in SIX},
+        "category": {name: {c: missing | category[name].get(c, {}) for c in CATEGORIES} for name in SIX},
         "falls": _falls(category, models),
         "above_four": _above(category["knowledge_recall"].get("3", {}), models, 4.0),
         "drop": {model: row["difference"] for model, row in rows["bias_drop"].items()},
@@ -102,8 +102,8 @@ def figures(
         "question": _questions(marks),
         "variant": {variant: row["mean"] for variant, row in rows["f1_variants"].items()},
         "better": {
-            by: _better(rows["paired"][criterion], p)
-            for by, p in (("iterations", "p_published"), ("cases", "p_holm"))
+            unit: _better(rows["paired"][criterion], p)
+            for unit, p in (("iterations", "p_published"), ("cases", "p_holm"))
         },
     }
 
@@ -130,10 +130,10 @@ def _falls(
         return _mean([category[name].get(place, {}).get(model) for name in JUDGED])
 
     falls: dict[str, int | None] = {}
-    for first, then in (("1", "2"), ("2", "3"), ("1", "3")):
-        both = [(mean(first, model), mean(then, model)) for model in models]
-        present = [(a, b) for a, b in both if a is not None and b is not None]
-        falls[f"{first} to {then}"] = sum(b < a for a, b in present) if len(present) == len(both) else None
+    for first, second in (("1", "2"), ("2", "3"), ("1", "3")):
+        means = [(mean(first, model), mean(second, model)) for model in models]
+        present = [(a, b) for a, b in means if a is not None and b is not None]
+        falls[f"{first} to {second}"] = sum(b < a for a, b in present) if len(present) == len(means) else None
     return falls
 
 
@@ -152,12 +152,14 @@ def _questions(marks: Recorded) -> dict[str, float | None]:
     """The three answers that the text picks out; 3.7 there is c3q06 here, and with the bias c5q06."""
     import polars as pl
 
-    def of(model: str, item: str, criteria: Sequence[str], what: Callable[[Sequence[float]], float]) -> Any:
+    def of(
+        model: str, item: str, criteria: Sequence[str], statistic: Callable[[Sequence[float]], float]
+    ) -> Any:
         scores = marks.scores.filter(
             (pl.col("metric") == JUDGE) & (pl.col("candidate") == model) & (pl.col("alias") == item)
             & pl.col("criterion").is_in(criteria) & pl.col("value").is_not_null()
         )["value"]  # fmt: skip
-        return what(scores.to_list()) if len(scores) else None
+        return statistic(scores.to_list()) if len(scores) else None
 
     nvlm, meditron, gemini = "NVLM-70B", "Meditron 3-70B", "Gemini 2.5 Pro"
     return {

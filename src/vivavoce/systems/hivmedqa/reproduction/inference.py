@@ -116,13 +116,13 @@ def _differences(scores: Recorded) -> dict[str, tuple[list[float], list[str]]]:
 
     items = over_repeats(_meant(scores)).rename({"observed": "y"})
     base = items.filter(pl.col("variant") == "").select("candidate", "item", base="y")
-    both = (
+    paired = (
         items.filter(pl.col("variant").str.starts_with("bias:"))
         .join(base, on=["candidate", "item"], validate="m:1")
         .sort("candidate", "item", "variant")
         .select("candidate", "group", d=pl.col("base") - pl.col("y"))
     )
-    by_candidate = both.group_by("candidate", maintain_order=True).agg("d", "group")
+    by_candidate = paired.group_by("candidate", maintain_order=True).agg("d", "group")
     return {candidate: (d, groups) for candidate, d, groups in by_candidate.iter_rows()}
 
 

@@ -167,9 +167,9 @@ def _check_exam(file: Path, exam: Loaded) -> None:
     expected = {f"c{category}q{n:02}" for category, size in _SIZES.items() for n in range(size)}
     present = {item.name for item in (*exam.items, *exam.others)}
     if odd := sorted(expected ^ present):
-        what = "lacks" if odd[0] in expected else "has, unlike the published one,"
+        fault = "lacks" if odd[0] in expected else "has, unlike the published one,"
         raise InputError(
-            f"{file} {what} the question {odd[0]}: figures can be recomputed from the "
+            f"{file} {fault} the question {odd[0]}: figures can be recomputed from the "
             f"{ITEMS_IN_ALL} published questions only."
         )
     pairs = _count_pairs(exam)
@@ -215,8 +215,8 @@ def _f1_imports(
     for variant in variants:
         all_models = medsynf1(variant) == SIX["medsynf1"][0]
         if any(variant == name and (all_models or model == CEILING) for name, model in f1_columns):
-            only = {} if all_models else {"model": CEILING}
-            yield f1, medsynf1(variant), ("f1",), {"variant": variant, **only}
+            filters = {} if all_models else {"model": CEILING}
+            yield f1, medsynf1(variant), ("f1",), {"variant": variant, **filters}
 
 
 def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:

@@ -78,8 +78,8 @@ def _greatest(table: Mapping[str, Mapping[str, Mapping[str, float | None]]], nam
     deviations = []
     for figure in ("mean", "sd"):
         pairs = [(row[name][figure], row[name][f"published_{figure}"]) for row in table.values()]
-        off = [abs(a - b) for a, b in pairs if a is not None and b is not None]
-        deviations.append(f"{max(off):.4f}" if off else "-")
+        differences = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+        deviations.append(f"{max(differences):.4f}" if differences else "-")
     return " / ".join(deviations)
 
 
@@ -156,14 +156,14 @@ def _left_out(omitted: Mapping[str, Any]) -> list[str]:
     sentences += [f"Left out of its four categories: {', '.join(unstated)}."] if unstated else []
     if not omitted["unparsed"]:
         return sentences
-    of = ", ".join(dict.fromkeys(row["candidate"] for row in omitted["unparsed_rows"]))
+    candidates = ", ".join(dict.fromkeys(row["candidate"] for row in omitted["unparsed_rows"]))
     n: dict[str, int] = {}
     for row in omitted["unparsed_rows"]:
         n[row["item"]] = n.get(row["item"], 0) + 1
     items = ", ".join(f"{item} x {times}" for item, times in n.items())
     sentences.append(
         f"{omitted['unparsed']} rows of the judge that could not be read are set aside, all six figures "
-        f"with them ({of}: {items}); the paper says they count 0."
+        f"with them ({candidates}: {items}); the paper says they count 0."
     )
     for candidate, means in omitted["zero"].items():
         figures = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
@@ -173,7 +173,7 @@ def _left_out(omitted: Mapping[str, Any]) -> list[str]:
 
 def _legible(table: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> str:
     cells = [cell for row in table.values() for cell in row.values() if cell["published_mean"] is not None]
-    off = [
+    unequal = [
         abs(recomputed - printed)
         for cell in cells
         for recomputed, printed in (
@@ -182,8 +182,8 @@ def _legible(table: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> s
         )
         if recomputed is not None and printed is not None
     ]
-    greatest = f"; greatest deviation {max(off):.4f}" if off else ""
-    return f"Table 2: {len(off)} of {2 * len(cells)} legible figures recomputed{greatest}."
+    greatest = f"; greatest deviation {max(unequal):.4f}" if unequal else ""
+    return f"Table 2: {len(unequal)} of {2 * len(cells)} legible figures recomputed{greatest}."
 
 
 def _counted(counts: Mapping[str, Any]) -> list[str]:

@@ -168,19 +168,19 @@ class CasiMedicos(SourceFolder):
 
     def _test_items(self) -> Iterator[Item | Exclusion]:
         path, gold_path = (self._test_file(source) for source in ("No_Argument", "Expert"))
-        same: dict[tuple[str, Task], list[Rotation]] = {}
+        by_text: dict[tuple[str, Task], list[Rotation]] = {}
         for row in read_rotations(path):
-            same.setdefault((row.text, row.task), []).append(row)
+            by_text.setdefault((row.text, row.task), []).append(row)
         leaks = _Leaks(row for file in self._training_files("train").values() for row in read_rotations(file))
         items: dict[int | str, Item] = {}
-        for g, rows in enumerate(same.values()):
+        for g, rows in enumerate(by_text.values()):
             check_places(path, rows)
             leak = leaks.of(rows[0])
             meta = {"g": g, "row": rows[0].line.number, **({"leak": leak} if leak else {})}
             item = self._item("test", rows[0].text, rows[0], meta)
             items |= {row.line.number: item for row in rows[:: len(PLACES)]}  # several: it stands there twice
         gold = arguments_in(gold_path, list(items.values()))
-        lines = [row.line for rows in same.values() for row in rows[:: len(PLACES)]]
+        lines = [row.line for rows in by_text.values() for row in rows[:: len(PLACES)]]
 
         def with_gold(line: SourceLine) -> Item:
             item = items[line.number]
@@ -220,13 +220,13 @@ class CasiMedicos(SourceFolder):
             for of_task in rows.values():
                 check_places(path, of_task.get(source, ()))
         for g, by_source in enumerate(rows.values()):
-            texts = [row.text for some in by_source.values() for row in some]
+            texts = [row.text for of_source in by_source.values() for row in of_source]
             parts = dict(zip(texts, split_arguments(texts), strict=True))
             wordings = Counter(question for question, _ in map(parts.__getitem__, texts))
             question = max(sorted(wordings), key=wordings.__getitem__)
             arguments = {
-                source: tuple(parts[row.text][1] for row in sorted(some, key=lambda row: row.place))
-                for source, some in by_source.items()
+                source: tuple(parts[row.text][1] for row in sorted(of_source, key=lambda row: row.place))
+                for source, of_source in by_source.items()
             }
             first = next(iter(by_source.values()))[0]
             item = self._item(split, question, first, {"g": g, "row": first.line.number})

@@ -163,8 +163,8 @@ def _targets(labels: Mapping[str, int]) -> dict[Split, Counter[str]]:
     sizes = dict(_SIZES)
     smaller: tuple[Split, ...] = ("test", "dev")
     for split in smaller:
-        total, of = train.total(), sum(sizes.values())
-        n = round(total * sizes.pop(split) / of)
+        total, planned = train.total(), sum(sizes.values())
+        n = round(total * sizes.pop(split) / planned)
         products = {label: number * n for label, number in train.items()}
         targets[split] = Counter({label: product // max(1, total) for label, product in products.items()})
         by_remainder = sorted(products, key=lambda label: -(products[label] % max(1, total)))

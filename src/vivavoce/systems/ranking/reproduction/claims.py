@@ -107,13 +107,13 @@ def _of_orders(scores: PublishedScores, agreeing: Sequence[str]) -> Iterator[Jud
         ("misinformation", "on misinformation the LLM-trained evaluator perfectly matches people"),
         ("nli", "on NLI it is similar, with Llama 3 first"),
     ):
-        same = task in agreeing
+        agrees = task in agreeing
         yield JudgedClaim(
             words,
             {"first": scores.paper["people_first"][task]},
             scores.order(task, "llm", scores.primaries),
-            "holds in part" if same else "fails",
-            f"the model that people rank first is{'' if same else ' not'} first; {unread}"
+            "holds in part" if agrees else "fails",
+            f"the model that people rank first is{'' if agrees else ' not'} first; {unread}"
             + ("" if task != "nli" else "; people's own ranks do not differ there (Friedman's p 0.561)"),
         )
 
@@ -228,8 +228,8 @@ def _of_rotations(scores: PublishedScores, grid: Mapping[str, Any]) -> Iterator[
         f"argument does. Only its scores change with the rotation: {label['n'] - label['multiples']} of "
         f"{label['n']} are no k/{grid['items']}",
     )  # fmt: skip
-    others = [row for source, row in grid["by_source"].items() if source != "label_only"]
-    n_others, n_multiples = sum(row["n"] for row in others), sum(row["multiples"] for row in others)
+    sources = [row for source, row in grid["by_source"].items() if source != "label_only"]
+    n_others, n_multiples = sum(row["n"] for row in sources), sum(row["multiples"] for row in sources)
     yield JudgedClaim(
         "five rotations of each item reduce label bias",
         5,

@@ -66,7 +66,7 @@ def deviations(scores: PublishedScores, rows: Means) -> dict[str, Any]:
     is not that of the runs.
     """
     by_runs: dict[str, dict[str, int]] = {}
-    neither, differing = [], []
+    unexplained, differing = [], []
     for (task, column, source), cell in cells(rows):
         evaluator, mixture = scores.columns(task)[column]
         place = {"task": task, "evaluator": column, "source": source}
@@ -82,8 +82,8 @@ def deviations(scores: PublishedScores, rows: Means) -> dict[str, Any]:
             counts[kind] += fit
         if not any(fits.values()):
             counts["neither"] += 1
-            neither.append({**place, **{key: cell[key] for key in _SDS}})
-    return {"runs": by_runs, "neither": neither, "means": differing}
+            unexplained.append({**place, **{key: cell[key] for key in _SDS}})
+    return {"runs": by_runs, "neither": unexplained, "means": differing}
 
 
 _SDS = ("published_sd", "sd_population", "sd_sample")
@@ -129,7 +129,7 @@ def _grid(scores: PublishedScores, task: str) -> dict[str, Any]:
     by_source: dict[str, dict[str, int]] = {
         source: {"n": 0, "multiples": 0} for source in scores.sources(task)
     }
-    rest = []
+    remaining = []
     for evaluator in scores.evaluators:
         for of_run in scores.runs[task, evaluator].values():
             for source, score in of_run.items():
@@ -137,12 +137,12 @@ def _grid(scores: PublishedScores, task: str) -> dict[str, Any]:
                 fits = is_share(score, items)
                 by_source[source]["multiples"] += fits
                 if not fits:
-                    rest.append(score)
+                    remaining.append(score)
     return {
         "items": items,
         "n": sum(counts["n"] for counts in by_source.values()),
         "multiples": sum(counts["multiples"] for counts in by_source.values()),
-        "rotations": None if rotations is None else sum(is_share(s, items * rotations) for s in rest),
+        "rotations": None if rotations is None else sum(is_share(s, items * rotations) for s in remaining),
         "by_source": by_source,
         "half_width": 100 * _Z * 0.5 / math.sqrt(items),
     }

@@ -65,4 +65,4 @@ def not_reproducible(paper: Mapping[str, Any]) -> list[dict[str, Any]]:
             "a training question",
         ),
     )
-    return [{"what": what, "published": published, "why": reason} for what, published, reason in rows]
+    return [{"what": claim, "published": published, "why": reason} for claim, published, reason in rows]

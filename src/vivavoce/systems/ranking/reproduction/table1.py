@@ -69,5 +69,7 @@ def _other_set(scores: PublishedScores, task: str, evaluator: str, published: fl
 
 
 def _control(scores: PublishedScores, task: str, evaluator: str, published: float | None) -> str | None:
-    same = [s for s in scores.paper["controls"][task] if near(published, scores.mean(task, evaluator, s))]
-    return f"it is the score of {same[0]}, a control" if same else None
+    equal_sources = [
+        s for s in scores.paper["controls"][task] if near(published, scores.mean(task, evaluator, s))
+    ]
+    return f"it is the score of {equal_sources[0]}, a control" if equal_sources else None

@@ -130,9 +130,9 @@ def _on_arguments(
                     yield from panel_rows(lineup, board, scores)
 
 
-def _widest(lines: Sequence[Lineup], of: Lineup) -> str:
+def _widest(lines: Sequence[Lineup], lineup: Lineup) -> str:
     """What the widest lineup of a benchmark is among."""
-    lineups_there = {line.among for line in lines if line.scores.benchmark == of.scores.benchmark}
+    lineups_there = {line.among for line in lines if line.scores.benchmark == lineup.scores.benchmark}
     return EVERYTHING if EVERYTHING in lineups_there else ARGUMENTS
 
 

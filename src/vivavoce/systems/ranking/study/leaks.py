@@ -42,8 +42,8 @@ def items_to_drop(leaks: list[Leak], benchmark: str) -> dict[str, set[tuple[str,
     """What a sensitivity analysis leaves out: items that repeat, and near ones too where there are any."""
     of_benchmark = [leak for leak in leaks if leak.benchmark == benchmark]
     repeated = {(leak.item, leak.variant) for leak in of_benchmark if leak.text.startswith(REPEATS)}
-    every = {(leak.item, leak.variant) for leak in of_benchmark}
-    sets = {DROP: repeated, DROP_NEAR: every if every != repeated else set()}
+    leaked = {(leak.item, leak.variant) for leak in of_benchmark}
+    sets = {DROP: repeated, DROP_NEAR: leaked if leaked != repeated else set()}
     return {name: items for name, items in sets.items() if items}
 
 

@@ -25,8 +25,8 @@ def length_rows(lineup: Lineup, scores: ScoreTable) -> Iterator[ArgumentsRow]:
     table = lineup.scores
     words = _words(lineup, scores)
     has_text = ~np.isnan(words)
-    for at, name in enumerate(table.sources):
-        mean = float(words[at][has_text[at]].mean()) if has_text[at].any() else None
+    for column, name in enumerate(table.sources):
+        mean = float(words[column][has_text[column]].mean()) if has_text[column].any() else None
         yield family_row(
             table,
             "length",
@@ -34,7 +34,7 @@ def length_rows(lineup: Lineup, scores: ScoreTable) -> Iterator[ArgumentsRow]:
             candidate=name,
             role=table.roles[name],
             value=mean,
-            n=int(has_text[at].sum()),
+            n=int(has_text[column].sum()),
             reason=None if mean is not None else "no argument with a text",
         )
     if not table.items or len(table.sources) < 2:
@@ -85,8 +85,10 @@ def _within(lineup: Lineup, words: Floats, has_text: np.ndarray) -> ArgumentsRow
 
 def _ranks(values: Floats) -> Floats:
     """Mid-ranks of a few values, the lowest first."""
-    near = np.round(values, 9)
-    return np.asarray((near[:, None] > near).sum(axis=1) + ((near[:, None] == near).sum(axis=1) + 1) / 2)
+    rounded = np.round(values, 9)
+    return np.asarray(
+        (rounded[:, None] > rounded).sum(axis=1) + ((rounded[:, None] == rounded).sum(axis=1) + 1) / 2
+    )
 
 
 def _words(lineup: Lineup, scores: ScoreTable) -> Floats:

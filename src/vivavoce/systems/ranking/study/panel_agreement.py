@@ -75,8 +75,10 @@ def _names_on_board(table: SourceScores, board: Board, scores: ScoreTable) -> Ma
         .filter(pl.col("text").is_not_null())
         .join(of_benchmark, on=ITEM_KEY)
     )
-    same = texts.group_by("candidate").agg((pl.col("text").str.strip_chars() == pl.col("reference")).all())
-    for name, alike in same.sort("candidate").iter_rows():
+    is_reference = texts.group_by("candidate").agg(
+        (pl.col("text").str.strip_chars() == pl.col("reference")).all()
+    )
+    for name, alike in is_reference.sort("candidate").iter_rows():
         if alike and name in names and table.roles[name] == "ceiling" and name not in board.systems:
             names[name] = REFERENCE
     return names

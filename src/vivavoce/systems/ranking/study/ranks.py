@@ -55,8 +55,8 @@ def lineups(table: SourceScores, dropped: dict[str, set[tuple[str, str]]]) -> It
         part = table.of(sources)
         for leaked in (KEEP, *dropped):
             left_out = dropped.get(leaked, set())
-            rest = part.on([item not in left_out for item in part.items])
-            yield Lineup(among, leaked, rest.complete, rest.filled)
+            clean = part.on([item not in left_out for item in part.items])
+            yield Lineup(among, leaked, clean.complete, clean.filled)
 
 
 def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
@@ -76,13 +76,13 @@ def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
     }
     few = too_few(scores.groups)
     tested = None if few else _tested(lineup)
-    for at, name in enumerate(scores.sources):
+    for column, name in enumerate(scores.sources):
         of_source = {"candidate": name, "role": scores.roles[name], **shared}
         yield _mean_row(lineup, name, few)
         for figure, values in ranks.items():
             open_ranks = {}
             if tested and figure == "rank_of_mean":
-                interval, observed = tested.ranked.intervals[at], tested.observed.intervals[at]
+                interval, observed = tested.ranked.intervals[column], tested.observed.intervals[column]
                 open_ranks = {
                     "low": float(interval.best),
                     "high": float(interval.worst),
@@ -90,16 +90,16 @@ def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
                 }
             reason = few if figure == "rank_of_mean" else None
             yield family_row(
-                scores, "ranks", figure, value=float(values[at]), reason=reason, **of_source, **open_ranks
+                scores, "ranks", figure, value=float(values[column]), reason=reason, **of_source, **open_ranks
             )
     yield from _order_rows(lineup, tested, few)
 
 
 def _mean_row(lineup: Lineup, name: str, reason: str | None) -> ArgumentsRow:
     """A source's mean over items and runs, with its interval by case."""
-    scores, at = lineup.scores, lineup.scores.sources.index(name)
+    scores, column = lineup.scores, lineup.scores.sources.index(name)
     criterion = scores.family.criterion
-    values = scores.means[at] * scores.sign
+    values = scores.means[column] * scores.sign
     estimate = by_mean(values, scores.groups, low=criterion.low, high=criterion.high) if len(values) else None
     return family_row(
         scores,
@@ -112,7 +112,7 @@ def _mean_row(lineup: Lineup, name: str, reason: str | None) -> ArgumentsRow:
         value=float(values.mean()) if len(values) else None,
         low=estimate.low if estimate else None,
         high=estimate.high if estimate else None,
-        n_failed=int((lineup.filled or scores).failed[at].sum()),
+        n_failed=int((lineup.filled or scores).failed[column].sum()),
         n_unanswered=scores.silent[name],
         reason=(estimate.reason if estimate else None) or (reason if not len(values) else None),
     )
@@ -181,8 +181,8 @@ def order_text(lineup: Lineup) -> str:
     """The sources by mean score, the best first, with = between equal ones."""
     means = lineup.scores.means.mean(axis=1)
     ranks = stats.mean_ranks(means[:, None])
-    order = sorted(range(len(ranks)), key=lambda at: (ranks[at], lineup.scores.sources[at]))
+    order = sorted(range(len(ranks)), key=lambda place: (ranks[place], lineup.scores.sources[place]))
     text = lineup.scores.sources[order[0]]
-    for before, at in pairwise(order):
-        text += (" = " if ranks[before] == ranks[at] else " > ") + lineup.scores.sources[at]
+    for previous, place in pairwise(order):
+        text += (" = " if ranks[previous] == ranks[place] else " > ") + lineup.scores.sources[place]
     return text

@@ -36,10 +36,10 @@ def _by_family(rows: Sequence[ArgumentsRow]) -> dict[tuple[str, str, str, str], 
 
 def _across(row: ArgumentsRow) -> str:
     """Whether evaluators that score higher on the task agree more with a panel."""
-    what = f"{row.against} on {row.benchmark}: score on the task against agreement with the panel"
+    subject = f"{row.against} on {row.benchmark}: score on the task against agreement with the panel"
     if row.value is None:
-        return f"{what}: {row.reason}."
-    return f"{what}, over {count(row.n or 0, 'evaluator')}: tau-b {row.value:.2f}."
+        return f"{subject}: {row.reason}."
+    return f"{subject}, over {count(row.n or 0, 'evaluator')}: tau-b {row.value:.2f}."
 
 
 def _pick(
@@ -137,10 +137,10 @@ def _figure(
 
 def _by_item(rows: Sequence[ArgumentsRow], panel: str | None) -> str:
     """How a family agrees with a panel inside questions."""
-    within, first = (_figure(rows, "panel", figure, panel) for figure in ("within", "top1"))
+    within_items, first = (_figure(rows, "panel", figure, panel) for figure in ("within", "top1"))
     text = ""
-    if within and within.value is not None:
-        text = f"; inside questions {within.value:.2f}{interval_text(within)}"
+    if within_items and within_items.value is not None:
+        text = f"; inside questions {within_items.value:.2f}{interval_text(within_items)}"
     if first and first.value is not None:
         text += f"; its best is the panel's in {first.value:.0%} of questions{interval_text(first)}"
     return text
@@ -161,21 +161,23 @@ def _other_winners(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
             best = min(ranks.values())
             first[figure] = and_so(sorted(name for name, rank in ranks.items() if rank <= best + 1e-9))
     if len(set(first.values())) > 1:
-        by = {
+        winners = {
             "rank_of_mean": "mean",
             "mean_run_rank": "mean rank over runs",
             "mean_instance_rank": "mean rank over questions",
         }
-        yield "first by " + "; by ".join(f"{by[figure]} {name}" for figure, name in first.items()) + "."
+        yield "first by " + "; by ".join(f"{winners[figure]} {name}" for figure, name in first.items()) + "."
 
 
 def _without_leaks(rows: Sequence[ArgumentsRow], leaked: str, words: str) -> Iterator[str]:
-    for among, of in ((EVERYTHING, ", floors included"), (ARGUMENTS, "")):
-        before, after = (_pick(rows, "order", "order", among, choice) for choice in (KEEP, leaked))
-        if before and after:
-            n = (before[0].n_items or 0) - (after[0].n_items or 0)
-            same = "the same order" if before[0].text == after[0].text else str(after[0].text)
-            yield f"without the {count(n, 'question')} that {words}{of}: {same}."
+    for among, scope in ((EVERYTHING, ", floors included"), (ARGUMENTS, "")):
+        all_items, clean_items = (_pick(rows, "order", "order", among, choice) for choice in (KEEP, leaked))
+        if all_items and clean_items:
+            n = (all_items[0].n_items or 0) - (clean_items[0].n_items or 0)
+            comparison = (
+                "the same order" if all_items[0].text == clean_items[0].text else str(clean_items[0].text)
+            )
+            yield f"without the {count(n, 'question')} that {words}{scope}: {comparison}."
             return
 
 

@@ -136,14 +136,14 @@ class SourceScores(NamedTuple):
 
     def of(self, sources: Sequence[str]) -> "SourceScores":
         """The table of some sources, in that order."""
-        at = [self.sources.index(name) for name in sources]
+        columns = [self.sources.index(name) for name in sources]
         return self._replace(
             sources=tuple(sources),
-            values=self.values[at],
-            low=self.low[at],
-            high=self.high[at],
-            counted=self.counted[at],
-            failed=self.failed[at],
+            values=self.values[columns],
+            low=self.low[columns],
+            high=self.high[columns],
+            counted=self.counted[columns],
+            failed=self.failed[columns],
         )
 
     def on(self, members: Any) -> "SourceScores":

@@ -41,10 +41,10 @@ def _of_source(table: SourceScores, name: str, mixture: str, run: str) -> Iterat
     means = table.values[table.sources.index(name)].mean(axis=0) * table.sign
     parts = stats.item_variance(means, np.array([key for key, _ in table.runs]))
     yield row("between_mixtures", ddof=1, reason=alone, **_between(parts, alone))
-    within = None if parts.s2_within is None else math.sqrt(parts.s2_within)
-    if within is None:
+    within_sd = None if parts.s2_within is None else math.sqrt(parts.s2_within)
+    if within_sd is None:
         lone = f"one {run} of each {mixture}"
-    yield row("between_runs", value=within, ddof=table.n_raters, reason=lone)
+    yield row("between_runs", value=within_sd, ddof=table.n_raters, reason=lone)
     for ddof in (1, 0):
         yield row("of_all_runs", value=float(np.std(means, ddof=ddof)), ddof=ddof)
 
