@@ -13,7 +13,7 @@ from vivavoce.report.sections.earlier import scores_by_day
 from vivavoce.report.sections.examples import leading_pair
 from vivavoce.report.sections.grids import overall_row
 from vivavoce.run.run import Run
-from vivavoce.store.calls import response_days
+from vivavoce.store.call_log import response_days
 from vivavoce.studies.primary import Primary
 
 

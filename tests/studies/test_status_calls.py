@@ -9,7 +9,8 @@ import pytest
 from tests.studies.making import exam, marked, row, twins
 
 from vivavoce.run.run import Run, open_run
-from vivavoce.store.calls import CallRecord, spent
+from vivavoce.store.call_log import call_totals
+from vivavoce.store.calls import CallRecord
 from vivavoce.store.integrity import rehash
 from vivavoce.studies.leaderboard.status import CALLS, COLUMNS, QUESTIONS
 
@@ -104,7 +105,7 @@ def test_a_real_collect_is_on_the_bill(tmp_path: Path) -> None:
     run = open_run(tmp_path / "run.viva")
     run.collect(exam(tmp_path, ["q1", "q2"]), models=["baseline/echo"])
     with run.file.reading() as db:
-        (paid,) = spent(db)
+        (paid,) = call_totals(db)
     found = bill(run)
     assert (2, 0) == (found["calls"], found["failed"])
     assert paid["model"] == found["model"]

@@ -20,7 +20,7 @@ from vivavoce.run.tables.stored_benchmarks import shown_exclusions
 from vivavoce.run.tables.stored_findings import checked_findings, stored_findings
 from vivavoce.run.tables.unit_rows import evidence_by_measure, with_units
 from vivavoce.store import read
-from vivavoce.store.calls import response_days
+from vivavoce.store.call_log import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparisons
 from vivavoce.store.integrity import check_texts

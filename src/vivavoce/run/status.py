@@ -18,7 +18,7 @@ from vivavoce.run.shards.joining import as_json, own_shard_rows
 from vivavoce.run.shards.own_part import items_to_score
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store import read
-from vivavoce.store.calls import failed_calls, spent
+from vivavoce.store.call_log import call_totals, failed_calls
 from vivavoce.store.cases import run_cases
 from vivavoce.store.exclusions import exclusion_lists
 from vivavoce.store.runfile import RunFile
@@ -49,9 +49,9 @@ def run_status(run: RunFile) -> Finding:
 
 
 def calls_with_causes(db: sqlite3.Connection) -> list[dict[str, Any]]:
-    """The rows of `store.calls.spent`; where calls failed, with the last cause and what to do about it."""
+    """The rows of `call_totals`; where calls failed, with the last cause and what to do about it."""
     failed = failed_calls(db)
-    rows = spent(db)
+    rows = call_totals(db)
     for row in rows:
         calls = failed.get((row["model"], row["endpoint"], row["purpose"]))
         if calls is None:

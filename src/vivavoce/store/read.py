@@ -5,7 +5,7 @@ import math
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core.conversations import Message
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, ResponseStatus, Role, Unit
@@ -77,6 +77,16 @@ def _check_measure(measure: Measure) -> None:
             raise ValueError("a range ends at a number")
         if c.smallest_difference is not None and c.smallest_difference <= 0:
             raise ValueError("a difference that matters is above 0")
+
+
+def measure_probe(db: sqlite3.Connection, measure: int) -> str:
+    """The probe whose records a measure scores, '' where it scores words or nothing yet."""
+    (probe,) = db.execute(
+        "SELECT coalesce(max(probe), '') FROM scores JOIN responses USING (response_id) "
+        "JOIN edits USING (edit_id) WHERE measure_id = ?",
+        (measure,),
+    ).fetchone()
+    return str(probe)
 
 
 class HashedItem(NamedTuple):
@@ -244,6 +254,23 @@ def events(db: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
     """What happened to the run of this kind, oldest first: `made_at` and the event's own record."""
     rows = db.execute("SELECT made_at, body FROM events WHERE kind = ? ORDER BY made_at, event_id", (kind,))
     return [{"made_at": at, **stored_object(body, f"the event {kind!r}")} for at, body in rows]
+
+
+_JOURNALS = {
+    "findings": ("finding_id", ("made_at", "study", "settings", "rows")),
+    "provenance": ("provenance_id", ("made_at", "verb", "body")),
+}
+"""By journal its key and the columns of its table, which hold text."""
+
+
+def journal_rows(db: sqlite3.Connection, journal: Literal["findings", "provenance"]) -> "pl.DataFrame":
+    """The rows of a journal as they are stored, the oldest first."""
+    import polars as pl
+
+    key, columns = _JOURNALS[journal]
+    rows = db.execute(f"SELECT {', '.join(columns)} FROM {journal} ORDER BY made_at, {key}").fetchall()
+    with decoding(f"a row of {journal}"):
+        return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def event_texts(db: sqlite3.Connection, kind: str) -> list[str]:

@@ -17,7 +17,8 @@ from vivavoce.core.errors import InputError, SpecError, StoreError
 from vivavoce.models.engine import leases, scheduler
 from vivavoce.models.engine.writing import MAX_UNSTORED
 from vivavoce.store import read, runfile
-from vivavoce.store.calls import lease, spent
+from vivavoce.store.call_log import call_totals
+from vivavoce.store.calls import lease
 
 GOOD = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 
@@ -128,7 +129,7 @@ def test_equal_questions_are_one_request_in_what_was_spent_whenever_they_are_ask
     same = exam(6, change=lambda k: {"question": "Question 0?"})
     found = one(run.collect(same, models=["vllm/m"], providers=file))
     with run.file.reading() as db:
-        (account,) = spent(db)
+        (account,) = call_totals(db)
     assert (1, found["input_tokens"], found["output_tokens"], found["cost"]) == tuple(
         account[name] for name in ("attempts", "input_tokens", "output_tokens", "cost")
     )

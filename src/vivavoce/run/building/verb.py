@@ -22,7 +22,7 @@ from vivavoce.run.building.step import WholeRecipe
 from vivavoce.run.building.stored_exam import exam_name
 from vivavoce.run.client import AskOptions, open_client
 from vivavoce.store.build_steps import build_steps
-from vivavoce.store.calls import has_calls
+from vivavoce.store.call_log import has_calls
 from vivavoce.store.runfile import RunFile
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")

@@ -189,7 +189,7 @@ def _questions(
     benchmarks = {entry.benchmark: entry.card for entry in read.benchmarks(db)}
     scored = restrict_to_items(read.scores(db, measures=[key], details=True), chosen)
     responses = restrict_to_items(read.responses(db, probed=False).filter(edit=""), chosen)
-    if _by_probabilities(db, key):
+    if read.measure_probe(db, key):
         raise SelectionError(f"{measure.metric} scores log-likelihoods, and a pair is of answers in words.")
     left_out["answers: made by `viva vary`"] += (
         scored.filter(pl.col("edit") != "").select(RESPONSE).n_unique()
@@ -262,14 +262,6 @@ def _pairs(
                 "pair": "repeats" if chosen.candidate == rejected.candidate else "candidates",
                 "chosen_units": chosen.units, "rejected_units": rejected.units,
             }  # fmt: skip
-
-
-def _by_probabilities(db: sqlite3.Connection, key: int) -> bool:
-    sql = (
-        "SELECT EXISTS (SELECT 1 FROM scores JOIN responses USING (response_id) JOIN edits USING (edit_id) "
-        "WHERE measure_id = ? AND probe != '')"
-    )
-    return bool(db.execute(sql, (key,)).fetchone()[0])
 
 
 def _units(db: sqlite3.Connection, measure: Measure) -> dict[tuple[Any, ...], list[dict[str, Any]]] | None:

@@ -7,7 +7,7 @@ asked.
 
 import json
 import sqlite3
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -28,6 +28,7 @@ from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.run.exchange.training_lines import json_line, question_names
 from vivavoce.run.tables.load import select_items
 from vivavoce.store import read
+from vivavoce.store.call_log import request_keys
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
@@ -105,7 +106,7 @@ def _conversations(
 ) -> Iterator[dict[str, Any]]:
     """A line for each answer that can stand for what was asked; the others are counted."""
     items = {_place(item): item for item in read.items_by_id(db).values()}
-    keys = _request_keys(db)
+    keys = request_keys(db)
     responses = restrict_to_items(read.responses(db, probed=False), chosen)
     left_out["answers: made by `viva vary`"] += responses.filter(pl.col("edit") != "").height
     for entry in read.benchmarks(db):
@@ -147,20 +148,6 @@ def _of_benchmark(
 
 def _place(item: Item) -> tuple[str, str, str]:
     return item.benchmark, item.item, item.variant
-
-
-def _request_keys(db: sqlite3.Connection) -> Mapping[tuple[Any, ...], Set[str]]:
-    """The keys of the requests that brought each answer, by item, candidate and repeat."""
-    keys: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    rows = db.execute(
-        "SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, k.key FROM calls k "
-        "JOIN responses r USING (response_id) JOIN items i USING (item_id) "
-        "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
-        "WHERE i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed'"
-    )
-    for *place, key in rows:
-        keys[tuple(place)].add(key)
-    return keys
 
 
 def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, keys: Set[str]) -> str | None:

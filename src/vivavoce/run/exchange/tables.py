@@ -13,7 +13,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import SCORES
 from vivavoce.run.exchange.export_folder import MADE_BY
 from vivavoce.store import read
-from vivavoce.store.damage import decoding
+from vivavoce.store.call_log import call_rows
 from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
 
@@ -37,14 +37,7 @@ def frame(
 
 def _scores(db: sqlite3.Connection) -> pl.DataFrame:
     """The scores with what only an analyst asks for: probe, signature, parts and note."""
-    # A measure marks words, or what one probe told.
-    probes = dict(
-        db.execute(
-            "SELECT measure_id, max(probe) FROM scores JOIN responses USING (response_id) "
-            "JOIN edits USING (edit_id) WHERE probe != '' GROUP BY measure_id"
-        )
-    )
-    keys = [(key, probes.get(key, ""), measure.signature) for key, measure in read.measures(db)]
+    keys = [(key, read.measure_probe(db, key), measure.signature) for key, measure in read.measures(db)]
     kinds = {"measure_id": pl.Int64, "probe": pl.String, "signature": pl.String}
     signed = pl.DataFrame(keys, schema=kinds, orient="row")
     frame = read.scores(db, details=True)
@@ -74,39 +67,12 @@ def _benchmarks(db: sqlite3.Connection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String) | {"faults": pl.List(pl.String)})
 
 
-def _calls(db: sqlite3.Connection) -> pl.DataFrame:
-    """What was asked of models, oldest first, without the keys of requests and without replies."""
-    columns = ("made_at", "model", "endpoint", "repeat", "kind", "purpose", "status", "attempts", "seconds",
-            "input_tokens", "output_tokens", "cost", "error")  # fmt: skip
-    about = ("benchmark", "item", "variant", "candidate")
-    integers, floats = ("repeat", "attempts", "input_tokens", "output_tokens"), ("seconds", "cost")
-    sql = (
-        f"SELECT {', '.join(f'c.{name}' for name in columns)}, {', '.join(about)} FROM calls c "
-        "LEFT JOIN responses USING (response_id) LEFT JOIN items USING (item_id) "
-        "LEFT JOIN benchmarks USING (benchmark_id) LEFT JOIN candidates USING (candidate_id) "
-        "ORDER BY c.made_at, c.call_id"
-    )
-    kinds = {
-        name: pl.Int64 if name in integers else pl.Float64 if name in floats else pl.String
-        for name in (*columns, *about)
-    }
-    with decoding("a call"):
-        return pl.DataFrame(db.execute(sql).fetchall(), schema=kinds, orient="row")
-
-
 def _findings(db: sqlite3.Connection) -> pl.DataFrame:
-    return _journal(db, "findings", ("made_at", "study", "settings", "rows"), "finding_id")
+    return read.journal_rows(db, "findings")
 
 
 def _provenance(db: sqlite3.Connection) -> pl.DataFrame:
-    return _journal(db, "provenance", ("made_at", "verb", "body"), "provenance_id")
-
-
-def _journal(db: sqlite3.Connection, table: str, columns: Sequence[str], key: str) -> pl.DataFrame:
-    """What was noted day by day, the oldest first."""
-    rows = db.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY made_at, {key}").fetchall()
-    with decoding(f"a row of {table}"):
-        return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return read.journal_rows(db, "provenance")
 
 
 _READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
@@ -119,7 +85,7 @@ _READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
     "exclusions": exclusion_rows,
     "findings": _findings,
     "provenance": _provenance,
-    "calls": _calls,
+    "calls": call_rows,
 }
 
 

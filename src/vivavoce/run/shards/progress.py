@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.numbers import finite
 from vivavoce.run.shards.memory import ShardWork, shard_works
-from vivavoce.store.calls import calls_cost, calls_within, latest_call
+from vivavoce.store.call_log import calls_cost, calls_within, latest_call
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import provenance
 from vivavoce.store.run_counts import came_and_failed, items_by_spec, score_count

@@ -2,7 +2,7 @@
 
 from vivavoce.core.numbers import finite
 from vivavoce.run.shards.memory import first_work_at, shard_works
-from vivavoce.store.calls import calls_cost
+from vivavoce.store.call_log import calls_cost
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 

@@ -120,9 +120,9 @@ def status(
     `exclusions`: an `ExclusionsRow` per spec under which rows of a benchmark were left out.
     `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
     in its place the name of the requests for log-likelihoods; `probes` says which measures score those.
-    `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.calls.spent`. Failed calls may
-    have been made good by later ones. Tokens are those that the endpoint counted, null where it counted none;
-    the cost is null, with a reason, where a call that was answered has no price.
+    `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.call_log.call_totals`. Failed
+    calls may have been made good by later ones. Tokens are those that the endpoint counted, null where it
+    counted none; the cost is null, with a reason, where a call that was answered has no price.
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
     before scoring too (`blank` of `responses`); what else counts as no answer, scoring tells. Each response

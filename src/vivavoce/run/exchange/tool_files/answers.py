@@ -7,28 +7,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role, ScoreStatus, Unit
+from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role
 from vivavoce.run.exchange.tool_files.asked import item_ids
 from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
 from vivavoce.store import read
 from vivavoce.store.candidate_names import match_candidate
-from vivavoce.store.schema import STATUSES
+from vivavoce.store.exam_answers import (
+    AnswerScore,
+    answer_hashes,
+    answer_scores,
+    answer_times,
+    candidate_checksums,
+    exam_answers,
+    exam_candidates,
+)
+from vivavoce.store.name_keys import benchmark_keys, edit_keys
+from vivavoce.store.read import provenance_times
 from vivavoce.store.stored_values import stored_object
 
-_STORED = ("repeat", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+_FIELDS = ("repeat", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 SCORED = ("mean", "clipped_mean", "unit")
 """Pools of the criteria whose scores are of one answer, or of a unit of it."""
-
-
-class StoredScore(NamedTuple):
-    """A score of an answer by the measure of that key, in one pass, perhaps of a unit of it."""
-
-    measure: int
-    pass_no: int
-    unit: Unit | None
-    value: float | None
-    status: ScoreStatus
-    note: str | None
 
 
 class Answer(NamedTuple):
@@ -46,7 +45,7 @@ class Answer(NamedTuple):
     error: str | None
     meta: Mapping[str, Any]
     input_tokens: int | None
-    scores: tuple[StoredScore, ...] = ()
+    scores: tuple[AnswerScore, ...] = ()
 
 
 class Exam(NamedTuple):
@@ -87,14 +86,14 @@ class ExportSource:
             entry.key: entry.measure for entry in keyed if entry.measure.criterion.pool in SCORED
         }
         self.pooled = {entry.key: entry.measure for entry in keyed if entry.key not in self.measures}
-        self._edits = dict(db.execute("SELECT edit_id, probe FROM edits"))
+        self._edits_of_words = set(edit_keys(db).values())
 
     def exams(self) -> list[Exam]:
         """The benchmarks with chosen items. Raises `SelectionError` for a run without any."""
         stored = read.items_by_id(self._db)
         if not stored:
             raise SelectionError("this run holds no questions: `viva collect` or `viva import` brings some.")
-        keys = dict(self._db.execute("SELECT benchmark, benchmark_id FROM benchmarks"))
+        keys = benchmark_keys(self._db)
         chosen = {key: item for key, item in stored.items() if self._is_chosen(item)}
         exams = (self._exam(keys[entry.benchmark], entry, chosen) for entry in read.benchmarks(self._db))
         return [exam for exam in exams if exam.items]
@@ -126,13 +125,8 @@ class ExportSource:
 
     def candidates(self, exam: Exam, name: str | None = None) -> dict[str, tuple[int, Role]]:
         """Who answered an exam: the key and role of each, or of the one named."""
-        rows = self._db.execute(
-            "SELECT DISTINCT candidate, candidate_id, role FROM responses "
-            "JOIN candidates USING (candidate_id) JOIN items USING (item_id) "
-            "WHERE benchmark_id = ? AND current = 1 ORDER BY candidate_id",
-            (exam.key,),
-        )
-        return {candidate: (key, role) for candidate, key, role in rows if name in (None, candidate)}
+        candidates = exam_candidates(self._db, exam.key)
+        return {label: entry for label, entry in candidates.items() if name in (None, label)}
 
     def named(self, candidate: str | None) -> str | None:
         """The label of the candidate that a user names. Raises `SelectionError` for none, or several."""
@@ -143,73 +137,46 @@ class ExportSource:
 
     def answers(self, exam: Exam, candidate: int) -> Iterator[Answer]:
         """A candidate's answers by item and repeat; what is no answer in words is counted."""
-        rows = self._db.execute(
-            f"SELECT response_id, item_id, edit_id, {', '.join(f'r.{name}' for name in _STORED)}, r.meta, "
-            "sent.tokens_in FROM responses r JOIN items i USING (item_id) "
-            "LEFT JOIN (SELECT response_id, max(input_tokens) AS tokens_in FROM calls "
-            "WHERE response_id IS NOT NULL GROUP BY response_id) sent USING (response_id) "
-            "WHERE benchmark_id = ? AND current = 1 AND candidate_id = ? "
-            "ORDER BY item, variant, repeat, edit_id",
-            (exam.key, candidate),
-        )
-        for response, item, edit, *values, meta, sent in rows:
-            if item not in exam.items:
+        for row in exam_answers(self._db, exam.key, candidate):
+            if row.item not in exam.items:
                 continue
-            if edit:
-                what = "log-likelihoods, which are no text" if self._edits[edit] else "made by `viva vary`"
+            if row.edit:
+                in_words = row.edit in self._edits_of_words
+                what = "made by `viva vary`" if in_words else "log-likelihoods, which are no text"
                 self.left_out[f"answers: {what}"] += 1
                 continue
-            facts = stored_object(meta, "what stands beside an answer")
-            named = dict(zip(_STORED, values, strict=True))
             answer = Answer(
-                item=exam.items[item], meta=facts, input_tokens=sent, scores=self._scores(response), **named
+                item=exam.items[row.item],
+                meta=stored_object(row.meta, "what stands beside an answer"),
+                input_tokens=row.input_tokens,
+                scores=self._scores(row.key),
+                **{name: getattr(row, name) for name in _FIELDS},
             )
             yield answer if self._hide is None else _hidden_answer(answer, self._hide)
 
-    def _scores(self, response: int) -> tuple[StoredScore, ...]:
+    def _scores(self, response: int) -> tuple[AnswerScore, ...]:
         """The scores of one answer; those on ballots, or pooled over answers, are counted."""
-        rows = self._db.execute(
-            "SELECT measure_id, pass_no, unit_id, unit, text, weight, ballot_id, value, status_id, note "
-            "FROM scores JOIN units USING (unit_id) "
-            "WHERE measure_id IN (SELECT measure_id FROM measures) AND response_id = ? "
-            "ORDER BY measure_id, pass_no, length(unit), unit, text",
-            (response,),
-        )
         scores = []
-        for measure, pass_no, unit, name, text, weight, ballot, value, status, note in rows:
-            if ballot or measure in self.pooled:
-                why = "on ballots of several answers" if ballot else "pooled over all answers"
+        for score in answer_scores(self._db, response):
+            if score.on_ballot or score.measure in self.pooled:
+                why = "on ballots of several answers" if score.on_ballot else "pooled over all answers"
                 self.left_out[f"scores: {why}"] += 1
                 continue
-            piece = Unit(unit=name, text=text, weight=weight) if unit else None
-            word: Any = STATUSES[status]
-            scores.append(StoredScore(measure, pass_no, piece, value, word, note))
+            scores.append(score)
         return tuple(scores)
 
     def answered_at(self, exam: Exam, candidate: int) -> tuple[str, str]:
         """When a candidate's answers came, first and last, in UTC; of imported ones when the run had them."""
-        first, last = self._db.execute(
-            "SELECT min(made_at), max(made_at) FROM calls JOIN responses USING (response_id) "
-            "JOIN items USING (item_id) WHERE benchmark_id = ? AND candidate_id = ?",
-            (exam.key, candidate),
-        ).fetchone()
-        if first is None:
-            first, last = self._db.execute("SELECT min(made_at), max(made_at) FROM provenance").fetchone()
+        first, last = answer_times(self._db, exam.key, candidate)
+        if first is None or last is None:
+            return provenance_times(self._db)
         return first, last
 
     def state(self, exam: Exam, candidate: int) -> str:
         """What tells a candidate's answers and scores from other ones: their hashes and checksums."""
         parts: list[Any] = [exam.entry.signature, sorted(item.hash for item in exam.items.values())]
-        parts += self._db.execute(
-            "SELECT r.hash FROM responses r JOIN items i USING (item_id) WHERE benchmark_id = ? "
-            "AND current = 1 AND candidate_id = ? ORDER BY item, variant, repeat, edit_id",
-            (exam.key, candidate),
-        ).fetchall()
-        parts += self._db.execute(
-            "SELECT signature, criterion, rater, c.rows, scores, details FROM score_checksums c "
-            "JOIN measures USING (measure_id) WHERE candidate_id = ? ORDER BY 1, 2, 3",
-            (candidate,),
-        ).fetchall()
+        parts += [[digest] for digest in answer_hashes(self._db, exam.key, candidate)]
+        parts += candidate_checksums(self._db, candidate)
         return json.dumps(parts)
 
 

@@ -36,6 +36,7 @@ from vivavoce.run.exchange.tool_files.files import (
 from vivavoce.run.exchange.tool_files.hidden_texts import hider
 from vivavoce.run.tables.load import select_items
 from vivavoce.store.integrity import refuse_damaged
+from vivavoce.store.read import provenance_times
 
 if TYPE_CHECKING:
     from vivavoce.run.run import Run
@@ -85,7 +86,7 @@ class EveryEvalEver(Exporter):
         with run.file.reading() as db, exported_files(to, run.file, about) as files:
             refuse_damaged(db, "Nothing was exported.")
             source = ExportSource(db, chosen, hider() if self.redact else None)
-            (made_at,) = db.execute("SELECT max(made_at) FROM provenance").fetchone()
+            _, made_at = provenance_times(db)
             name = source.named(self.candidate)
             for exam in source.exams():
                 for candidate, (key, _) in source.candidates(exam, name).items():

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import parse, signed
-from vivavoce.run.exchange.tool_files.answers import StoredScore
 from vivavoce.run.exchange.tool_files.asked import filled
+from vivavoce.store.exam_answers import AnswerScore
 
 OURS = "vivavoce"
 """The name under which metadata holds what has no other place in a log."""
@@ -83,15 +83,15 @@ def declared_scorers(scorers: Scorers) -> list[dict[str, Any]]:
     return list(declared.values())
 
 
-def scores_of(scores: Iterable[StoredScore], scorers: Scorers) -> dict[str, dict[str, Any]]:
+def scores_of(scores: Iterable[AnswerScore], scorers: Scorers) -> dict[str, dict[str, Any]]:
     """The scores of one answer by scorer."""
-    by_scorer: dict[str, list[StoredScore]] = defaultdict(list)
+    by_scorer: dict[str, list[AnswerScore]] = defaultdict(list)
     for score in scores:
         by_scorer[scorers.name_of(scorers.measures[score.measure])].append(score)
     return {name: _entry(rows, scorers.measures) for name, rows in by_scorer.items()}
 
 
-def _entry(rows: Sequence[StoredScore], measures: Mapping[int, Measure]) -> dict[str, Any]:
+def _entry(rows: Sequence[AnswerScore], measures: Mapping[int, Measure]) -> dict[str, Any]:
     """The entry of a scorer: a number, or one for each criterion; of a scorer of units alone one for each."""
     of_answer = [row for row in rows if row.unit is None] or rows
     values = _values(of_answer, measures)
@@ -102,7 +102,7 @@ def _entry(rows: Sequence[StoredScore], measures: Mapping[int, Measure]) -> dict
     }
 
 
-def _values(rows: Sequence[StoredScore], measures: Mapping[int, Measure]) -> dict[str, float]:
+def _values(rows: Sequence[AnswerScore], measures: Mapping[int, Measure]) -> dict[str, float]:
     """The mean over passes by criterion or unit; NaN for none."""
     places: dict[str, list[float]] = defaultdict(list)
     for row in rows:
@@ -112,7 +112,7 @@ def _values(rows: Sequence[StoredScore], measures: Mapping[int, Measure]) -> dic
 
 
 def _is_alone(
-    rows: Sequence[StoredScore], values: Mapping[str, float], measures: Mapping[int, Measure]
+    rows: Sequence[AnswerScore], values: Mapping[str, float], measures: Mapping[int, Measure]
 ) -> bool:
     """Whether the value of a scorer is one number, whose name says no more than the scorer's."""
     return len(values) == 1 and next(iter(values)) in plain_names(measures[rows[0].measure])
@@ -123,7 +123,7 @@ def plain_names(measure: Measure) -> tuple[str, str]:
     return "value", parse(measure.metric).name
 
 
-def _words(rows: Sequence[StoredScore], measures: Mapping[int, Measure]) -> dict[str, Any]:
+def _words(rows: Sequence[AnswerScore], measures: Mapping[int, Measure]) -> dict[str, Any]:
     """The notes on an answer, and the reason why it lacks a number, where there are any."""
     without = next((row.status for row in rows if row.status != "ok"), None)
     notes = dict.fromkeys(row.note for row in rows if row.note and row.unit is None)
@@ -142,7 +142,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def _row(score: StoredScore, measures: Mapping[int, Measure]) -> dict[str, Any]:
+def _row(score: AnswerScore, measures: Mapping[int, Measure]) -> dict[str, Any]:
     """A score as it stands in the run."""
     unit = score.unit
     return {"criterion": measures[score.measure].criterion.criterion, "value": score.value} | filled(
