@@ -1,7 +1,7 @@
 """Estimates of a run: a mean with its interval for each candidate and criterion."""
 
 from vivavoce.core.records import Finding, ItemKey
-from vivavoce.run.people.labels import labels_for
+from vivavoce.run.tables.labels import labels_for
 from vivavoce.run.tables.load import answers_of, load_items
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.run.tables.stored_findings import judge_statuses

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
 from vivavoce.run.estimates import estimate_scores
-from vivavoce.run.people.reviews import without_reviews
 from vivavoce.run.tables.load import (
     answers_of,
     load_items,
@@ -16,6 +15,7 @@ from vivavoce.run.tables.load import (
     select_items,
 )
 from vivavoce.run.tables.primary import primary_pairs, primary_rows, primary_scores
+from vivavoce.run.tables.reviews import without_reviews
 from vivavoce.run.tables.stored_benchmarks import shown_exclusions
 from vivavoce.run.tables.stored_findings import checked_findings, stored_findings
 from vivavoce.run.tables.unit_rows import evidence_by_measure, with_units

@@ -31,7 +31,7 @@ from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.scores import ImportedScores, import_scores
 from vivavoce.run.exchange.sources import Data, Reading
 from vivavoce.run.exchange.wide_tables import Columns
-from vivavoce.run.people.panel_verbs import PanelVerbs
+from vivavoce.run.panel_verbs import PanelVerbs
 from vivavoce.run.report import write_report
 from vivavoce.run.score.repeats import measured_by_repeats
 from vivavoce.run.score.verb import require_separate, score_run

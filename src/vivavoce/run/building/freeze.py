@@ -19,7 +19,7 @@ from vivavoce.run.building.parts import digest
 from vivavoce.run.building.reviewed import Terms, select_reviewed
 from vivavoce.run.building.step import BuildRecipe, Step, StepResult, items_of
 from vivavoce.run.building.stored_exam import FREEZE, exam_parts, store_single_step
-from vivavoce.run.people.reviews import read_reviews
+from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.store import read
 from vivavoce.store.build_steps import StoredStep
 from vivavoce.store.runfile import RunFile

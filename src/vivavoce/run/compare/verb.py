@@ -16,7 +16,7 @@ from vivavoce.run.compare.interim import (
     plans_of,
     store_analyses,
 )
-from vivavoce.run.people.labels import labels_for, left_out_labels
+from vivavoce.run.tables.labels import labels_for, left_out_labels
 from vivavoce.run.tables.load import (
     comparable_scores,
     load_scores,

@@ -14,9 +14,9 @@ from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_pane
 from vivavoce.people.question import Question, Seen
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.run.people.label_panel import Labelling, goal_draw
-from vivavoce.run.people.reviews import read_reviews
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import load_scores, select_items
+from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.store.by_place import items_at
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile

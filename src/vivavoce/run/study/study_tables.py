@@ -1,10 +1,9 @@
 """The scores of a run as each study gets them: with what it declares that it needs beside them."""
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.run.people.labels import labels_for, people_signatures
-from vivavoce.run.people.reviews import read_reviews
 from vivavoce.run.study.contrasts import contrast_scores
 from vivavoce.run.study.ratings import read_ratings
+from vivavoce.run.tables.labels import labels_for, people_signatures
 from vivavoce.run.tables.load import (
     RANK,
     answers_of,
@@ -15,6 +14,7 @@ from vivavoce.run.tables.load import (
     with_cards,
     with_generated,
 )
+from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.run.tables.unit_rows import with_units
 from vivavoce.store import read
 from vivavoce.store.generated import has_made_items
