@@ -2,7 +2,7 @@
 
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.run.tables.labels import labels_for
-from vivavoce.run.tables.load import answers_of, load_items
+from vivavoce.run.tables.load import answers_of, load_items, select_items
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.run.tables.stored_findings import judge_statuses
 from vivavoce.store.runfile import RunFile
@@ -10,6 +10,19 @@ from vivavoce.studies.answers import identical_answers
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.thresholds import BadEnds, red_lines
+
+
+def estimate_metric(
+    run: RunFile,
+    metric: str | None = None,
+    *,
+    items: str | None = None,
+    bad_ends: BadEnds | None = None,
+    labels: str | None = None,
+) -> Finding:
+    """The estimates of the scores by what a user names, null for all, on the items of a benchmark's spec."""
+    selected = select_items(run, items)
+    return estimate_scores(run, scores_by(run, metric, selected), selected, bad_ends, labels)
 
 
 def estimate_scores(

@@ -22,7 +22,7 @@ from vivavoce.run.compare.gate import gate_run
 from vivavoce.run.compare.interim import interim
 from vivavoce.run.compare.verb import compare_candidates
 from vivavoce.run.diff import compare_measures
-from vivavoce.run.estimates import estimate_scores
+from vivavoce.run.estimates import estimate_metric
 from vivavoce.run.exchange.answers import import_answers
 from vivavoce.run.exchange.exporters import exporter_of
 from vivavoce.run.exchange.import_logs import ImportedLogs, import_logs
@@ -40,8 +40,6 @@ from vivavoce.run.shards.limits import ShardLimits
 from vivavoce.run.status import run_status
 from vivavoce.run.study.verb import run_studies
 from vivavoce.run.tables.credentialed import credentialed_benchmarks, refuse_copy
-from vivavoce.run.tables.load import select_items
-from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.run.tables.primary import choose_primary
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
@@ -286,9 +284,8 @@ class Run(PanelVerbs, RunTables):
         over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
         `labels` is as in `compare`.
         """
-        thresholds, selected = bad_ends(worst_at, tail, veto), select_items(self.file, items)
-        scores = scores_by(self.file, metric, selected)
-        return estimate_scores(self.file, scores, selected, thresholds, labels)
+        thresholds = bad_ends(worst_at, tail, veto)
+        return estimate_metric(self.file, metric, items=items, bad_ends=thresholds, labels=labels)
 
     def compare(
         self, *candidates: str, metric: str | None = None, margin: float | None = None,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.private_files import write_private
@@ -23,11 +23,9 @@ from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.people.annotate import panel_task, refuse_credentialed
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 _BACK = """
 The ids of the tasks say nothing about who answered; the key is in the run, so send these files alone. What
@@ -78,7 +76,7 @@ class AnnotationTasks(Exporter):
     stem: ClassVar[str]
     """What files of tasks are called."""
 
-    def write(self, run: "Run", to: Path) -> tuple[TasksWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[TasksWritten, ...]:
         """Write the form and the tasks, a file for all or one for each rater.
 
         Raises `InputError` where texts are hidden, for a task that has no form, and for settings that do not
@@ -106,7 +104,7 @@ class AnnotationTasks(Exporter):
             what = "is missing" if self.task is None else f"is not {self.task!r}"
             raise InputError(f"--task {what}: annotation tools ask {', '.join(names)}.")
 
-    def _panel(self, run: "Run") -> ToolPanel:
+    def _panel(self, run: RunTables) -> ToolPanel:
         with run.file.reading() as db:
             refuse_redacted(db, "a task is texts that people read")
             check_texts(db)

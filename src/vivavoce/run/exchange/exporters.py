@@ -3,14 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, Protocol, dataclass_transform
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.specs import Setting, Spec, setting_of, typed_setting
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 
 class ExportedFile(Protocol):
@@ -44,10 +41,11 @@ class Exporter(ABC):
     skips_credentialed: ClassVar[bool] = False
 
     @abstractmethod
-    def write(self, run: "Run", to: Path) -> tuple[ExportedFile, ...]:
-        """Write to `to`, all of it or nothing, and return what was written: `Exported`, or the like.
+    def write(self, run: Any, to: Path) -> tuple[ExportedFile, ...]:
+        """Write a run to `to`, all of it or nothing, and return what was written: `Exported`, or the like.
 
-        Raise `StoreError` where something else lies at `to` or the disk does not take it.
+        `run` is a `Run`; a subclass may name that type, or the `RunTables` that it extends. Raise
+        `StoreError` where something else lies at `to` or the disk does not take it.
         """
 
 

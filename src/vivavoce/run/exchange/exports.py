@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import polars as pl
 
@@ -18,21 +18,19 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
 from vivavoce.privacy.redaction import redactor
+from vivavoce.run.estimates import estimate_metric
 from vivavoce.run.exchange.export_folder import README, draft_folder, exists, export_folder
 from vivavoce.run.exchange.exporters import Exported, Exporter
 from vivavoce.run.exchange.redacted_run import redact_run, unscored_by_signature, without_words
 from vivavoce.run.exchange.tables import Estimates, frame, readme
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
 from vivavoce.store.passages import drop_unused_passages
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_provenance
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
-
 
 Form = Literal["parquet", "csv"]
 TABLES = (
@@ -53,12 +51,12 @@ class Tables(Exporter):
     redact: bool = False
     form: ClassVar[Form]
 
-    def write(self, run: "Run", to: Path) -> tuple[Exported, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[Exported, ...]:
         """Write one file a table, with a README.txt that explains the columns."""
         chosen = select_items(run.file, self.items)
         return export_tables(
             run.file, to, form=self.form, tables=self.table, chosen=chosen, redact=self.redact,
-            estimates=lambda: run.estimates(items=self.items).rows,
+            estimates=lambda: estimate_metric(run.file, items=self.items).rows,
         )  # fmt: skip
 
 
@@ -84,7 +82,7 @@ class SmallerRun(Exporter):
     table: tuple[str, ...] = ()
     redact: bool = False
 
-    def write(self, run: "Run", to: Path) -> tuple[Exported, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[Exported, ...]:
         """Write the chosen items with all that belongs to them. Raises `InputError` for options of tables."""
         chosen = select_items(run.file, self.items)
         if self.table:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import polars as pl
 
@@ -25,14 +25,12 @@ from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.training_lines import json_line, question_names
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 PAIRS, LEFT_OUT = "preferences.jsonl", "left_out.json"
 ROUNDING = 1e-9
@@ -93,7 +91,7 @@ class Preferences(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[PreferencesWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[PreferencesWritten, ...]:
         """Write the pairs, and beside them what was left out.
 
         Raises `InputError` without a margin or a metric, or where texts are hidden; `SelectionError` where

@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
@@ -27,14 +27,12 @@ from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.run.exchange.training_lines import json_line, question_names
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.call_log import request_keys
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 LINES, LEFT_OUT = "sft.jsonl", "left_out.json"
 REBUILT_OTHERWISE = "asked in other words than can be built today (a prompt file or an item has changed)"
@@ -75,7 +73,7 @@ class Sft(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[SftWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[SftWritten, ...]:
         """Write the conversations, and beside them what was left out.
 
         Raises `InputError` where texts are hidden, or to be.

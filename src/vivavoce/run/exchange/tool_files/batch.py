@@ -6,7 +6,7 @@
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce.core.errors import EgressError, InputError
 from vivavoce.core.net import is_local
@@ -26,14 +26,12 @@ from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.run.exchange.tool_files.asked import file_slug
 from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store import read
 from vivavoce.store.asked import asked_last, unanswered
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 """The largest file that the Batch API takes."""
@@ -71,7 +69,7 @@ class Batch(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[FileWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the files, and keep in the run what they ask.
 
         Raises `InputError` where nothing is to be asked, a candidate is not reached by chat completions, or

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vivavoce.core.errors import SelectionError
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
+from vivavoce.run.estimates import estimate_metric
+from vivavoce.run.tables.run_tables import RunTables
 
 EstimateKey = tuple[str, ...]
 """Benchmark, candidate, signature, criterion, rater."""
 _KEY = ("benchmark", "candidate", "signature", "criterion", "rater")
 
 
-def mean_estimates(run: "Run", items: str | None) -> dict[EstimateKey, Mapping[str, Any]]:
+def mean_estimates(run: RunTables, items: str | None) -> dict[EstimateKey, Mapping[str, Any]]:
     """The rows of the run's means and pooled figures on these items; none where nothing is scored."""
     with suppress(SelectionError):
-        rows = run.estimates(items=items).rows
+        rows = estimate_metric(run.file, items=items).rows
         return {tuple(row[name] for name in _KEY): row for row in rows if row["view"] in ("mean", "pooled")}
     return {}

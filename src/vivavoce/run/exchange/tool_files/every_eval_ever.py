@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.core.errors import SelectionError, SpecError
@@ -35,11 +35,9 @@ from vivavoce.run.exchange.tool_files.files import (
 )
 from vivavoce.run.exchange.tool_files.hidden_texts import hider
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.read import provenance_times
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 SCHEMA = "0.3.0"
 _NAMES = uuid.UUID("0c5d6a1e-58a0-5e0b-8f0e-3d6a0e9f4c22")
@@ -78,7 +76,7 @@ class EveryEvalEver(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[FileWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the results. Raises `SelectionError` where no answer has a score."""
         chosen = select_items(run.file, self.items)
         estimates = mean_estimates(run, self.items)

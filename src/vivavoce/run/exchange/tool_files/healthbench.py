@@ -11,7 +11,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item, Measure, Unit
@@ -21,11 +21,9 @@ from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
 from vivavoce.run.exchange.tool_files.asked import file_slug, folder_name, messages_of
 from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 _DRAWS, _SEED = 1000, 0
 """How often answers are drawn anew for the standard deviation of a mean, and by which seed."""
@@ -59,7 +57,7 @@ class HealthBenchFiles(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[FileWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the files. Raises `InputError` where texts are hidden; `SelectionError` without a rubric."""
         if self.redact:
             raise InputError(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.core.errors import SelectionError
@@ -33,10 +33,8 @@ from vivavoce.run.exchange.tool_files.inspect_results import results_of
 from vivavoce.run.exchange.tool_files.inspect_samples import sample_of, summary_of
 from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, declared_scorers, scorers_of
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 _VERSION = 2
 """The version of the log format."""
@@ -73,7 +71,7 @@ class InspectLogs(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[FileWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the logs. Raises `SelectionError` where nobody answered."""
         chosen = select_items(run.file, self.items)
         estimates = tuple(mean_estimates(run, self.items).values())

@@ -7,7 +7,7 @@ Closed questions are `multiple_choice`, which compares log-likelihoods of the op
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
@@ -18,11 +18,9 @@ from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource
 from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 _ABOUT = """
 Tasks of lm-eval, a .yaml and a .jsonl each. In this folder (the data are found from where lm-eval runs):
@@ -70,7 +68,7 @@ class LmEvalTasks(Exporter):
     redact: bool = False
     skips_credentialed: ClassVar[bool] = True
 
-    def write(self, run: "Run", to: Path) -> tuple[FileWritten, ...]:
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the tasks. Raises `InputError` where texts are hidden, `SelectionError` without questions."""
         if self.redact:
             raise InputError("a task is texts, and --redact hides them: export lm-eval without it.")
