@@ -20,9 +20,9 @@ A p of (hits + 1) / (flips + 1) is valid with any number: fewer save hours, and 
 
 def draw_few_flips() -> None:
     """Let p values of sign flips and swaps rest on `FLIPS` draws in this process."""
-    for module, name in (("paired", "sign_flips"), ("pooled", "pooled_swaps")):
-        room = sys.modules[f"vivavoce.stats.{module}"]
-        setattr(room, name, partial(getattr(room, name), resamples=FLIPS))
+    for function in (stats.sign_flips, stats.pooled_swaps):
+        room = sys.modules[function.__module__]
+        setattr(room, function.__name__, partial(function, resamples=FLIPS))
 
 
 class Goal(NamedTuple):

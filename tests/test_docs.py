@@ -12,6 +12,7 @@ import pytest
 from lunr.builder import Builder
 from lunr.trimmer import trimmer
 
+from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
@@ -155,6 +156,12 @@ def test_the_site_builds_without_a_warning(site):
     assert "rouge(n=L" in page
     assert "<!-- card" not in page
     assert "viva collect" in (site / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_reference_of_statistics_holds_every_public_name(site):
+    page = (site / "reference" / "stats" / "index.html").read_text(encoding="utf-8")
+    names = (f'id="vivavoce.stats.{module}.{name}"' for name, module in stats._HOME.items())
+    assert [] == [name for name in names if name not in page]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Hooks of mkdocs: what the code knows is written into the pages, so that they cannot say anything else.
 
-`<!-- card: SPEC -->` becomes the facts of a metric, `<!-- figure: NAME -->` a figure of the demo's report.
+`<!-- card: SPEC -->` becomes the facts of a metric, `<!-- figure: NAME -->` a figure of the demo's report,
+`<!-- statistics -->` the public names of `vivavoce.stats` by module.
 """
 
 import re
@@ -14,6 +15,7 @@ from mkdocs.structure.files import File, Files
 
 CARD = re.compile(r"<!-- card: (.+?) -->")
 FIGURE = re.compile(r"<!-- figure: (.+?) -->")
+STATISTICS = "<!-- statistics -->"
 drawings: dict[str, str] = {}
 """The figures that pages show, by name, as SVG."""
 
@@ -47,8 +49,20 @@ def demo_figures(names: set[str]) -> dict[str, str]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with the facts of its metrics and its figures filled in."""
+    """The page with the facts of its metrics, its figures and the names of statistics filled in."""
+    markdown = markdown.replace(STATISTICS, statistics()) if STATISTICS in markdown else markdown
     return FIGURE.sub(lambda match: figure(match[1]), CARD.sub(lambda match: card(match[1]), markdown))
+
+
+def statistics() -> str:
+    """The public names of `vivavoce.stats` in the words of mkdocstrings, a heading for each module."""
+    from vivavoce import stats
+
+    return "\n\n".join(
+        f"::: vivavoce.stats.{module}\n    options:\n      heading: {module.strip('_')}\n"
+        f"      members: [{', '.join(names.split())}]"
+        for module, names in stats._NAMES.items()
+    )
 
 
 def figure(name: str) -> str:

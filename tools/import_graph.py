@@ -58,13 +58,14 @@ class File(NamedTuple):
     """What one file says about others.
 
     `imports` are dotted names, `faces` the names that it binds by `from … import`, with what each stands for,
-    `texts` its string constants without docstrings, `members` the names that it registers, `arguments` the
-    names of the parameters of its functions. `fixtures` are those of a `conftest.py`: a test depends on a
-    fixture that it names, and on what stands outside of them.
+    `definitions` those that it defines itself, `texts` its string constants without docstrings, `members` the
+    names that it registers, `arguments` the names of the parameters of its functions. `fixtures` are those of
+    a `conftest.py`: a test depends on a fixture that it names, and on what stands outside of them.
     """
 
     imports: frozenset[str]
     faces: Mapping[str, str]
+    definitions: frozenset[str]
     texts: frozenset[str]
     members: frozenset[str]
     arguments: frozenset[str]
@@ -100,8 +101,24 @@ def _contents(tree: ast.AST) -> File:
     texts -= prose
     imports = {*_used_names(tree), *(name for text in texts for name in _of_code(text))}
     return File(
-        frozenset(imports), faces, frozenset(texts), frozenset(members), frozenset(arguments), fixtures={}
+        frozenset(imports),
+        faces,
+        frozenset(_defined(tree)),
+        frozenset(texts),
+        frozenset(members),
+        frozenset(arguments),
+        fixtures={},
     )
+
+
+def _defined(tree: ast.AST) -> Iterator[str]:
+    """The functions, classes and constants at the head of a file."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _used_names(tree: ast.AST) -> set[str]:
@@ -218,11 +235,18 @@ class Graph:
             module, _, name = module.rpartition(".")
         if not module:
             return
-        source = self._contents[module].faces.get(name) if self._is_face(module) else None
+        source = self._source(module, name) if self._is_face(module) else None
         if source is None or source == imported:
             yield module
         else:
             yield from self._homes(source)
+
+    def _source(self, face: str, name: str) -> str | None:
+        """The dotted name that a package's face binds to a name; null where it imports none of that name."""
+        content = self._contents[face]
+        starred = sorted(dotted.removesuffix(".*") for dotted in content.imports if dotted.endswith(".*"))
+        homes = (m for m in starred if m in self.files and name in self._contents[m].definitions)
+        return content.faces.get(name) or next((f"{home}.{name}" for home in homes), None)
 
     def _is_face(self, module: str) -> bool:
         return self.files[module].name == "__init__.py"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.lengths import length
 
+from vivavoce import stats
 from vivavoce.studies.comparison.compare import compare
 
 pytestmark = pytest.mark.slow
@@ -39,9 +40,8 @@ def bench(root):
 @pytest.fixture(autouse=True)
 def few_flips(bench, monkeypatch):
     """Sign flips rest on 999 draws, and only in these tests."""
-    for module, name in (("paired", "sign_flips"), ("pooled", "pooled_swaps")):
-        room = sys.modules[f"vivavoce.stats.{module}"]
-        monkeypatch.setattr(room, name, getattr(room, name))
+    for function in (stats.sign_flips, stats.pooled_swaps):
+        monkeypatch.setattr(sys.modules[function.__module__], function.__name__, function)
     bench["coverage_rates"].draw_few_flips()
 
 

@@ -4,11 +4,15 @@ Whatever runs or shows the product counts: the package, `bench`, `tools` and `ex
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-ROOM = "vivavoce.stats"
+import pytest
+
+from vivavoce import stats
+
+ROOM, SOURCE = "vivavoce.stats", Path(stats.__file__).parent
 
 
 class Definition(NamedTuple):
@@ -54,32 +58,34 @@ def imported(tree: ast.AST) -> dict[str, Definition]:
 
 
 def taken(tree: ast.AST) -> set[str]:
-    """The names that a file takes from the face of stats: `stats.x`, `from vivavoce.stats import x`."""
+    """The public names that a file takes from the face: `stats.x`, `from vivavoce.stats import x`."""
     nodes = list(ast.walk(tree))
-    names = {
-        n.attr
-        for n in nodes
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "stats"
-    }
-    faces = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module == ROOM]
-    return names | {alias.name for face in faces for alias in face.names}
+    sources = {(n.module, alias.name) for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
+    names = {name for module, name in sources if module == ROOM}
+    if ("vivavoce", "stats") in sources:
+        attributes = (n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name))
+        names |= {n.attr for n in attributes if n.value.id == "stats"}
+    return {name for name in names if not name.startswith("_")}
 
 
-def unreached(modules: Mapping[str, str], outside: list[str]) -> set[Definition]:
-    """The definitions of modules, texts by name, that no text outside reaches; `__init__` is their face."""
-    trees = {name: ast.parse(text) for name, text in modules.items()}
-    face = imported(trees.pop("__init__"))
+def unreached(
+    modules: Mapping[str, ast.Module], face: Mapping[str, str], outside: Iterable[ast.Module]
+) -> set[Definition]:
+    """The definitions of `modules` that no file outside reaches.
+
+    `face` holds the module of each name that can be taken from the package itself.
+    """
     uses: dict[Definition, set[Definition]] = {}
-    for module, tree in trees.items():
+    for module, tree in modules.items():
         homes = imported(tree)
         homes |= {name: Definition(module, name) for _, names in head(tree) for name in names}
         for node, names in head(tree):
             for name in names:
                 uses[Definition(module, name)] = {homes[use] for use in loaded(node) if use in homes}
     border = set[Definition]()
-    for text in outside:
-        tree = ast.parse(text)
-        border |= {*imported(tree).values(), *(face[name] for name in taken(tree) if name in face)}
+    for tree in outside:
+        border |= {*imported(tree).values()}
+        border |= {Definition(face[name], name) for name in taken(tree) if name in face}
     reached = set[Definition]()
     while border:
         reached |= border
@@ -87,22 +93,33 @@ def unreached(modules: Mapping[str, str], outside: list[str]) -> set[Definition]
     return uses.keys() - reached
 
 
-def test_every_definition_is_reached(root: Path) -> None:
-    room = root / "src" / "vivavoce" / "stats"
-    modules = {file.stem: file.read_text(encoding="utf-8") for file in room.glob("*.py")}
-    outside = [
-        text
+@pytest.fixture(scope="module")
+def outside(root: Path) -> dict[str, ast.Module]:
+    """The files that may use stats, by their paths."""
+    return {
+        str(file.relative_to(root)): ast.parse(text)
         for folder in ("src", "bench", "tools", "examples")
         for file in (root / folder).rglob("*.py")
-        if room not in file.parents and "stats" in (text := file.read_text(encoding="utf-8"))
-    ]
-    assert set() == unreached(modules, outside)
+        if SOURCE not in file.parents and "stats" in (text := file.read_text(encoding="utf-8"))
+    }
+
+
+def test_every_definition_is_reached(outside: dict[str, ast.Module]) -> None:
+    modules = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in SOURCE.glob("*.py")}
+    del modules["__init__"]
+    assert set() == unreached(modules, stats._HOME, outside.values())
+
+
+def test_what_is_taken_from_the_face_is_public_there(outside: dict[str, ast.Module]) -> None:
+    """Type checkers take any name of its modules for one of its own."""
+    assert {} == {
+        file: names for file, tree in outside.items() if (names := taken(tree) - stats._HOME.keys())
+    }
 
 
 def test_what_only_its_own_kind_names_is_found() -> None:
     """`parts` bears the name of a variable in what is reached, `spare` calls what is."""
-    modules = {
-        "__init__": "from vivavoce.stats.means import mean, parts, spare",
+    texts = {
         "means": (
             "from vivavoce.stats.sums import total\n"
             "def mean(x):\n    parts = total(x)\n    return parts\n"
@@ -113,8 +130,9 @@ def test_what_only_its_own_kind_names_is_found() -> None:
             "LEAST = 1\ndef total(x): ...\nclass Sum:\n    def total(self):\n        return total(self)\n"
         ),
     }
+    modules = {name: ast.parse(text) for name, text in texts.items()}
+    face = dict.fromkeys(("mean", "parts", "spare"), "means")
     expected = {("means", "parts"), ("means", "spare"), ("sums", "LEAST"), ("sums", "Sum")}
-    assert expected == unreached(modules, ["from vivavoce import stats\nstats.mean([1])"])
-    assert expected - {("sums", "Sum")} == unreached(
-        modules, ["from vivavoce.stats import mean\nfrom vivavoce.stats.sums import Sum\nmean(Sum())"]
-    )
+    assert expected == unreached(modules, face, [ast.parse("from vivavoce import stats\nstats.mean([1])")])
+    text = "from vivavoce.stats import mean\nfrom vivavoce.stats.sums import Sum\nmean(Sum())"
+    assert expected - {("sums", "Sum")} == unreached(modules, face, [ast.parse(text)])

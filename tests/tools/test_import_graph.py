@@ -12,7 +12,7 @@ SOURCES = {
     "core/__init__": "",
     "core/registry": "",
     "core/text": "",
-    "stats/__init__": "from vivavoce.stats.means import mean\nfrom vivavoce.stats.ranks import rank",
+    "stats/__init__": "from vivavoce.stats.means import Mean, mean\nfrom vivavoce.stats.ranks import rank",
     "stats/means": "",
     "stats/ranks": "",
     "metrics/__init__": "from vivavoce.core.registry import metric",
@@ -20,6 +20,10 @@ SOURCES = {
         "import vivavoce as viva\n@viva.metric('rouge', aliases={'rougeL': {}})\nclass Rouge: ..."
     ),
     "run": "def report():\n    from vivavoce import stats\n    return stats",
+    "study": "from vivavoce import stats\nMEAN: stats.Mean = stats.mean",
+    "texts/__init__": "if TYPE_CHECKING:\n    from vivavoce.texts.words import *",
+    "texts/words": "LEAST: int = 2\ndef words(): ...",
+    "reader": "from vivavoce.texts import LEAST, words",
     "cli": "import vivavoce.run",
     "__main__": "from vivavoce import cli",
 }
@@ -68,6 +72,14 @@ def test_files_have_dotted_names_and_a_package_the_name_of_its_folder(graph):
 
 def test_a_name_of_a_face_is_imported_from_its_home(graph):
     assert {"tests.conftest", "vivavoce.stats.means"} == graph.imports["tests.stats.test_means"]
+
+
+def test_of_a_face_that_is_used_by_its_names_alone_these_are_imported(graph):
+    assert {"vivavoce.stats.means"} == graph.imports["vivavoce.study"]
+
+
+def test_a_name_of_a_star_is_that_of_the_module_that_defines_it(graph):
+    assert {"vivavoce.texts.words"} == graph.imports["vivavoce.reader"]
 
 
 def test_imports_inside_functions_count(graph):

@@ -54,7 +54,7 @@ class ExpRatio(NamedTuple):
 
 
 NOTHING_BELOW = "the denominators sum to 0"
-FEW_GROUPS = f"no interval: fewer than {LEAST_GROUPS} effective groups"
+TOO_FEW_GROUPS = f"no interval: fewer than {LEAST_GROUPS} effective groups"
 NO_ERROR = "no interval: the ratio is the same in every group, and nothing limits what the next may be"
 BEYOND_FLOATS = "its upper end is above the largest number there is"
 
@@ -123,7 +123,7 @@ def ratio(
 def _log_interval(theta: float, se: float, df: float, level: float, *, is_signed: bool) -> Interval | str:
     """By t on the log scale, on the ratio's own where numbers below 0 are in it; or why there is none."""
     if not enough_groups(df + 1) or se == 0:
-        return NO_ERROR if se == 0 else FEW_GROUPS
+        return NO_ERROR if se == 0 else TOO_FEW_GROUPS
     if theta <= 0 or is_signed:
         return t_interval(theta, se, df, level=level)
     logs = t_interval(math.log(theta), se / theta, df, level=level)

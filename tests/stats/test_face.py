@@ -1,0 +1,82 @@
+"""The public names of stats: each is that of its module, and costs its module only."""
+
+import ast
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import scipy
+
+from vivavoce import stats
+
+TABLES = {"pandas", "polars", "statsmodels"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a new process has loaded after this code."""
+    script = f"{code}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def ours(modules: set[str]) -> set[str]:
+    """The modules of stats among these."""
+    return {name for name in modules if name.startswith("vivavoce.stats.")}
+
+
+def parts(modules: set[str]) -> set[str]:
+    """The parts of SciPy among these modules: `scipy.special` and its kind."""
+    return modules & {f"scipy.{part}" for part in scipy.__all__}
+
+
+def test_each_public_name_is_that_of_its_module() -> None:
+    homes = {name: import_module(f"vivavoce.stats.{module}") for name, module in stats._HOME.items()}
+    assert [] == [name for name, home in homes.items() if getattr(stats, name) is not vars(home)[name]]
+
+
+def test_a_public_name_has_one_module() -> None:
+    names = [name for row in stats._NAMES.values() for name in row.split()]
+    assert sorted(names) == stats.__all__ == dir(stats)
+
+
+def test_type_checkers_read_the_modules_of_the_table() -> None:
+    tree = ast.parse(Path(stats.__file__).read_text(encoding="utf-8"))
+    typing_only = next(node for node in tree.body if isinstance(node, ast.If))
+    imported = [node.module for node in typing_only.body if isinstance(node, ast.ImportFrom)]
+    assert [f"vivavoce.stats.{module}" for module in stats._NAMES] == imported
+
+
+def test_a_function_loads_its_module_and_no_part_of_scipy() -> None:
+    modules = loaded_by("from vivavoce import stats\nassert [0.1] == list(stats.holm([0.1]))")
+    assert {"vivavoce.stats.multiplicity", "vivavoce.stats._arrays"} == ours(modules)
+    assert set() == parts(modules)
+
+
+def test_no_module_loads_tables_or_a_part_of_scipy_before_a_function_needs_it() -> None:
+    modules = {f"vivavoce.stats.{file.stem}" for file in Path(stats.__file__).parent.glob("[!_]*.py")}
+    loaded = loaded_by(f"import {', '.join(modules)}")
+    assert modules <= ours(loaded)
+    assert set() == parts(loaded) | loaded & TABLES
+
+
+def test_a_quantile_loads_the_special_functions_and_no_slow_part() -> None:
+    loaded = parts(loaded_by("from vivavoce import stats\nstats.t_interval(0.5, 0.1, 9)"))
+    assert "scipy.special" in loaded
+    assert set() == loaded & {"scipy.cluster", "scipy.optimize", "scipy.spatial", "scipy.stats"}
+
+
+def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:
+    code = "import vivavoce.stats.paired, vivavoce.stats.ratio\nfrom vivavoce import stats\n"
+    loaded_by(f"{code}assert callable(stats.paired) and callable(stats.ratio)")
+
+
+def test_a_module_is_there_by_its_name_too() -> None:
+    loaded_by("from vivavoce import stats\nassert 'vivavoce.stats.power' == stats.power.__name__")
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"'vivavoce\.stats' has no attribute 'nonsense'"):
+        _ = stats.nonsense
