@@ -234,14 +234,23 @@ def bootstrap_strengths(
     refuse_parts(counted(pairs, outcomes, n_systems), n_systems)
     meetings, results = np.asarray(pairs, dtype=np.intp).reshape(-1, 2), np.asarray(outcomes)
     n_separated = 0
+    fits: dict[bytes, Davidson | None] = {}  # draws of raters who agree often have the same counts
+
+    def fit_of(counts: Counts) -> Davidson | None:
+        if len(parts(counts.first, counts.second, n_systems)) > 1:
+            return None
+        return _fit(counts, n_systems)
 
     def strengths(rows: Floats) -> list[float | None]:
         nonlocal n_separated
-        at = rows.astype(np.intp)
-        counts = counted(meetings[at], results[at], n_systems)
-        if len(parts(counts.first, counts.second, n_systems)) > 1:
+        drawn_rows = rows.astype(np.intp)
+        counts = counted(meetings[drawn_rows], results[drawn_rows], n_systems)
+        key = b"".join(table.tobytes() for table in (counts.first, counts.second, counts.outcomes))
+        if key not in fits:
+            fits[key] = fit_of(counts)
+        fit = fits[key]
+        if fit is None:
             return [None] * n_systems
-        fit = _fit(counts, n_systems)
         n_separated += fit.separated
         return list(fit.strengths)
 
