@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.lengths import length
 from tests.people.annotators import (
     Opinion,
     argilla_export,
@@ -526,8 +528,9 @@ def test_an_export_with_anything_altered_gives_ballots_or_one_sentence(
     file = annotated(out, tool, {"anna": TASKS[task][1]}, tmp_path / "export.json")
     rows = json.loads(file.read_text(encoding="utf-8"))
     outcomes = {"stored": 0, "refused": 0, "no tasks": 0}
+    strange = cycle(STRANGE)
     for path in nodes(rows):
-        for new in STRANGE:
+        for new in islice(strange, length(2, len(STRANGE))):
             write_rows(file, altered(rows, path, new))
             if not holds_tasks([file]):
                 outcomes["no tasks"] += 1
@@ -539,7 +542,7 @@ def test_an_export_with_anything_altered_gives_ballots_or_one_sentence(
             except VivaError:
                 outcomes["refused"] += 1
                 assert before == score_rows(run)
-    assert all(count > 30 for count in outcomes.values()), outcomes
+    assert all(count > length(5, 30) for count in outcomes.values()), outcomes
 
 
 def test_an_export_that_was_cut_is_one_sentence(tmp_path: Path) -> None:

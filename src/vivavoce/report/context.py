@@ -129,7 +129,7 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
     if not step.get("sent"):
         return dict(step)
     sent = [
-        f"{use['use']}: {count(use['requests'], 'request')}, {count(use['characters'], 'character')}"
+        f"{use['endpoint']}: {count(use['requests'], 'request')}, {count(use['characters'], 'character')}"
         for use in step["sent"]
     ]
     return {**step, "sent": "; ".join(sent)}
