@@ -2,11 +2,12 @@
 
 import json
 import sqlite3
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.records import Item
+from vivavoce.core.records import Item, Response, Score
 from vivavoce.core.text import label
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
@@ -199,3 +200,73 @@ def _passages_by_score(
     ):
         passages.setdefault(tuple(key), []).append((bearing, source, quote))
     return passages
+
+
+def named_items(
+    db: sqlite3.Connection, name: str, benchmark: str | None, variant: str
+) -> list[tuple[int, str]]:
+    """The key and benchmark of each current item with this id or alias, of one benchmark or of all."""
+    return db.execute(
+        "SELECT item_id, benchmark FROM items JOIN benchmarks USING (benchmark_id) "
+        "WHERE current = 1 AND (item = ?1 OR alias = ?1) AND variant = ?2 AND (?3 IS NULL OR benchmark = ?3)",
+        (name, variant, benchmark),
+    ).fetchall()
+
+
+def item_ids(db: sqlite3.Connection, most: int = 2000) -> list[str]:
+    """Ids of current items, `most` at most."""
+    rows = db.execute("SELECT DISTINCT item FROM items WHERE current = 1 LIMIT ?", (most,))
+    return [item for (item,) in rows]
+
+
+def response_keys(db: sqlite3.Connection, item: Item, repeat: int, edit: str) -> dict[str, int]:
+    """The keys of the responses in words to a current item, by candidate in the order they came."""
+    return dict(
+        db.execute(
+            "SELECT candidate, response_id FROM responses JOIN items USING (item_id) "
+            "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) "
+            "JOIN edits USING (edit_id) WHERE current = 1 AND probe = '' AND benchmark = ? AND item = ? "
+            "AND variant = ? AND repeat = ? AND edit = ? ORDER BY candidate_id",
+            (item.benchmark, item.item, item.variant, repeat, edit),
+        )
+    )
+
+
+_OF_RESPONSE = ("benchmark", "item", "variant", "candidate", "repeat", "edit")
+"""What the scores of a response have in common with it."""
+
+
+def response_record(db: sqlite3.Connection, key: int) -> Response:
+    """The response in words of this key. Raises `LookupError` where there is none."""
+    names = [field.name for field in fields(Response)]
+    columns = ["r.meta" if name == "meta" else name for name in names]  # an item has a `meta` too
+    row = db.execute(
+        f"SELECT {', '.join(columns)} FROM responses r JOIN items USING (item_id) "
+        "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) "
+        "JOIN edits USING (edit_id) WHERE response_id = ?",
+        (key,),
+    ).fetchone()
+    if row is None:
+        raise LookupError(f"no response of the key {key}")
+    values = dict(zip(names, row, strict=True))
+    with decoding("the details of a response"):
+        return Response(**values | {"meta": json.loads(values["meta"])})
+
+
+def scores_of_response(db: sqlite3.Connection, key: int, response: Response) -> tuple[Score, ...]:
+    """The scores of the response of this key, by measure, pass, unit and ballot."""
+    shared = {name: getattr(response, name) for name in _OF_RESPONSE}
+    names = [field.name for field in fields(Score) if field.name not in shared]
+    rows = db.execute(
+        f"SELECT {', '.join(names)} FROM measures m JOIN scores s USING (measure_id) "
+        "JOIN units USING (unit_id) JOIN ballots USING (ballot_id) JOIN statuses USING (status_id) "
+        "WHERE response_id = ? ORDER BY measure_id, pass_no, unit_id, ballot_id",
+        (key,),
+    )
+    scores = []
+    for row in rows:
+        values = dict(zip(names, row, strict=True))
+        with decoding("the parts of a score"):
+            parts = None if values["parts"] is None else json.loads(values["parts"])
+        scores.append(Score(**shared, **values | {"parts": parts}))
+    return tuple(scores)

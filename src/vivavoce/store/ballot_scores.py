@@ -1,11 +1,11 @@
-"""The scores on a rater's ballot, as the run holds them."""
+"""Scores by people as the run holds them: those on a ballot, and those of items."""
 
 import json
 import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from vivavoce.core.records import ScoreStatus
+from vivavoce.core.records import ItemKey, ScoreStatus
 from vivavoce.store.schema import STATUSES
 
 
@@ -47,3 +47,34 @@ def ballot_scores(
         BallotScore(measure, response, value, cast("ScoreStatus", STATUSES[status]), note)
         for measure, response, value, status, note in rows
     ]
+
+
+class ItemRating(NamedTuple):
+    """A rater's score of an item itself; `group` is the declared one, and a category or note may be ''."""
+
+    place: ItemKey
+    group: str
+    category: str
+    criterion: str
+    rater: str
+    pass_no: int
+    value: float
+    note: str
+
+
+def item_ratings(db: sqlite3.Connection, signature: str, candidate: str) -> list[ItemRating]:
+    """The values by measures of this signature that a candidate, such as the reference, has on current items.
+
+    By benchmark, item, variant, rater and pass; what has no value is left out.
+    """
+    rows = db.execute(
+        """SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater,
+        s.pass_no, s.value, coalesce(s.note, '')
+        FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
+        JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
+        JOIN benchmarks b USING (benchmark_id)
+        WHERE m.signature = ? AND c.candidate = ? AND s.status_id = 0 AND i.current = 1
+        ORDER BY b.benchmark, i.item, i.variant, m.rater, s.pass_no""",
+        (signature, candidate),
+    )
+    return [ItemRating((benchmark, item, variant), *rest) for benchmark, item, variant, *rest in rows]

@@ -118,6 +118,13 @@ def hashed_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[Ha
         yield HashedItem(key, name, item, fits)
 
 
+def hashed_item(db: sqlite3.Connection, key: int) -> HashedItem:
+    """The stored item of this key. Raises `LookupError` where there is none."""
+    for stored in hashed_items(db, f"item_id = {int(key)}"):
+        return stored
+    raise LookupError(f"no item of the key {key}")
+
+
 def _item(fields: dict[str, Any]) -> Item:
     lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
     points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))

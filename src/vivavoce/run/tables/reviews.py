@@ -7,41 +7,32 @@ from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.question import REFERENCE
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
+from vivavoce.store.ballot_scores import item_ratings
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.reviewed_items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ScoreTable
 
-_ROWS = """
-SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,
-       s.value, coalesce(s.note, '')
-FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
-     JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
-     JOIN benchmarks b USING (benchmark_id)
-WHERE m.signature = ? AND c.candidate = ? AND s.status_id = 0 AND i.current = 1
-ORDER BY b.benchmark, i.item, i.variant, m.rater, s.pass_no
-"""
-
 
 def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
     """The reviews of a run, of all items or the chosen ones."""
     with run.reading() as db:
-        rows = db.execute(_ROWS, (SIGNATURE, REFERENCE)).fetchall()
+        rows = item_ratings(db, SIGNATURE, REFERENCE)
         adjudicated = read_adjudicated(db)
         backgrounds = {who: RaterBackground(*entry) for who, entry in read_backgrounds(db).items()}
     reviewed: dict[ItemKey, ReviewedItem] = {}
     names: dict[ItemKey, list[str]] = {}
     again: dict[tuple[ItemKey, str], float] = {}
-    for benchmark, item, variant, group, category, criterion, rater, pass_no, value, note in rows:
-        place = (benchmark, item, variant)
+    for row in rows:
+        place = row.place
         if items is not None and place not in items:
             continue
-        entry = reviewed.setdefault(place, ReviewedItem(place, group, category, {}, {}))
-        if pass_no == 1:
-            entry._asdict()[criterion][rater] = value
-            names.setdefault(place, []).append(note)
-        elif criterion == "correct":
-            again[place, rater] = value
+        entry = reviewed.setdefault(place, ReviewedItem(place, row.group, row.category, {}, {}))
+        if row.pass_no == 1:
+            entry._asdict()[row.criterion][row.rater] = row.value
+            names.setdefault(place, []).append(row.note)
+        elif row.criterion == "correct":
+            again[place, row.rater] = row.value
     categorised = [
         entry._replace(category=category_of(names.get(place, ()), entry.category))
         for place, entry in reviewed.items()
