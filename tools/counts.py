@@ -1,8 +1,10 @@
-"""Counts of the house: rooms, modules, lines, banned names, comments, complexity, imports between rooms.
+"""Counts of the house: rooms, modules, lines, names that say nothing, comments, complexity, imports of rooms.
 
-    python tools/counts.py              # a table by room, as docs/development.md shows it
-    python tools/counts.py --json       # the same as JSON
-    python tools/counts.py --names ROOM # where the banned names of a room are bound
+    python tools/counts.py               # a table by room, as docs/development.md shows it
+    python tools/counts.py --json        # the same as JSON
+    python tools/counts.py --names ROOM  # where a room binds names that say nothing; tests/cli is a room too
+    python tools/counts.py --complex ROOM
+    python tools/counts.py --pin         # the ceilings of tests/test_house.py at today's counts
 
 `tests/test_house.py` holds the counts to their ceilings. Complexity is as radon counts it.
 """
@@ -13,48 +15,49 @@ import io
 import json
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from radon.complexity import cc_visit_ast
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "vivavoce"
-BANNED = frozenset(
-    [
-        "found",
-        "said",
-        "told",
-        "own",
-        "made",
-        "there",
-        "here",
-        "kept",
-        "given",
-        "asked",
-        "wanted",
-        "known",
-        "one",
-        "other",
-        "whole",
-        "drawn",
-        "seen",
-        "shown",
-        "held",
-        "stated",
-        "read",
-        "settled",
-        "left",
-        "apart",
-        "beside",
-        "turned",
-    ]
-)
-"""Particles that name nothing: a name says what the thing is."""
+from structure import SOURCE, modules, room, room_pairs
+
+TESTS = SOURCE.parents[1] / "tests"
+_PARTICLES = """
+    apart asked beside drawn found given held here kept known left made one other own read said seen settled
+    shown stated there told turned wanted whole
+"""
+PARTICLES = frozenset(_PARTICLES.split())
+"""Participles and particles that name nothing: a name says what the thing is."""
+_PARTS_OF_SPEECH = {
+    "pronouns": """
+        all another any anybody anyone anything both each either every everybody everyone everything he her
+        hers herself him himself his it its itself me mine my neither nobody none nothing ones others our ours
+        rest she some somebody someone something such that their theirs them themselves these they this those
+        us we you your yours
+    """,
+    "question words": "how what whatever when where wherever which whichever who whoever whom whose why",
+    "prepositions": """
+        about above across after against along among around at before behind below beneath between beyond by
+        despite down during except for from in inside into like near of off on onto out outside over per since
+        through throughout till to toward towards under unlike until up upon versus via with within without
+    """,
+    "conjunctions": "although and because but if lest nor or so than though unless whereas whether while yet",
+    "adverbs": """
+        afterwards again ago ahead almost already also always anyway anywhere aside away back backward
+        backwards elsewhere else even ever everywhere forth forward forwards hence hereby however indeed
+        instead just meanwhile moreover never now nowhere often once only otherwise perhaps quite rather
+        somewhere soon still then thereby therefore thus together too very
+    """,
+}
+FUNCTION_WORDS = frozenset(word for words in _PARTS_OF_SPEECH.values() for word in words.split())
+"""Words that join others and name nothing. Adjectives and numerals such as first, last and few are names."""
 
 
 class Binding(NamedTuple):
-    """A banned name where it is bound; `level` is 'module', or the function or class it is bound in."""
+    """A name where it is bound; `level` is 'module', or the function or class it is bound in."""
 
     line: int
     name: str
@@ -68,52 +71,76 @@ class Room(NamedTuple):
     lines: int
     comments: int
     names: int
-    banned: int
+    particles: int
+    function_words: int
     complex: int
 
 
-def modules() -> list[Path]:
-    """Every module of the package."""
-    return sorted(SOURCE.rglob("*.py"))
+class Names(NamedTuple):
+    """How many names are particles, and how many are function words."""
+
+    particles: int
+    function_words: int
 
 
-def room_of(module: Path) -> str:
-    """The room a module is in: its first folder, or its name."""
-    return module.relative_to(SOURCE).with_suffix("").parts[0]
+class File(NamedTuple):
+    """What is counted in one file: `empty` are the names that say nothing, `complex` functions over 10."""
+
+    lines: int
+    comments: int
+    names: int
+    empty: tuple[Binding, ...]
+    complex: tuple[str, ...]
+
+
+@cache
+def file(path: Path) -> File:
+    """The counts of a file, which is parsed once."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    names = [*bindings(tree)]
+    empty = tuple(sorted(of_words(names, PARTICLES | FUNCTION_WORDS)))
+    return File(
+        len(text.splitlines()), comment_lines(text), len(names), empty, tuple(complex_functions(tree))
+    )
 
 
 def bindings(tree: ast.Module) -> Iterator[Binding]:
-    """Every name that a module binds: variables, parameters, functions and classes."""
-    yield from _bindings(tree, "module")
+    """Every name that a module binds: variables, parameters, functions and classes, in no order."""
+    nodes: list[tuple[ast.AST, str]] = [(tree, "module")]
+    while nodes:
+        node, level = nodes.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield Binding(node.lineno, node.name, level)
+            level = node.name
+        elif isinstance(node, ast.arg):
+            yield Binding(node.lineno, node.arg, level)
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                yield Binding(node.lineno, node.id, level)
+            continue  # nothing below binds a name
+        elif isinstance(node, _OWN_SCOPE) and level == "module":
+            level = "comprehension"
+        nodes += [(child, level) for child in ast.iter_child_nodes(node)]
 
 
-def _bindings(node: ast.AST, level: str) -> Iterator[Binding]:
-    for child in ast.iter_child_nodes(node):
-        inner = level
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield Binding(child.lineno, child.name, level)
-            inner = child.name
-        elif isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            inner = level if level != "module" else "comprehension"
-        elif isinstance(child, ast.arg):
-            yield Binding(child.lineno, child.arg, level)
-        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            yield Binding(child.lineno, child.id, level)
-        yield from _bindings(child, inner)
+_OWN_SCOPE = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
-def banned(tree: ast.Module) -> list[Binding]:
-    """Those of the names bound that name nothing."""
-    return of_particles(bindings(tree))
+def of_words(names: Iterable[Binding], words: frozenset[str]) -> list[Binding]:
+    """Those of these names that are one of the words, underscores at either end aside."""
+    return [binding for binding in names if binding.name.strip("_") in words]
 
 
-def of_particles(names: Iterable[Binding]) -> list[Binding]:
-    """Those of these names that name nothing."""
-    return [binding for binding in names if binding.name.strip("_") in BANNED]
+def count_names(names: Sequence[Binding]) -> Names:
+    """How many of these names say nothing."""
+    return Names(len(of_words(names, PARTICLES)), len(of_words(names, FUNCTION_WORDS)))
 
 
 def comment_lines(text: str) -> int:
     """Lines that hold a comment which is no directive to a tool."""
+    if "#" not in text:
+        return 0
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     directives = ("# noqa", "# type:", "# fmt:", "# pragma")
     return len(
@@ -134,49 +161,84 @@ def _flat(blocks: Any) -> Iterator[Any]:
         yield from _flat(block.closures)
 
 
-def arrows() -> set[tuple[str, str]]:
-    """The imports between rooms, as pairs of rooms."""
-    pairs = set()
-    for module in modules():
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-            for parts in (name.split(".") for name in names):
-                if parts[0] == "vivavoce" and len(parts) > 1 and (SOURCE / parts[1]).is_dir():
-                    pairs.add((room_of(module), parts[1]))
-    return {(importer, imported) for importer, imported in pairs if importer != imported}
-
-
 def rooms() -> dict[str, Room]:
     """The counts by room."""
-    totals: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
-    for module in modules():
-        text = module.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        names = [*bindings(tree)]
-        figures = (
-            *(1, len(text.splitlines()), comment_lines(text), len(names)),
-            *(len(of_particles(names)), len(complex_functions(tree))),
-        )
-        row = totals[room_of(module)]
-        for position, figure in enumerate(figures):
-            row[position] += figure
-    return {name: Room(*totals[name]) for name in sorted(totals)}
+    rows: dict[str, list[Room]] = defaultdict(list)
+    for module, path in modules().items():
+        counts = file(path)
+        sizes = (1, counts.lines, counts.comments, counts.names)
+        rows[room(module)].append(Room(*sizes, *count_names(counts.empty), len(counts.complex)))
+    return {name: Room(*map(sum, zip(*rows[name], strict=True))) for name in sorted(rows)}
+
+
+def names_in_tests() -> dict[str, Names]:
+    """By folder of tests how many names say nothing; '.' are the files that are in no folder."""
+    by_folder: dict[str, list[Names]] = defaultdict(list)
+    for path in sorted(TESTS.rglob("*.py")):
+        folder = path.relative_to(TESTS).parts[0] if path.parent != TESTS else "."
+        names = [*bindings(ast.parse(path.read_text(encoding="utf-8")))]
+        by_folder[folder].append(count_names(names))
+    return {folder: Names(*map(sum, zip(*counts, strict=True))) for folder, counts in by_folder.items()}
 
 
 def table() -> str:
     """The counts as a table in Markdown."""
     by_room = rooms()
-    total = Room(*map(sum, zip(*by_room.values(), strict=True)))  # type: ignore[arg-type]
-    head = ("room", "modules", "lines", "comments", "names", "banned", "over 10")
+    total = Room(*map(sum, zip(*by_room.values(), strict=True)))
+    head = ("room", "modules", "lines", "comments", "names", "particles", "function words", "over 10")
     rows = [(name, *room) for name, room in [*by_room.items(), ("all", total)]]
     lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
     lines += [
-        f"| {name} | {modules_} | {n_lines:,} | {comments / n_lines:.1%} | {names:,} | {particles} | {hard} |"
-        for name, modules_, n_lines, comments, names, particles, hard in rows
+        f"| {name} | {n_modules} | {n_lines:,} | {comments / n_lines:.1%} | {n_names:,} | {particles} "
+        f"| {function_words:,} | {n_complex} |"
+        for name, n_modules, n_lines, comments, n_names, particles, function_words, n_complex in rows
     ]
-    return "\n".join([*lines, "", f"Imports between rooms: {len(arrows())} pairs."])
+    in_tests = Names(*map(sum, zip(*names_in_tests().values(), strict=True)))
+    return "\n".join(
+        [
+            *(*lines, ""),
+            f"Imports between rooms: {len(room_pairs())} pairs. In tests/: {in_tests.particles:,} particles, "
+            f"{in_tests.function_words:,} function words.",
+        ]
+    )
+
+
+def ceilings() -> str:
+    """The dictionaries of `tests/test_house.py` at today's counts, to paste."""
+    by_room, in_tests = rooms(), names_in_tests()
+    columns: dict[str, dict[str, int]] = {
+        "PARTICLES": {name: room.particles for name, room in by_room.items()},
+        "FUNCTION_WORDS": {name: room.function_words for name, room in by_room.items()},
+        "LINES": {name: room.lines for name, room in by_room.items()},
+        "IN_TESTS": {folder: sum(names) for folder, names in in_tests.items()},
+    }
+    pinned = {name: {key: n for key, n in counts.items() if n} for name, counts in columns.items()}
+    return "\n".join(f"{name} = {counts}" for name, counts in pinned.items())
+
+
+def print_names(place: str) -> None:
+    """Print where the files below a place, such as `cli` or `tests/cli`, bind names that say nothing."""
+    counter: Counter[str] = Counter()
+    for path, name in _files_below(place):
+        for binding in file(path).empty:
+            counter[binding.name] += 1
+            print(f"{name}:{binding.line}: {binding.name} in {binding.level}")
+    print(counter.most_common())
+
+
+def print_complex(place: str) -> None:
+    """Print the functions of the files below a place that are over cyclomatic 10."""
+    for path, name in _files_below(place):
+        for function in file(path).complex:
+            print(f"{name}: {function}")
+
+
+def _files_below(place: str) -> Iterator[tuple[Path, Path]]:
+    """The Python files below a room or a folder of tests, each with its path from there."""
+    root = TESTS.parent if place.startswith("tests") else SOURCE
+    below = root / place
+    for path in sorted(below.rglob("*.py")) if below.is_dir() else [below.with_suffix(".py")]:
+        yield path, path.relative_to(root)
 
 
 def main() -> None:
@@ -185,26 +247,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--names", metavar="ROOM")
+    parser.add_argument("--pin", action="store_true", help="print ceilings at today's counts")
+    parser.add_argument("--names", metavar="ROOM", help="the names of a room that say nothing")
     parser.add_argument("--complex", metavar="ROOM", help="the functions of a room over cyclomatic 10")
     options = parser.parse_args()
-    if options.names or options.complex:
-        counter: Counter[str] = Counter()
-        for module in modules():
-            tree = ast.parse(module.read_text(encoding="utf-8"))
-            place = module.relative_to(SOURCE)
-            if options.names and str(place).startswith(options.names):
-                for binding in banned(tree):
-                    counter[binding.name] += 1
-                    print(f"{place}:{binding.line}: {binding.name} in {binding.level}")
-            if options.complex and str(place).startswith(options.complex):
-                for name in complex_functions(tree):
-                    print(f"{place}: {name}")
-        print(counter.most_common() if options.names else "")
-    elif options.json:
-        print(json.dumps({name: room._asdict() for name, room in rooms().items()}, indent=1))
-    else:
-        print(table())
+    views: dict[str, Callable[[], object]] = {
+        "names": lambda: print_names(options.names),
+        "complex": lambda: print_complex(options.complex),
+        "pin": lambda: print(ceilings()),
+        "json": lambda: print(json.dumps({name: r._asdict() for name, r in rooms().items()}, indent=1)),
+    }
+    chosen = next((view for name, view in views.items() if getattr(options, name)), lambda: print(table()))
+    chosen()
 
 
 if __name__ == "__main__":
