@@ -20,15 +20,15 @@ from vivavoce.core.tables import LISTS
 from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
 from vivavoce.run.tables.load import scored_items
 from vivavoce.run.tables.stored_benchmarks import is_ours, without_reasons
-from vivavoce.store.build_steps import forget_build
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
 from vivavoce.store.label_draws import DRAW_EVENT
 from vivavoce.store.passages import drop_unused_passages
-from vivavoce.store.read import hashed_items, items_by_id
+from vivavoce.store.read import items_by_id
 from vivavoce.store.read import measures as measures_of
 from vivavoce.store.redacted import VERB
+from vivavoce.store.rewriting import rewrite_items, rewrite_rows, rewrite_score_texts, shorten_journals
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
 
@@ -39,6 +39,7 @@ _TOKENS = re.compile(r"logprob|drawn|token_?s\b|token_ids|^ids$|^bytes$")
 
 _SHORT = 16
 
+Text = str | None
 Mark = Callable[[str, object], str]
 
 
@@ -62,7 +63,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     longer be told from their texts.
     """
     mark = _marks()
-    _redact_items(db, mark)
+    rewrite_items(db, lambda item, key: _redacted_item(item, key, mark))
     _redact_responses(db, mark)
     _redact_scores(db, mark)
     _redact_passages(db, mark)
@@ -71,22 +72,6 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     _redact_journals(db)
     put_provenance(db, VERB, {"of": of, "unscored": dict(unscored)}, changed=0)
     rehash(db)
-
-
-def _redact_items(db: sqlite3.Connection, mark: Mark) -> None:
-    for stored in list(hashed_items(db)):
-        item = stored.item
-        if item is None:  # the caller has checked the run
-            continue
-        fields = _redacted_item(item, stored.key, mark)
-        names = ", ".join(f'"{name}"' for name in fields)
-        db.execute(
-            f"UPDATE items SET ({names}) = ({', '.join('?' * len(fields))}) WHERE item_id = ?",
-            (*fields.values(), stored.key),
-        )
-    for stored in list(hashed_items(db)):
-        if stored.item is not None:
-            db.execute("UPDATE items SET hash = ? WHERE item_id = ?", (stored.item.hash, stored.key))
 
 
 def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
@@ -153,79 +138,71 @@ def _entry(name: str, entry: Any, mark: Mark, scope: object) -> Any:
 
 def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
     """Repeats of one candidate that are the same text stay the same; others cannot be compared."""
-    rows = db.execute(
-        "SELECT response_id, item_id, candidate_id, text, reasoning, error, meta, logprobs FROM responses"
-    ).fetchall()
-    for key, item, candidate, text, reasoning, error, meta, logprobs in rows:
+
+    def replacement(
+        _: int,
+        text: Text,
+        reasoning: Text,
+        error: Text,
+        meta: Text,
+        logprobs: Text,
+        item: int,
+        candidate: int,
+    ) -> Sequence[Text]:
         scope = [item, candidate]
-        fields = (
+        return (
             *(field and mark(field, scope) for field in (text, reasoning, error)),
             *(field and _json(field, mark, scope) for field in (meta, logprobs)),
         )
-        db.execute(
-            "UPDATE responses SET (text, reasoning, error, meta, logprobs) = (?, ?, ?, ?, ?) "
-            "WHERE response_id = ?",
-            (*fields, key),
-        )
+
+    columns = ("text", "reasoning", "error", "meta", "logprobs")
+    rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id")
 
 
 def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
-    for key, unit, text in db.execute("SELECT unit_id, unit, text FROM units WHERE unit_id != 0").fetchall():
-        fields = (_unit(unit, mark), mark(text, "unit"))
-        db.execute("UPDATE units SET (unit, text) = (?, ?) WHERE unit_id = ?", (*fields, key))
-    db.create_function("hidden_note", 1, lambda note: _long(note, mark, "note"))
-    db.create_function("hidden_parts", 1, lambda parts: _json(parts, mark, "parts"))
-    db.execute("UPDATE scores SET note = hidden_note(note) WHERE note IS NOT NULL")
-    db.execute("UPDATE scores SET parts = hidden_parts(parts) WHERE parts IS NOT NULL")
+    rewrite_rows(db, "units", ("unit", "text"), lambda _, unit, text: (_unit(unit, mark), mark(text, "unit")))
+    rewrite_score_texts(
+        db, note=lambda note: _long(note, mark, "note"), parts=lambda parts: _json(parts, mark, "parts")
+    )
 
 
 def _redact_passages(db: sqlite3.Connection, mark: Mark) -> None:
     """A file's name may be a title that a model cited, and by the hash of a source texts can be tried out."""
     drop_unused_passages(db)
     names = ("source", "version", "file", "quote")
-    rows = db.execute(f"SELECT passage_id, {', '.join(names)} FROM passages").fetchall()
-    db.executemany(
-        f"UPDATE passages SET ({', '.join(names)}) = (?, ?, ?, ?) WHERE passage_id = ?",
-        [(*(mark(text, name) for text, name in zip(texts, names, strict=True)), key) for key, *texts in rows],
-    )
+
+    def replacement(_: int, *texts: str) -> Sequence[str]:
+        return [mark(text, name) for text, name in zip(texts, names, strict=True)]
+
+    rewrite_rows(db, "passages", names, replacement)
 
 
 def _redact_exclusions(db: sqlite3.Connection, mark: Mark) -> None:
     """Our loaders' reasons hold no text of a row; those of others may."""
-    db.create_function("hidden_reason", 1, lambda reason: mark(reason, "reason"))
-    for key, spec in db.execute("SELECT list_id, spec FROM exclusion_lists").fetchall():
-        if not is_ours(spec):
-            db.execute("UPDATE exclusions SET reason = hidden_reason(reason) WHERE list_id = ?", (key,))
+
+    def replacement(_: int, reason: str, spec: str) -> Sequence[str]:
+        return [reason if is_ours(spec) else mark(reason, "reason")]
+
+    rewrite_rows(db, "exclusions", ("reason",), replacement, "spec")
 
 
 def _redact_calls(db: sqlite3.Connection, mark: Mark) -> None:
     """The key of a call is a hash of what was sent, by which likely texts could be tried out."""
-    rows = db.execute("SELECT call_id, key, error, reply FROM calls").fetchall()
-    db.executemany(
-        "UPDATE calls SET (key, error, reply) = (?, ?, ?) WHERE call_id = ?",
-        [
-            (mark(key, "call"), error and mark(error, call), reply and json.dumps(mark(reply, call)), call)
-            for call, key, error, reply in rows
-        ],
-    )
+
+    def replacement(call: int, key: str, error: Text, reply: Text) -> Sequence[Text]:
+        return mark(key, "call"), error and mark(error, call), reply and json.dumps(mark(reply, call))
+
+    rewrite_rows(db, "calls", ("key", "error", "reply"), replacement)
 
 
 def _redact_journals(db: sqlite3.Connection) -> None:
     """Findings but comparisons go, and so do events of panels; words of users in provenance are replaced."""
-    triggers = db.execute(
-        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'"
-    ).fetchall()
-    for name, _ in triggers:
-        db.execute(f'DROP TRIGGER "{name}"')
-    db.execute(f"DELETE FROM events WHERE kind NOT IN ({', '.join('?' * len(_EVENTS))})", _EVENTS)
-    for _, sql in triggers:
-        db.execute(sql)
-    db.execute("DELETE FROM findings WHERE study != 'compare'")
-    db.execute("DELETE FROM leases")
-    forget_build(db)
-    for key, body in db.execute("SELECT provenance_id, body FROM provenance").fetchall():
-        hidden = json.dumps(without_words_of_users(json.loads(body)), ensure_ascii=False)
-        db.execute("UPDATE provenance SET body = ? WHERE provenance_id = ?", (hidden, key))
+    shorten_journals(db, _EVENTS, "compare")
+
+    def replacement(_: int, body: str) -> Sequence[str]:
+        return [json.dumps(without_words_of_users(json.loads(body)), ensure_ascii=False)]
+
+    rewrite_rows(db, "provenance", ("body",), replacement)
 
 
 def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
