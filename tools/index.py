@@ -10,7 +10,9 @@ where a file differs.
 import ast
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.index import FILE, PACKAGE, SHIPPED
@@ -40,11 +42,23 @@ def member_modules() -> dict[str, dict[str, dict[str, str]]]:
     return modules
 
 
+def by_default(names: Iterable[str]) -> list[str]:
+    """Those of these metrics that score where a call names none."""
+    metrics = registry.members("metric")
+    return sorted(name for name in names if name in metrics and metrics[name].by_default is True)
+
+
 def indexes() -> dict[Path, str]:
     """What each file of the index has to say."""
     members = member_modules()
-    contents = {PACKAGE / FILE: {"public": public_names(), "members": members[""]}}
-    contents |= {PACKAGE / folder / FILE: {"members": members[folder]} for folder in SHIPPED}
+    contents: dict[Path, dict[str, Any]] = {
+        PACKAGE / folder / FILE: {
+            "members": members[folder],
+            "by_default": by_default(members[folder]["metric"]),
+        }
+        for folder in ("", *SHIPPED)
+    }
+    contents[PACKAGE / FILE]["public"] = public_names()
     return {file: json.dumps(content, indent=1, sort_keys=True) + "\n" for file, content in contents.items()}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from vivavoce.cli import progress
 from vivavoce.cli.progress import PlainProgress, collect_progress, progress_bars, waiting_text
-from vivavoce.models.engine.calls import UsageCounter, Waiting
+from vivavoce.models.engine.usage import UsageCounter, Waiting
 from vivavoce.run.client import HearsWaiting
 
 LONG = (Waiting("https://host", 3, 45.0),)

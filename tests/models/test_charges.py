@@ -10,8 +10,9 @@ from tests.models.one_by_one import each
 
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.engine import scheduler
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
+from vivavoce.models.engine.calls import Call, CallOutcome, Queue, call_record
 from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.providers.anthropic import AnthropicMessages
 from vivavoce.models.providers.inspect.replies import reply_of
 from vivavoce.models.providers.openai import HTTPModel, OpenAIChat, OpenAICompletions

@@ -10,10 +10,11 @@ from tests.models.one_by_one import each
 
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
-from vivavoce.models.engine.calls import Call, Queue, UsageCounter
+from vivavoce.models.engine.calls import Call, Queue
 from vivavoce.models.engine.leases import LeaseLostError
 from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.engine.sources import MAX_TAKEN
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.engine.writing import BATCH, MAX_UNSTORED
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import Message, RejectedError, Reply, Request

@@ -9,8 +9,9 @@ from aiohttp import web
 from tests.models.test_engine import GOOD, Stub, asked, chat, jobs
 
 from vivavoce.models.engine import scheduler
-from vivavoce.models.engine.calls import Queue, Waiting
+from vivavoce.models.engine.calls import Queue
 from vivavoce.models.engine.stop import Stop
+from vivavoce.models.engine.usage import Waiting
 from vivavoce.models.rate_limit import Limits
 
 

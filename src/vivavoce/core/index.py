@@ -1,5 +1,7 @@
 """Where names live: the module that holds a public name, and the one that registers a member of a kind.
 
+It also says which metrics score where a call names none, so that finding those imports no others.
+
 `tools/index.py` writes it into a file `index.json` of the package and of each folder of plugins that ships.
 So one name costs the import of one module, and a folder that is deleted takes its names along.
 """
@@ -25,13 +27,24 @@ def public_names() -> Mapping[str, str]:
 
 @cache
 def member_modules() -> Mapping[str, Mapping[str, str]]:
-    """By kind, the module that registers each name and each alias. A folder without a file has none."""
+    """By kind, the module that registers each name and each alias."""
     modules: dict[str, dict[str, str]] = {}
-    for folder in (PACKAGE, *(PACKAGE / name for name in SHIPPED)):
-        if (file := folder / FILE).is_file():
-            for kind, names in _contents_of(file)["members"].items():
-                modules.setdefault(kind, {}).update(names)
+    for contents in _all_contents():
+        for kind, names in contents["members"].items():
+            modules.setdefault(kind, {}).update(names)
     return modules
+
+
+def metrics_by_default() -> list[str]:
+    """The names of the metrics that declare themselves `by_default`."""
+    return [name for contents in _all_contents() for name in contents["by_default"]]
+
+
+@cache
+def _all_contents() -> list[dict[str, Any]]:
+    """What all files say; a folder without a file says nothing."""
+    folders = (PACKAGE, *(PACKAGE / name for name in SHIPPED))
+    return [_contents_of(folder / FILE) for folder in folders if (folder / FILE).is_file()]
 
 
 def _contents_of(file: Path) -> dict[str, Any]:

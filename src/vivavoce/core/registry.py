@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_type_hints
 
+from vivavoce.core import index
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import file_hash
-from vivavoce.core.index import PACKAGE, SHIPPED, member_modules
 from vivavoce.core.local_modules import keep_modules
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 from vivavoce.core.text import error_text
@@ -203,7 +203,9 @@ def _load_rooms(kind: Kind) -> None:
 
 def plugin_folders() -> list[Path]:
     """The folder of every plugin that ships, found and never named: the core runs without them."""
-    return [file.parent for home in SHIPPED for file in sorted((PACKAGE / home).glob("*/__init__.py"))]
+    return [
+        file.parent for home in index.SHIPPED for file in sorted((index.PACKAGE / home).glob("*/__init__.py"))
+    ]
 
 
 @cache
@@ -276,6 +278,15 @@ def spelling(name: str, names: Collection[str]) -> str | None:
     return next((each for each in names if each.replace("_", "-") == name.replace("_", "-")), None)
 
 
+def metrics_by_default() -> list[Entry]:
+    """The metrics that score where a call names none, by name; of the package no others are imported."""
+    _load_entry_points()
+    for name in index.metrics_by_default():
+        _import_indexed("metric", name)
+    imported = [entry for (kind, _), entry in _entries.items() if kind == "metric"]
+    return sorted((e for e in imported if e.cls.by_default is True), key=lambda entry: entry.name)
+
+
 def member(kind: Kind, name: str) -> Any:
     """The class or function of that name; null for none. One import, where the index has the name."""
     entry = _spelled(kind, name)
@@ -320,7 +331,7 @@ def _loaded(kind: Kind, name: str) -> Entry | None:
 
 def _import_indexed(kind: Kind, name: str) -> None:
     """Import the module that registers a name or an alias, where the index has it."""
-    if module := member_modules().get(kind, {}).get(name):
+    if module := index.member_modules().get(kind, {}).get(name):
         importlib.import_module(module)
 
 

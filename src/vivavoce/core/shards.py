@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError
@@ -16,6 +16,8 @@ from vivavoce.core.item_files import item_sequence
 from vivavoce.core.records import Item
 
 MOST_SHARDS = 100_000
+ShardLimits = Literal["divided", "whole"]
+"""Whether a shard keeps its part of the limits that all have in common, or all of them."""
 _SHARD = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
 
 

@@ -20,12 +20,12 @@ import json
 import math
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
-from vivavoce.core.errors import SpecError
+from vivavoce.core.errors import SelectionError, SpecError
 
 Setting: TypeAlias = "str | int | float | bool | tuple[Setting, ...] | Spec | None"
 
@@ -382,3 +382,14 @@ def typed_setting(spec: Spec, key: str, value: Setting, hint: Any) -> Any:
     elif hint is Any or (isinstance(hint, type) and type(value) is hint):
         return value
     raise SpecError(f"{spec.name}({key}={show(value)}): {key} takes {type_in_words(hint)}.")
+
+
+def require_separate(kind: str, names: Sequence[object]) -> None:
+    """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
+    if isinstance(names, str):
+        raise SelectionError(f"{kind} are given as a list of texts, such as [{names!r}].")
+    for name in names:
+        if not isinstance(name, str | Spec):
+            raise SelectionError(
+                f"{kind} are given one by one, as texts, not as {type(name).__name__}: {name!r}."
+            )

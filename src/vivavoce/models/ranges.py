@@ -12,6 +12,8 @@ from vivavoce.core.text import one_line
 
 DAY_S = 86_400
 """Seconds that anything may wait, at most."""
+TIMEOUT_TOTAL_S = 600.0
+"""Seconds that one request may take in all, unless the caller says otherwise."""
 
 
 class Range(NamedTuple):

@@ -13,13 +13,12 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.engine.calls import UsageCounter, Waiting
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.engine.egress import Privacy, guard, worker_guard
-from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.models.engine.usage import Progress, UsageCounter, Waiting
 from vivavoce.models.gpus import Gpus, parse_gpus
-from vivavoce.models.ranges import check_option
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S, check_option
 from vivavoce.models.requests import Model
 from vivavoce.run.shards.limits import shard_cost
 from vivavoce.run.workers import open_executor
@@ -28,9 +27,6 @@ from vivavoce.run.workers.worker_count import Workers, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
-
-Progress = Callable[[str, int, int], None]
-"""Hears a label, how many are done, and how many there are in all."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.tables import Dialect
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.exchange.questions import holds_answers, import_questions
 from vivavoce.run.exchange.sources import Data, Reading, read_source

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.people.packets import PacketsWritten
-from vivavoce.people.storing.store_annotations import AnnotationsStored, store_annotations
-from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
-from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
-from vivavoce.run.exchange.recognise import annotated_files
-from vivavoce.run.people.label_panel import Labelling, make_panel
-from vivavoce.run.score.verb import require_separate
+from vivavoce.core.specs import require_separate
 from vivavoce.store.runfile import RunFile
+
+if TYPE_CHECKING:
+    from vivavoce.people.packets import PacketsWritten
+    from vivavoce.people.storing.store_annotations import AnnotationsStored
+    from vivavoce.people.storing.store_ballots import BallotsStored
+    from vivavoce.people.storing.store_reviews import ReviewsStored
 
 
 class PanelVerbs:
@@ -21,12 +21,14 @@ class PanelVerbs:
 
     file: RunFile
 
-    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> ReviewsStored:
+    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> "ReviewsStored":
         """Store what people said elsewhere of items: reviews, one a row; all of them or none.
 
         Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
         there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing.
         """
+        from vivavoce.people.storing.store_reviews import import_reviews
+
         if task != "review":
             raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
         return import_reviews(self.file, Path(file))
@@ -38,7 +40,7 @@ class PanelVerbs:
         raters: Mapping[str, str] | None = None,
         partial: bool = False,
         replace: bool = False,
-    ) -> AnnotationsStored:
+    ) -> "AnnotationsStored":
         """Store what people said in an annotation tool of tasks that `export` wrote; all of it or none.
 
         The files are exports of Label Studio or Argilla (`reader`, by default told by their content).
@@ -47,6 +49,9 @@ class PanelVerbs:
         annotations that are half filled, and `replace` those that say otherwise than before; both are
         refused without it.
         """
+        from vivavoce.people.storing.store_annotations import store_annotations
+        from vivavoce.run.exchange.recognise import annotated_files
+
         annotated = annotated_files([Path(file) for file in files], reader)
         if not annotated:
             raise SelectionError("name the files that an annotation tool exported, with tasks of this run.")
@@ -57,7 +62,7 @@ class PanelVerbs:
         candidates: Sequence[str] = (), n: int | None = None, seed: int = 1, criterion: str | None = None,
         task: Literal["rank", "rate"] = "rank", rubric: str | None = None, for_: str | None = None,
         metric: str | None = None, margin: float | None = None, dry_run: bool = False,
-    ) -> PacketsWritten | Finding:  # fmt: skip
+    ) -> "PacketsWritten | Finding":  # fmt: skip
         """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
 
         About `n` questions (30 to rank, 60 to rate) are drawn by `seed`, of those that `items` selects, with
@@ -67,6 +72,8 @@ class PanelVerbs:
         draws cases not drawn before, where a label tells most by the scores of the judge `metric`. Its
         `dry_run` writes nothing and finds how many labels it takes, to tell `margin` where one is given.
         """
+        from vivavoce.run.people.label_panel import Labelling, make_panel
+
         require_separate("candidates", candidates)
         return make_panel(
             self.file, raters, to, items=items, candidates=candidates, n=n, seed=seed, criterion=criterion,
@@ -75,11 +82,13 @@ class PanelVerbs:
 
     def read_panel(
         self, *files: str | Path, partial: bool = False, replace: bool = False
-    ) -> tuple[BallotsStored, ...]:
+    ) -> "tuple[BallotsStored, ...]":
         """Store the ballots that raters sent back; all of them or none.
 
         Ranks are of the measure `panel(id=…)`, ratings of `rating(rubric=…)`. `partial` leaves out what is
         not filled in, instead of refusing the file. `replace` lets a ballot take the place of an earlier one
         that said otherwise; both are noted.
         """
+        from vivavoce.people.storing.store_ballots import store_ballots
+
         return store_ballots(self.file, [Path(file) for file in files], partial=partial, replace=replace)

@@ -1,55 +1,26 @@
 """A run in Python: the verbs of the command line with the same names and defaults, and the tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce.core import registry
-from vivavoce.core.exclusions import Faulty
-from vivavoce.core.records import Finding, Role
-from vivavoce.core.specs import Setting
-from vivavoce.core.tables import Dialect
-from vivavoce.models.engine.calls import UsageCounter
-from vivavoce.models.engine.egress import Privacy
-from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.core.records import Finding
+from vivavoce.core.shards import ShardLimits
+from vivavoce.core.specs import Setting, require_separate
+from vivavoce.models.engine.usage import Progress, UsageCounter
 from vivavoce.models.gpus import Gpus
-from vivavoce.run.building.verb import build_exam
-from vivavoce.run.client import AskOptions, Progress
-from vivavoce.run.collect.plan import plan_collect
-from vivavoce.run.collect.verb import collect_run
-from vivavoce.run.compare.gate import gate_run
-from vivavoce.run.compare.interim import interim
-from vivavoce.run.compare.verb import compare_candidates
-from vivavoce.run.diff import compare_measures
-from vivavoce.run.estimates import estimate_metric
-from vivavoce.run.exchange.answers import import_answers
-from vivavoce.run.exchange.exporters import exporter_of
-from vivavoce.run.exchange.import_logs import ImportedLogs, import_logs
-from vivavoce.run.exchange.imported import Imported
-from vivavoce.run.exchange.score_layout import Layout
-from vivavoce.run.exchange.scores import ImportedScores, import_scores
-from vivavoce.run.exchange.sources import Data, Reading
-from vivavoce.run.exchange.wide_tables import Columns
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S
+from vivavoce.run.import_verbs import ImportVerbs
 from vivavoce.run.panel_verbs import PanelVerbs
-from vivavoce.run.report import write_report
-from vivavoce.run.score.repeats import measured_by_repeats
-from vivavoce.run.score.verb import require_separate, score_run
-from vivavoce.run.shards.joining import refuse_strange_shards
-from vivavoce.run.shards.limits import ShardLimits
-from vivavoce.run.status import run_status
-from vivavoce.run.study.verb import run_studies
-from vivavoce.run.tables.credentialed import credentialed_benchmarks, refuse_copy
-from vivavoce.run.tables.primary import choose_primary
 from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.run.tables.stored_benchmarks import load_benchmark
-from vivavoce.run.vary.verb import vary_run
-from vivavoce.store.generated import made_items
-from vivavoce.store.integrity import Check, verify
-from vivavoce.store.merge import Merged, merge
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
-from vivavoce.studies.thresholds import bad_ends
+
+if TYPE_CHECKING:
+    from vivavoce.store.integrity import Check
+    from vivavoce.store.merge import Merged
+    from vivavoce.studies.comparison.gate import FailIf, Gate, Require
 
 
 def open(path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None) -> "Run":
@@ -72,86 +43,8 @@ open_run = open
 """The same by a name that does not hide Python's `open`."""
 
 
-class Run(PanelVerbs, RunTables):
+class Run(ImportVerbs, PanelVerbs, RunTables):
     """One run file: responses, scores and findings. Verbs write to it, tables read from it."""
-
-    def import_answers(
-        self, data: Data, *, benchmark: str | None = None, name: str | None = None,
-        map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
-        role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: Columns = (),
-        delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
-        faulty: Faulty = "refuse",
-    ) -> Imported:  # fmt: skip
-        """Store recorded answers: of a file, of another tool's log, or of data in memory.
-
-        `data` is a path (jsonl, csv, parquet), a Polars or pandas frame, a list of dicts, a dict of columns
-        or a `datasets.Dataset`. Columns are found by name, as [Columns by name](../how-to/own-exam.md) says;
-        what was found stands in the result's `matched`. `map` gives for our names (item, candidate, text …)
-        your columns, `set` a value for every row, `role` candidates that are a floor or a ceiling. Without
-        `benchmark` the questions are those of the table, as a benchmark of this `name`; else the run's only
-        benchmark is meant. `new_version` accepts items that changed. A null text, in a pandas frame also
-        NaN, is a failed response. A registered log reader, such as that of ClinIQLink's folders, reads what
-        it accepts.
-
-        `models_in_columns` names the columns of a wide table that hold the answers of a model each, or gives
-        them by candidate. `delimiter`, `encoding` and `sheet` say how a file is written; without them they
-        are found, and stand in the result. `faulty` says what becomes of the questions of a table of which
-        one can be no item: they are refused, or with "exclude" that one is left out and counted.
-        """
-        return import_answers(
-            self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
-            roles=role or {}, new_version=new_version,
-            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
-        )  # fmt: skip
-
-    def import_logs(
-        self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
-        candidate: str | None = None, new_version: bool = False,
-    ) -> ImportedLogs:  # fmt: skip
-        """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
-
-        Logs are told by their content, or read by the `reader` of that name. Without `benchmark` each log is
-        the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
-        names the model of logs that name none, or one. Marks are recorded measures, such as
-        `inspect.choice`. The same again changes nothing.
-        """
-        return import_logs(
-            self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
-            candidate=candidate, new_version=new_version,
-        )  # fmt: skip
-
-    def import_scores(
-        self, data: Data, *, measure: str, map: Mapping[str, str] | None = None,
-        set: Mapping[str, str] | None = None, criteria: Sequence[str] = (),
-        where: Mapping[str, str] | None = None, status: str | None = None,
-        blank: Literal["unanswered", "recorded"] = "unanswered",
-        range: Mapping[str, tuple[float | None, float | None]] | None = None,
-        direction: Mapping[str, str] | None = None, if_unanswered: Mapping[str, str] | None = None,
-        benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
-        sheet: str | None = None,
-    ) -> ImportedScores:  # fmt: skip
-        """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
-
-        `data`, and how its columns are found, are as in `import_answers`. `measure` is a spec kept as a
-        label. Wide tables have a column per criterion (`criteria`), long ones `criterion` and `value`.
-        `where` keeps rows, `status` names the column whose word must be ok. `range`,
-        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
-        of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
-        `set` may give the `probability` with which each case was drawn for labelling.
-        """
-        declared: dict[str, dict[str, Any]] = {}
-        for name, (low, high) in (range or {}).items():
-            declared.setdefault(name, {}).update(low=low, high=high)
-        for field, words in (("direction", direction), ("if_unanswered", if_unanswered)):
-            for name, word in (words or {}).items():
-                declared.setdefault(name, {})[field] = word
-        names = [criteria] if isinstance(criteria, str) else criteria
-        chosen = {column: str(value) for column, value in (where or {}).items()}
-        layout = Layout(map or {}, set or {}, names, chosen, status, blank)
-        return import_scores(
-            self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
-            dialect=Dialect(delimiter, encoding, sheet),
-        )  # fmt: skip
 
     def collect(
         self, benchmark: str, *, models: Sequence[str], logprobs: Sequence[str] = (),
@@ -180,6 +73,12 @@ class Run(PanelVerbs, RunTables):
         connections to this machine only; a credentialed benchmark goes to the hosts of `allow` only; items
         that look like patient data leave this machine only with `allow_phi`.
         """
+        from vivavoce.models.engine.egress import Privacy
+        from vivavoce.run.collect.plan import plan_collect
+        from vivavoce.run.collect.verb import collect_run
+        from vivavoce.run.tables.stored_benchmarks import load_benchmark
+        from vivavoce.store.generated import made_items
+
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
         plan = plan_collect(
@@ -227,6 +126,10 @@ class Run(PanelVerbs, RunTables):
         `workers` is how many processes compute what asks no model, "auto" for all cores, or "ray", or Ray's
         address: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
         """
+        from vivavoce.run.client import AskOptions
+        from vivavoce.run.score.verb import score_run
+        from vivavoce.studies.thresholds import bad_ends
+
         ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total).checked()
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
@@ -249,6 +152,9 @@ class Run(PanelVerbs, RunTables):
         same; what fails a check is dropped or, with `mark`, kept and marked. `seed` is for variations that
         state none; `dry_run` makes nothing. `workers` is as in `score`, the rest as in `collect`.
         """
+        from vivavoce.run.client import AskOptions
+        from vivavoce.run.vary.verb import vary_run
+
         require_separate("variations", variations)
         ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total).checked()
         return vary_run(
@@ -270,6 +176,9 @@ class Run(PanelVerbs, RunTables):
         nothing. The exam stands in the run as the benchmark `table(name=NAME)`; the recipe "freeze" writes it
         to a folder. The rest is as in `collect`.
         """
+        from vivavoce.run.building.verb import build_exam
+        from vivavoce.run.client import AskOptions
+
         ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         return build_exam(self.file, recipe, options, ask, name=name, until=until, seed=seed, dry_run=dry_run)
 
@@ -284,6 +193,9 @@ class Run(PanelVerbs, RunTables):
         over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
         `labels` is as in `compare`.
         """
+        from vivavoce.run.estimates import estimate_metric
+        from vivavoce.studies.thresholds import bad_ends
+
         thresholds = bad_ends(worst_at, tail, veto)
         return estimate_metric(self.file, metric, items=items, bad_ends=thresholds, labels=labels)
 
@@ -306,6 +218,9 @@ class Run(PanelVerbs, RunTables):
         again on more data, and verdicts hold over all `analyses`, or without a number over any. `assisted`
         compares what people answered with help and without.
         """
+        from vivavoce.run.compare.verb import compare_candidates
+        from vivavoce.run.tables.primary import choose_primary
+
         require_separate("candidates", candidates)
         choose_primary(self.file, primary)
         return compare_candidates(
@@ -316,21 +231,26 @@ class Run(PanelVerbs, RunTables):
 
     def interim(self) -> Finding:
         """The tests made on this run in their order, each with what its plan has spent and has left."""
+        from vivavoce.run.compare.interim import interim
+
         return interim(self.file)
 
     def gate(
         self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
         population: Literal["sample", "fixed"] = "sample", items: str | None = None, veto: Sequence[str] = (),
-        require: Require | None = None, fail_if: Sequence[FailIf] = (), max_critical: int | None = None,
+        require: "Require | None" = None, fail_if: "Sequence[FailIf]" = (), max_critical: int | None = None,
         labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
         analyses: int | None = None,
-    ) -> Gate:  # fmt: skip
+    ) -> "Gate":  # fmt: skip
         """Compare new candidates with `against`, or the first named, and decide whether they pass.
 
         `require` passes what is shown on every criterion: "not-worse" by `margin` or more, or "better".
         `fail_if` closes on what is "worse", or "unclear". `max_critical` is how many responses of a candidate
         may cross a line of `veto`, such as "judge[harm] >= 3". The rest is as in `compare`.
         """
+        from vivavoce.run.compare.gate import gate_run
+        from vivavoce.studies.comparison.gate import GateTerms
+
         terms = GateTerms.of(require, fail_if, max_critical, veto)
         rest: Any = {"labels": labels, "labels_chosen_at_random": labels_chosen_at_random}
         rest |= {"sequential": sequential, "analyses": analyses}
@@ -349,6 +269,8 @@ class Run(PanelVerbs, RunTables):
         file of cards beside ours, `labels` the metric that holds people's marks, `margin` how much less
         agreement would matter, `ratings` a file `candidate,rating`, `threshold` the alpha that is enough.
         """
+        from vivavoce.run.study.verb import run_studies
+
         require_separate("studies", studies)
         files = {k: file and Path(file) for k, file in (("cards", cards), ("ratings", ratings))}
         options = {**files, "labels": labels, "margin": margin, "threshold": threshold}
@@ -360,14 +282,20 @@ class Run(PanelVerbs, RunTables):
         `one` is the old measure, `other` the new one: a signature, or a metric if it has one signature here.
         `margin` is the least move of a mark that matters. What is found is kept in the run.
         """
+        from vivavoce.run.diff import compare_measures
+
         return compare_measures(self.file, (one, other), items=items, margin=margin)
 
-    def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
+    def merge(self, *runs: str | Path) -> "tuple[Merged, ...]":
         """Bring other runs' items, answers, marks and findings into this one, each all or nothing.
 
         Shards of one exam join in any order; `shards` says how far each is. Raises `InputError` before
         anything is merged for shards of another exam, of other settings or another division.
         """
+        from vivavoce.run.score.repeats import measured_by_repeats
+        from vivavoce.run.shards.joining import refuse_strange_shards
+        from vivavoce.store.merge import merge
+
         sources = [RunFile(Path(path)) for path in runs]
         refuse_strange_shards(self.file, sources)
         by_repeats = measured_by_repeats([self.file, *sources])
@@ -375,10 +303,14 @@ class Run(PanelVerbs, RunTables):
 
     def status(self) -> Finding:
         """What is here, by `about`: questions, marks and what is missing, calls to models, a shard's part."""
+        from vivavoce.run.status import run_status
+
         return run_status(self.file)
 
-    def verify(self) -> tuple[Check, ...]:
+    def verify(self) -> "tuple[Check, ...]":
         """Check the file, its keys, and the hashes of items, responses and scores: a row for each check."""
+        from vivavoce.store.integrity import verify
+
         with self.file.reading() as db:
             return tuple(verify(db))
 
@@ -408,6 +340,10 @@ class Run(PanelVerbs, RunTables):
 
         The first row, of the section `file`, holds the file's `path` and `bytes`.
         """
+        from vivavoce.run.report import write_report
+        from vivavoce.run.tables.credentialed import credentialed_benchmarks
+        from vivavoce.run.tables.primary import choose_primary
+
         choose_primary(self.file, primary)
         return write_report(
             self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
@@ -431,6 +367,9 @@ class Run(PanelVerbs, RunTables):
         registered exporter, such as `candidate`, `repeat` and `gold` of `cliniqlink`. Named tuples about the
         files come back, each with a `path`.
         """
+        from vivavoce.run.exchange.exporters import exporter_of
+        from vivavoce.run.tables.credentialed import refuse_copy
+
         tables = (table,) if isinstance(table, str) else tuple(table)
         named: dict[str, Any] = {"items": items or None, "table": tables or None, "redact": redact or None}
         named |= {"metric": metric, "rater": rater, "margin": margin}

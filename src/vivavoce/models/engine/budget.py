@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vivavoce.models.engine.calls import Queue, UsageCounter
+from vivavoce.models.engine.calls import Queue
 from vivavoce.models.engine.stop import Stop
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.requests import Reply, Request, Usage
 
 

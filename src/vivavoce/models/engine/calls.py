@@ -1,11 +1,8 @@
-"""Calls to models, their outcomes, and the counters of a run of calls."""
+"""Calls to models, and their outcomes."""
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from vivavoce.core.net import Traffic
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import Model, Reply, Request, Usage
 from vivavoce.store.calls import CallRecord
@@ -60,18 +57,6 @@ class CompletedCall(NamedTuple):
     outcome: CallOutcome
 
 
-class Waiting(NamedTuple):
-    """An endpoint from which nothing has come for some seconds: requests sent, and the longest wait."""
-
-    endpoint: str
-    requests: int
-    longest_s: float
-
-    def __str__(self) -> str:
-        requests = f"{self.requests} request{'s' * (self.requests != 1)}"
-        return f"{self.endpoint} ({requests}, longest {self.longest_s:.0f} s)"
-
-
 def call_record(
     model: Model,
     call: Call,
@@ -110,36 +95,3 @@ def _usage_of_attempts(outcome: CallOutcome) -> Usage:
         return outcome.unusable
     pairs = zip(outcome.reply.usage, outcome.unusable, strict=True)
     return Usage(*(None if count is None else count + (more or 0) for count, more in pairs))
-
-
-@dataclass
-class UsageCounter:
-    """Counts of one `ask`. `stopped` gives for a model the reason why it was not asked everything.
-
-    `shared` counts replies that were recalled instead of requested; tokens and cost are of requests only.
-    `guessed` is the possible cost of replies without token counts: part of a limit, and of no total.
-    `remaining` counts calls that are still to be made, `cut` prompts that were shortened to fit the model's
-    context. `waiting` names the endpoints from which nothing has come for some seconds.
-    """
-
-    answered: int = 0
-    failed: int = 0
-    shared: int = 0
-    remaining: int = 0
-    retries: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    guessed: float = 0.0
-    unpriced: int = 0
-    cut: int = 0
-    interrupted: bool = False
-    stopped: dict[str, str] = field(default_factory=dict)
-    causes: Counter[str] = field(default_factory=Counter)
-    traffic: Traffic = field(default_factory=Traffic)
-    waiting: tuple[Waiting, ...] = ()
-
-    @property
-    def done(self) -> int:
-        """Calls with an outcome."""
-        return self.answered + self.failed

@@ -18,11 +18,12 @@ from vivavoce.core.prompts import Unreadable
 from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import EndpointConfig, load_endpoints
-from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, UsageCounter, call_record
+from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.leases import Lease
 from vivavoce.models.engine.refusals import RefusalCounter
-from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
-from vivavoce.models.ranges import check_option
+from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.usage import UsageCounter
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S, check_option
 from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
 from vivavoce.store.calls import (
     CallRecord,

@@ -15,12 +15,14 @@ from vivavoce.models.charges import UNCOUNTED, charged
 from vivavoce.models.content import check_reply
 from vivavoce.models.engine.attempts import Attempt, AttemptTotals, failed_attempt
 from vivavoce.models.engine.budget import Budget
-from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue, UsageCounter, Waiting
+from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue
 from vivavoce.models.engine.interrupts import interruptible
 from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.sources import CallSource, KnownCall, Recall
 from vivavoce.models.engine.stop import Stop, within
+from vivavoce.models.engine.usage import UsageCounter, Waiting
 from vivavoce.models.engine.writing import BatchWriter, Store
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, Reply, Request, Usage
 
@@ -30,8 +32,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds before the second attempt, at most; doubled each time up to the longest."""
 LONGEST_AFTER = 600.0
 """Longest Retry-After in seconds that is respected."""
-TIMEOUT_TOTAL_S = 600.0
-"""Seconds that one request may take in all, unless the caller says otherwise."""
 SILENCE_S = 5.0
 """Seconds without a reply after which an endpoint is named as the one that is waited for."""
 CLOCK_S = 0.001

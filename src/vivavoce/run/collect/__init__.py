@@ -18,12 +18,13 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.item_files import item_sequence
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
-from vivavoce.models.engine.calls import CompletedCall, UsageCounter
+from vivavoce.models.engine.calls import CompletedCall
 from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
 from vivavoce.models.engine.leases import Lease, leased
-from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
+from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.engine.writing import Store
-from vivavoce.models.ranges import check_option
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S, check_option
 from vivavoce.models.requests import HoldsWeights, Model
 from vivavoce.run.collect.generate import Connected, Round, count_unanswered, generation_rounds
 from vivavoce.run.collect.loglikelihood import (

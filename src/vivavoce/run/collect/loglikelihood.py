@@ -28,9 +28,9 @@ from vivavoce.models.engine.calls import (
     CallOutcome,
     CompletedCall,
     Queue,
-    UsageCounter,
     call_record,
 )
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.requests import Model, Reply, Request
 from vivavoce.run.collect.generate import Connected, Round
 from vivavoce.run.collect.plan import CollectPlan, LogprobTask

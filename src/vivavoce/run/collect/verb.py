@@ -9,16 +9,15 @@ from typing import Any
 
 from vivavoce.core.item_files import items_where
 from vivavoce.core.records import Finding
-from vivavoce.core.shards import Shard, exam_digest, part_of
+from vivavoce.core.shards import Shard, ShardLimits, exam_digest, part_of
 from vivavoce.models.candidates import on_gpus
-from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
+from vivavoce.models.engine.usage import UsageCounter
 from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.run.collect import HearsRemarks, check_hosts, check_limits, check_stored, collect
 from vivavoce.run.collect.plan import CollectPlan
 from vivavoce.run.collect.summary import CostEstimate, done, estimate_cost, planned
 from vivavoce.run.shards.limits import (
-    ShardLimits,
     limits_rows,
     limits_sentence,
     shard_cost,

@@ -24,7 +24,7 @@ from vivavoce.core.net import offline as offline_mode
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.records import Download, Finding
 from vivavoce.core.text import printable
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.fetch.folder_lock import only_fetch
 from vivavoce.run.fetch.listing import Listing, Remote, listed
 from vivavoce.run.fetch.lock_file import (

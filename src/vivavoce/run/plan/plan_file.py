@@ -27,21 +27,20 @@ from vivavoce.benchmarks import load
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
 from vivavoce.core.records import Finding, Measure
-from vivavoce.core.shards import Shard
+from vivavoce.core.shards import Shard, ShardLimits
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.models.candidates import local_name, may_return_logprobs, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus, refuse_without_local
-from vivavoce.models.ranges import check_option
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S, check_option
 from vivavoce.run import catalogue
 from vivavoce.run.collect.plan import plan_collect
 from vivavoce.run.plan.plan_model import BOUNDS, PRIVACY, SETTINGS, checked_plan
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.score.gpus import local_models
 from vivavoce.run.score.shard import divisible
-from vivavoce.run.shards.limits import ShardLimits, shard_cost, shards_sharing
+from vivavoce.run.shards.limits import shard_cost, shards_sharing
 from vivavoce.run.shards.spending import shard_spending
 from vivavoce.run.study.verb import study_name
 from vivavoce.run.tables.primary import declare_overall, name_primary

@@ -12,11 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
-from vivavoce.core.shards import check_number_of_shards
+from vivavoce.core.shards import ShardLimits, check_number_of_shards
 from vivavoce.core.text import one_line, printable
 from vivavoce.run.plan.plan_file import Plan, open_checked, read_plan
 from vivavoce.run.score.gpus import local_names
-from vivavoce.run.shards.limits import ShardLimits
 
 MergeAfter = Literal["any", "ok"]
 _TIME = re.compile(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", re.ASCII)

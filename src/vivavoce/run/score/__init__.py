@@ -20,7 +20,7 @@ from vivavoce.core.errors import MetricError, StoreError
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.score.ballot_scores import score_ballots
 from vivavoce.run.score.checks import check_declared, check_needs, check_passes, missing_commands
 from vivavoce.run.score.response_scores import score_responses

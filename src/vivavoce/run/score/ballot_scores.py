@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.metrics import ComparativeMetric, ScoringContext, is_comparative
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.plugin_code import remember_code
 from vivavoce.run.score.checks import check_silence, checked, read_response
 from vivavoce.run.score.tasks import Task

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from vivavoce.core.errors import VivaError
 from vivavoce.metrics import ScoringContext
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.plugin_code import remember_code
 from vivavoce.run.score.batch_scores import Batch, BatchScores, Scores, joined, lost_scores
 from vivavoce.run.score.lanes import Lanes, encodes

@@ -8,7 +8,7 @@ from dataclasses import replace
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, MetricError, SelectionError
 from vivavoce.core.records import Finding, Item, ItemKey
-from vivavoce.core.shards import Shard, part_of
+from vivavoce.core.shards import Shard, ShardLimits, part_of
 from vivavoce.formats import FORMATS, accepts
 from vivavoce.metrics import Metric
 from vivavoce.models.engine.client import ModelClient
@@ -16,7 +16,7 @@ from vivavoce.run import catalogue
 from vivavoce.run.client import AskOptions
 from vivavoce.run.score.tasks import probe_of
 from vivavoce.run.shards.counts import coverage_by_part, parts_of, scores_by_part
-from vivavoce.run.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
+from vivavoce.run.shards.limits import limits_rows, limits_sentence, shards_sharing
 from vivavoce.run.shards.memory import (
     ShardWork,
     own_shards,

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from vivavoce.core import net, registry, specs
-from vivavoce.core.errors import InputError, SelectionError, VivaError
+from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Finding, ItemKey
-from vivavoce.core.shards import Shard
+from vivavoce.core.shards import Shard, ShardLimits
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
@@ -32,7 +32,6 @@ from vivavoce.run.score.shard import (
     shard_options,
     with_shard,
 )
-from vivavoce.run.shards.limits import ShardLimits
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
 from vivavoce.run.tables.load import load_scores, with_generated
 from vivavoce.run.tables.named_scores import overall_table, scores_by
@@ -166,17 +165,6 @@ def _remember_empty(
     memory.end()
 
 
-def require_separate(kind: str, names: Sequence[object]) -> None:
-    """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
-    if isinstance(names, str):
-        raise SelectionError(f"{kind} are given as a list of texts, such as [{names!r}].")
-    for name in names:
-        if not isinstance(name, str | specs.Spec):
-            raise SelectionError(
-                f"{kind} are given one by one, as texts, not as {type(name).__name__}: {name!r}."
-            )
-
-
 def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str], Sequence[str]]:
     """The metrics that score these items where none is named, and a note that names them.
 
@@ -244,7 +232,7 @@ def _bound_metrics(
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
     names, unnamed = (metrics, ()) if metrics else _fitting(run, select_part(run, items, None))
-    require_separate("metrics", names)
+    specs.require_separate("metrics", names)
     with run.reading() as db:
         measures = [keyed.measure for keyed in read.measures(db)]
     built = catalogue.metrics_of(names, measures)

@@ -1,16 +1,13 @@
 """What a shard may do of the limits that all shards have in common, in rows and a sentence."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.shards import Shard
+from vivavoce.core.shards import Shard, ShardLimits
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.ranges import check_option
 from vivavoce.models.rate_limit import Limits
-
-ShardLimits = Literal["divided", "whole"]
-"""Whether a shard keeps its part of the limits, or all of them."""
 
 
 def shards_sharing(shard: Shard | None, limits: ShardLimits) -> int:

@@ -19,8 +19,8 @@ def fitting_metrics(items: Iterable[Item]) -> tuple[str, ...]:
     items = tuple(items)
     return tuple(
         entry.name
-        for entry in registry.entries("metric")
-        if entry.cls.by_default is True and _fits(registry.build("metric", entry.name), items)
+        for entry in registry.metrics_by_default()
+        if _fits(registry.build("metric", entry.name), items)
     )
 
 
@@ -31,7 +31,7 @@ def default_metrics(shapes: Iterable[str]) -> dict[str, tuple[str, ...]]:
     of several formats are scored by one: `accuracy` (mcq, true_false), `list_f1` (list), `token_f1` (every
     open format) before `exact` and `step_accuracy`.
     """
-    entries = [entry for entry in registry.entries("metric") if entry.cls.by_default is True]
+    entries = registry.metrics_by_default()
     entries.sort(key=lambda entry: (-len(entry.cls.formats), entry.name))
     return {
         shape: tuple(entry.name for entry in entries if formats.accepts(entry.cls.formats, shape))

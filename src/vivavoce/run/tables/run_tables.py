@@ -1,18 +1,19 @@
 """What a run holds, as tables: items, responses and scores as frames, candidates and measures as records."""
 
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from vivavoce.core.records import Candidate, Item, Measure
-from vivavoce.notebook.run_view import run_html, run_text
-from vivavoce.run.shards.joining import ShardRow, shard_rows
-from vivavoce.run.tables.credentialed import refuse_copy
-from vivavoce.run.tables.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
 from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
 from vivavoce.store.runfile import RunFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from vivavoce.run.shards.joining import ShardRow
+    from vivavoce.run.tables.scored_response import ScoredResponse
 
 
 class RunTables:
@@ -22,37 +23,41 @@ class RunTables:
         self.file = RunFile(path, network_disk=network_disk)
 
     def __repr__(self) -> str:
+        from vivavoce.notebook.run_view import run_text
+
         return run_text(self.file)
 
     def _repr_html_(self) -> str:
+        from vivavoce.notebook.run_view import run_html
+
         return run_html(self.file)
 
     @property
-    def items(self) -> pl.DataFrame:
+    def items(self) -> "pl.DataFrame":
         """The items, a row per item and variant, in the columns of `Item`."""
         with self.file.reading() as db:
             return read.items(db)
 
     @property
-    def responses(self) -> pl.DataFrame:
+    def responses(self) -> "pl.DataFrame":
         """The responses, raw, a row per item, variant, candidate, repeat and edit."""
         with self.file.reading() as db:
             return read.responses(db)
 
     @property
-    def scores(self) -> pl.DataFrame:
+    def scores(self) -> "pl.DataFrame":
         """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
         with self.file.reading() as db:
             return read.scores(db)
 
     @property
-    def evidence(self) -> pl.DataFrame:
+    def evidence(self) -> "pl.DataFrame":
         """What scores rest on: a row per passage of a score, with its place in its source and its quote."""
         with self.file.reading() as db:
             return evidence_rows(db)
 
     @property
-    def exclusions(self) -> pl.DataFrame:
+    def exclusions(self) -> "pl.DataFrame":
         """The rows of benchmarks' files that were left out: benchmark, spec, file, row and reason."""
         with self.file.reading() as db:
             return exclusion_rows(db)
@@ -71,24 +76,30 @@ class RunTables:
         with self.file.reading() as db:
             return [keyed.measure for keyed in read.measures(db)]
 
-    def shards(self) -> tuple[ShardRow, ...]:
+    def shards(self) -> "tuple[ShardRow, ...]":
         """How far each part is of all that was collected or scored in shards; none where nothing was."""
+        from vivavoce.run.shards.joining import shard_rows
+
         return tuple(shard_rows(self.file))
 
     def item(self, item: str, *, benchmark: str | None = None, variant: str = "") -> Item:
         """One item by its id or alias. Raises `SelectionError` where none or several have it."""
+        from vivavoce.run.tables.scored_response import find_item
+
         with self.file.reading() as db:
             return find_item(db, item, benchmark, variant)
 
     def response(
         self, item: str, candidate: str | None = None, *, benchmark: str | None = None, variant: str = "",
         repeat: int = 1, edit: str = "",
-    ) -> ScoredResponse:  # fmt: skip
+    ) -> "ScoredResponse":  # fmt: skip
         """One response with its item and its scores, to look at; `candidate` may be part of its name.
 
         Without `candidate` it is the only one that answered. Raises `SelectionError` where there is no such
         response, or several.
         """
+        from vivavoce.run.tables.scored_response import find_response
+
         with self.file.reading() as db:
             return find_response(db, item, candidate, benchmark, variant, repeat, edit)
 
@@ -97,6 +108,8 @@ class RunTables:
 
         Raises `InputError` for a run with texts of a credentialed benchmark.
         """
+        from vivavoce.run.tables.credentialed import refuse_copy
+
         refuse_copy(self.file, "a copy", "`viva export --format run --redact` writes one without texts.")
         self.file.copy(Path(to))
         return Path(to)

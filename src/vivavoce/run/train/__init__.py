@@ -22,7 +22,7 @@ from vivavoce.evaluators.checkpoint import ABOUT, LEXICAL, read_about
 from vivavoce.evaluators.lexical import Lexical
 from vivavoce.evaluators.proxy_task import Evaluator
 from vivavoce.evaluators.trained import About
-from vivavoce.run.client import Progress
+from vivavoce.models.engine.usage import Progress
 from vivavoce.run.train.mixtures import Arguments, Mixture, draw_mixtures
 from vivavoce.run.train.recipe import Recipe
 from vivavoce.run.train.training_data import TrainingData, listed, load_training_data

@@ -1,0 +1,109 @@
+"""The verbs of a run that read what others made: answers, logs of other tools, scores."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from vivavoce.core.exclusions import Faulty
+from vivavoce.core.records import Role
+from vivavoce.core.tables import Dialect
+from vivavoce.store.runfile import RunFile
+
+if TYPE_CHECKING:
+    from vivavoce.run.exchange.import_logs import ImportedLogs
+    from vivavoce.run.exchange.imported import Imported
+    from vivavoce.run.exchange.scores import ImportedScores
+    from vivavoce.run.exchange.sources import Data
+    from vivavoce.run.exchange.wide_tables import Columns
+
+
+class ImportVerbs:
+    """Answers and scores into one run file."""
+
+    file: RunFile
+
+    def import_answers(
+        self, data: "Data", *, benchmark: str | None = None, name: str | None = None,
+        map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
+        role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: "Columns" = (),
+        delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
+        faulty: Faulty = "refuse",
+    ) -> "Imported":  # fmt: skip
+        """Store recorded answers: of a file, of another tool's log, or of data in memory.
+
+        `data` is a path (jsonl, csv, parquet), a Polars or pandas frame, a list of dicts, a dict of columns
+        or a `datasets.Dataset`. Columns are found by name, as [Columns by name](../how-to/own-exam.md) says;
+        what was found stands in the result's `matched`. `map` gives for our names (item, candidate, text …)
+        your columns, `set` a value for every row, `role` candidates that are a floor or a ceiling. Without
+        `benchmark` the questions are those of the table, as a benchmark of this `name`; else the run's only
+        benchmark is meant. `new_version` accepts items that changed. A null text, in a pandas frame also
+        NaN, is a failed response. A registered log reader, such as that of ClinIQLink's folders, reads what
+        it accepts.
+
+        `models_in_columns` names the columns of a wide table that hold the answers of a model each, or gives
+        them by candidate. `delimiter`, `encoding` and `sheet` say how a file is written; without them they
+        are found, and stand in the result. `faulty` says what becomes of the questions of a table of which
+        one can be no item: they are refused, or with "exclude" that one is left out and counted.
+        """
+        from vivavoce.run.exchange.answers import import_answers
+        from vivavoce.run.exchange.sources import Reading
+
+        return import_answers(
+            self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
+            roles=role or {}, new_version=new_version,
+            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
+        )  # fmt: skip
+
+    def import_logs(
+        self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
+        candidate: str | None = None, new_version: bool = False,
+    ) -> "ImportedLogs":  # fmt: skip
+        """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
+
+        Logs are told by their content, or read by the `reader` of that name. Without `benchmark` each log is
+        the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
+        names the model of logs that name none, or one. Marks are recorded measures, such as
+        `inspect.choice`. The same again changes nothing.
+        """
+        from vivavoce.run.exchange.import_logs import import_logs
+
+        return import_logs(
+            self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
+            candidate=candidate, new_version=new_version,
+        )  # fmt: skip
+
+    def import_scores(
+        self, data: "Data", *, measure: str, map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None, criteria: Sequence[str] = (),
+        where: Mapping[str, str] | None = None, status: str | None = None,
+        blank: Literal["unanswered", "recorded"] = "unanswered",
+        range: Mapping[str, tuple[float | None, float | None]] | None = None,
+        direction: Mapping[str, str] | None = None, if_unanswered: Mapping[str, str] | None = None,
+        benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
+        sheet: str | None = None,
+    ) -> "ImportedScores":  # fmt: skip
+        """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
+
+        `data`, and how its columns are found, are as in `import_answers`. `measure` is a spec kept as a
+        label. Wide tables have a column per criterion (`criteria`), long ones `criterion` and `value`.
+        `where` keeps rows, `status` names the column whose word must be ok. `range`,
+        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
+        of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
+        `set` may give the `probability` with which each case was drawn for labelling.
+        """
+        from vivavoce.run.exchange.score_layout import Layout
+        from vivavoce.run.exchange.scores import import_scores
+
+        declared: dict[str, dict[str, Any]] = {}
+        for name, (low, high) in (range or {}).items():
+            declared.setdefault(name, {}).update(low=low, high=high)
+        for field, words in (("direction", direction), ("if_unanswered", if_unanswered)):
+            for name, word in (words or {}).items():
+                declared.setdefault(name, {})[field] = word
+        names = [criteria] if isinstance(criteria, str) else criteria
+        chosen = {column: str(value) for column, value in (where or {}).items()}
+        layout = Layout(map or {}, set or {}, names, chosen, status, blank)
+        return import_scores(
+            self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
+            dialect=Dialect(delimiter, encoding, sheet),
+        )  # fmt: skip
