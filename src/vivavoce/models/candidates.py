@@ -246,13 +246,13 @@ def _unknown_name(
     direct = _direct(providers)
     if not model:
         systems = [p for p, provider in providers.items() if not provider.takes_model]
-        near = [*(f"{p}/…" for p in (*direct, *endpoints)), *systems]
+        names = [*(f"{p}/…" for p in (*direct, *endpoints)), *systems]
         return SpecError(
-            f"{name!r} names no model: write provider/model, such as openai/gpt-4o.{suggest(prefix, near)}"
+            f"{name!r} names no model: write provider/model, such as openai/gpt-4o.{suggest(prefix, names)}"
         )
-    near = [*endpoints, *(p for p, provider in direct.items() if provider.configured != "never")]
+    names = [*endpoints, *(p for p, provider in direct.items() if provider.configured != "never")]
     return ModelError(
-        f"no provider {prefix!r}.{suggest(prefix, near)} Another is one entry in a --providers file."
+        f"no provider {prefix!r}.{suggest(prefix, names)} Another is one entry in a --providers file."
     )
 
 

@@ -35,8 +35,8 @@ def gpus_text(gpus: Iterable[int]) -> str:
 
 def refuse_without_local(gpus: Sequence[int], names: Sequence[str]) -> NoReturn:
     """Raise `InputError`, since none of these models runs on GPUs of this machine."""
-    what = f"{names[0]} is no" if len(names) == 1 else f"none of {', '.join(names) or 'the models'} is a"
+    subject = f"{names[0]} is no" if len(names) == 1 else f"none of {', '.join(names) or 'the models'} is a"
     raise InputError(
-        f"--gpus {gpus_text(gpus)}: {what} local model (hf/…), and only those run on these GPUs: leave "
+        f"--gpus {gpus_text(gpus)}: {subject} local model (hf/…), and only those run on these GPUs: leave "
         "--gpus out."
     )

@@ -116,7 +116,7 @@ class HTTPClient:
         try:
             # A redirect is not followed: it would carry the question, and the key, to another host.
             async with self._opened().post(url, json=payload, allow_redirects=False) as response:
-                status, after = response.status, _after(response.headers.get("Retry-After"))
+                status, retry_after = response.status, _after(response.headers.get("Retry-After"))
                 raw = await _body(response)
         except ModelError:
             raise
@@ -126,7 +126,7 @@ class HTTPClient:
             fault = self._fault(error, url_shown)
         else:
             self._reached = True
-            return self._reply(url_shown, status, raw, after)
+            return self._reply(url_shown, status, raw, retry_after)
         if status == 200 and isinstance(fault, RetryableError | RejectedError):
             fault.usage = UNCOUNTED  # the reply had begun
         raise fault  # out here, because the library's own error holds the headers, and with them the key
@@ -171,7 +171,7 @@ class HTTPClient:
         reason = error.os_error.strerror or type(error.os_error).__name__
         return RetryableError(f"{self.endpoint} cannot be reached ({one_line(reason, 100)})")
 
-    def _reply(self, url: str, status: int, raw: bytes, after: float | None) -> dict[str, Any]:
+    def _reply(self, url: str, status: int, raw: bytes, retry_after: float | None) -> dict[str, Any]:
         """The reply's JSON object. Raises one of our errors where it holds none, or is a failure."""
         for secret in self._secrets:
             if len(secret) >= LONG_KEY:
@@ -179,12 +179,12 @@ class HTTPClient:
         reply = _parsed(raw)
         failed = status != 200 or reply is None or bool(reply.get("error"))
         reason = self._error_text(reply, raw) if failed else ""
-        if failure := status_failure(self.endpoint, url, status, reason, after):
+        if failure := status_failure(self.endpoint, url, status, reason, retry_after):
             raise failure
         if reply is None:
             raise RetryableError(_NOT_JSON if raw.strip() else _EMPTY, usage=UNCOUNTED)
         if reply.get("error"):
-            raise _error_in_reply(reply, status, reason, after)
+            raise _error_in_reply(reply, status, reason, retry_after)
         return reply
 
     def _error_text(self, reply: dict[str, Any] | None, raw: bytes) -> str:
@@ -269,9 +269,9 @@ def _after(value: str | None) -> float | None:
         seconds = float(value)
     except ValueError:
         try:
-            then = parsedate_to_datetime(value)
-            then = then if then.tzinfo else then.replace(tzinfo=UTC)
-            seconds = (then - datetime.now(UTC)).total_seconds()
+            moment = parsedate_to_datetime(value)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            seconds = (moment - datetime.now(UTC)).total_seconds()
         except (TypeError, ValueError, OverflowError):
             return None
     return seconds if seconds > 0 and not math.isnan(seconds) else None
@@ -315,7 +315,9 @@ def _dumped(value: Any) -> str | None:
         return None
 
 
-def _error_in_reply(reply: Mapping[str, Any], status: int, reason: str, after: float | None) -> Exception:
+def _error_in_reply(
+    reply: Mapping[str, Any], status: int, reason: str, retry_after: float | None
+) -> Exception:
     """The error for a reply of status 200 that holds an error, as some endpoints send it."""
     code = _code(reply)
     throttled = code in _THROTTLED or bool(_THROTTLING.search(reason))
@@ -323,7 +325,7 @@ def _error_in_reply(reply: Mapping[str, Any], status: int, reason: str, after: f
     taken = None if usage == UNCOUNTED else usage  # an error that states none took nothing
     if throttled or code in _BUSY or _PASSING.search(reason):
         reason = f"an error inside HTTP 200: {reason}"
-        return RetryableError(reason, after=after, throttled=throttled, usage=taken)
+        return RetryableError(reason, after=retry_after, throttled=throttled, usage=taken)
     error = refusal(reason, status)
     error.usage = taken
     return error

@@ -77,10 +77,10 @@ def read_object(reply: str) -> Mapping[str, Any]:
     if len(text) > LONGEST:
         raise Unreadable(f"the reply is longer than {LONGEST} characters")
     objects: list[Mapping[str, Any]] = []
-    at = 0
-    while opening := _OPENING.search(text, at):
+    position = 0
+    while opening := _OPENING.search(text, position):
         try:
-            parsed, at = _DECODER.raw_decode(text, opening.start())
+            parsed, position = _DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             break  # what begins like an object and is none may go on for ever: nothing after it is trusted
         objects.append(parsed)
@@ -92,8 +92,8 @@ def read_object(reply: str) -> Mapping[str, Any]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise Unreadable(f"the field {one_line(printable(twice), 30)!r} stands there twice")
+        ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise Unreadable(f"the field {one_line(printable(repeated), 30)!r} stands there twice")
     return fields
 
 

@@ -71,12 +71,12 @@ class RateLimiter:
 
     def starts(self, request: Request, now: float) -> float:
         """The time at which this request may start by the rates; it is counted."""
-        at = now
+        start = now
         if self.requests:
-            at = max(at, self.requests.starts(1, now))
+            start = max(start, self.requests.starts(1, now))
         if self.tokens:
-            at = max(at, self.tokens.starts(_tokens(request), now))
-        return at
+            start = max(start, self.tokens.starts(_tokens(request), now))
+        return start
 
     def on_success(self) -> None:
         """Raise the limit a little."""
@@ -97,9 +97,9 @@ class Rate:
 
     def starts(self, amount: float, now: float) -> float:
         """The time at which this amount may start; it is counted."""
-        at = max(self.free_at, now - 1.0)
-        self.free_at = at + amount / self.per_second
-        return max(at, now)
+        start = max(self.free_at, now - 1.0)
+        self.free_at = start + amount / self.per_second
+        return max(start, now)
 
 
 def _rate(per_minute: int | None) -> Rate | None:

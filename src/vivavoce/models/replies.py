@@ -187,9 +187,9 @@ def likelihood_from_echo(name: str, choice: Mapping[str, Any], before: str, targ
     """
     listed = as_dict(choice.get("logprobs"))
     numbers, tokens = as_list(listed.get("token_logprobs")), as_list(listed.get("tokens"))
-    none = FatalError(f"{name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
+    no_logprobs = FatalError(f"{name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
     if not tokens:
-        raise none
+        raise no_logprobs
     if len(numbers) != len(tokens):
         raise RetryableError(
             f"the reply is malformed: it lists {len(tokens)} tokens and {len(numbers)} log-probabilities"
@@ -201,7 +201,7 @@ def likelihood_from_echo(name: str, choice: Mapping[str, Any], before: str, targ
             "the target begins the text, and the first token has no probability: give a prompt"
         )
     if target and start == 0 and before.strip():
-        raise none  # a number of a token that it made, not of one that it was given
+        raise no_logprobs  # a number of a token that it made, not of one that it was given
     tops = as_list(listed.get("top_logprobs"))
     tops = tops if len(tops) == len(tokens) else [None] * len(tokens)
     span = slice(start, len(words))
@@ -221,8 +221,8 @@ def _echoed(words: list[str], text: str, prompt: str) -> list[str]:
 def _top(number: Any, listed: Any) -> bool | None:
     """True if no token listed for the place is likelier; null where none is listed."""
     # By numbers, because two tokens may be shown alike.
-    others = [n for n in as_dict(listed).values() if isinstance(n, int | float)]
-    return number >= max(others) if others and isinstance(number, int | float) else None
+    logprobs = [n for n in as_dict(listed).values() if isinstance(n, int | float)]
+    return number >= max(logprobs) if logprobs and isinstance(number, int | float) else None
 
 
 def _target_likelihood(numbers: Sequence[Any], likeliest: Iterable[bool | None]) -> TargetLikelihood:
@@ -302,20 +302,20 @@ def _ended_by_token(choice: Mapping[str, Any]) -> bool:
 def _parts(pieces: Iterable[str], text: str) -> list[str] | None:
     """The text in pieces as it stands in it; null where they do not spell it."""
     parts: list[str] = []
-    at = 0
+    position = 0
     for piece in pieces:
-        if at == len(text):
+        if position == len(text):
             break
-        blanks = _BLANKS.match(text, at)
-        word_at = blanks.end() if blanks else at
-        if text.startswith(piece, at):
-            end = at + len(piece)
+        blanks = _BLANKS.match(text, position)
+        word_at = blanks.end() if blanks else position
+        if text.startswith(piece, position):
+            end = position + len(piece)
         elif text.startswith(piece, word_at):  # shown by itself it lacks the blank before a word
             end = word_at + len(piece)
-        elif piece.startswith(text[at : at + len(piece)]):  # it goes on after the end of the text
+        elif piece.startswith(text[position : position + len(piece)]):  # it goes on after the end of the text
             end = len(text)
         else:
             return None
-        parts.append(text[at:end])
-        at = end
-    return parts if at == len(text) else None
+        parts.append(text[position:end])
+        position = end
+    return parts if position == len(text) else None

@@ -93,8 +93,8 @@ def _agreed(reader: ListReader, listed: Listed, i: int, j: int) -> Listed:
     """The list of the sentence in tokens i to j-1, unless entries before or behind it say otherwise."""
     if listed.reason:
         return listed
-    before, behind = reader.stretch(0, i), reader.stretch(j, len(reader.doc))
-    differs = before.strict and before.names and set(before.names) != set(listed.names)
-    if differs or (behind.strict and not set(behind.names) <= set(listed.names)):
+    preceding, following = reader.stretch(0, i), reader.stretch(j, len(reader.doc))
+    differs = preceding.strict and preceding.names and set(preceding.names) != set(listed.names)
+    if differs or (following.strict and not set(following.names) <= set(listed.names)):
         return Listed(reason="two final answers that disagree")
     return listed

@@ -124,20 +124,20 @@ def _is_label(doc: Doc, k: int) -> bool:
 def _cue(doc: Doc, k: int, width: int) -> Cue | None:
     """The cue at token k, whose words are `width` tokens; None if it announces nothing."""
     kind = _cue_word(doc.forms[k]) or "answer"
-    before = _words_before(doc, k)
-    if has_any(before, words.NOT_FINAL) or (kind == "answer" and before[-1:] == ["first"]):
+    preceding = _words_before(doc, k)
+    if has_any(preceding, words.NOT_FINAL) or (kind == "answer" and preceding[-1:] == ["first"]):
         return None
-    if before and before[-1] in words.NOT_A_NOUN_AFTER and doc.breaks[k] == NONE:
+    if preceding and preceding[-1] in words.NOT_A_NOUN_AFTER and doc.breaks[k] == NONE:
         return None  # "cannot answer", "to answer"
-    heading = doc.breaks[k] >= LINE or _FURNITURE.issuperset(before)
-    at, firm = _link(doc, k + width, heading=heading)
-    if at is None or at >= len(doc):
+    heading = doc.breaks[k] >= LINE or _FURNITURE.issuperset(preceding)
+    position, firm = _link(doc, k + width, heading=heading)
+    if position is None or position >= len(doc):
         return None
     # "option" alone is no cue: "the best option is", "Option: B"
-    announced = has_any(before, words.CHOICE_ADJECTIVES) or (firm and len(before) <= 2)
+    announced = has_any(preceding, words.CHOICE_ADJECTIVES) or (firm and len(preceding) <= 2)
     if kind == "choice" and not announced:
         return None
-    return Cue(k, at, doc.sentence_end(at), firm)
+    return Cue(k, position, doc.sentence_end(position), firm)
 
 
 def _words_before(doc: Doc, k: int) -> list[str]:
@@ -173,8 +173,10 @@ def _link(doc: Doc, begin: int, *, heading: bool) -> tuple[int | None, bool]:
 
 def _after_copula(doc: Doc, begin: int, p: int) -> tuple[int, bool]:
     """Where the claim behind "is" at token p begins: with the negation of "is not B", which turns B down."""
-    at = next((q for q in range(begin, p + 1) if doc.forms[q] in words.NOT_LEFT), p + 1)
-    return at, at < len(doc) and at > p and doc.breaks[at] > NONE and ":" in doc.gap(at)
+    position = next((q for q in range(begin, p + 1) if doc.forms[q] in words.NOT_LEFT), p + 1)
+    return position, position < len(doc) and position > p and doc.breaks[position] > NONE and ":" in doc.gap(
+        position
+    )
 
 
 def _capital(doc: Doc, p: int) -> bool:

@@ -40,12 +40,12 @@ def answer_mentions(text: str) -> list[AnswerMention]:
     starts = [*sentence_starts(text), len(text)]
     statements = list(_statements(text, starts))
     answers = _without_overlaps([m for m in statements if m.kind == "answer"])
-    others = [m for m in (*statements, *_options(text)) if m.kind != "answer"]
+    rivals = [m for m in (*statements, *_options(text)) if m.kind != "answer"]
     ends = [m.start for m in answers]
     free_standing = []
-    for mention in others:
-        at = bisect_right(ends, mention.end - 1)
-        if not (at and answers[at - 1].end > mention.start):
+    for mention in rivals:
+        position = bisect_right(ends, mention.end - 1)
+        if not (position and answers[position - 1].end > mention.start):
             free_standing.append(mention)
     return sorted([*answers, *_without_overlaps(free_standing)])
 
@@ -200,8 +200,8 @@ def _statements(text: str, starts: Sequence[int]) -> Iterator[AnswerMention]:
 def _turns_down(match: re.Match[str], named: Sequence[int]) -> bool:
     """True for "B is incorrect" and "the false ones are A and B", not for "B is the incorrect one"."""
     definite = "the" not in match.re.groupindex or match["the"]
-    several = len(named) > 1 or _PLURAL.search(match[0])
-    return bool(_WRONG.search(match[0]) and (not definite or several))
+    is_plural = len(named) > 1 or _PLURAL.search(match[0])
+    return bool(_WRONG.search(match[0]) and (not definite or is_plural))
 
 
 def _denied(text: str, match: re.Match[str]) -> bool:
@@ -218,13 +218,13 @@ def _options(text: str) -> Iterator[AnswerMention]:
 
 def _option_span(match: re.Match[str]) -> tuple[int, int]:
     """The noun and its labels, without a sign that only closes what was opened before the noun."""
-    end, inside = match.end("labels"), match["labels"]
+    end, labels = match.end("labels"), match["labels"]
     while (
-        inside
-        and inside[-1] in ")]\"”'*"
-        and inside.count(inside[-1]) > inside.count({")": "(", "]": "[", "”": "“"}.get(inside[-1], "\0"))
+        labels
+        and labels[-1] in ")]\"”'*"
+        and labels.count(labels[-1]) > labels.count({")": "(", "]": "[", "”": "“"}.get(labels[-1], "\0"))
     ):
-        inside, end = inside[:-1], end - 1
+        labels, end = labels[:-1], end - 1
     begin = match.start() + len(match[0]) - len(match[0].lstrip())
     return begin, end
 
@@ -252,15 +252,15 @@ def _statement(
     in_words: bool = False,
 ) -> AnswerMention:
     """The statement with all of its sentence that goes with it: brackets, a clause, or the whole."""
-    at = bisect_right(starts, match.start() + len(match[0]) - len(match[0].lstrip()))
-    first, last = starts[at - 1], starts[at] if at < len(starts) else len(text)
+    position = bisect_right(starts, match.start() + len(match[0]) - len(match[0].lstrip()))
+    first, last = starts[position - 1], starts[position] if position < len(starts) else len(text)
     near = max(first, match.start() - _FAR)
     if brackets := _brackets(text, match, near, min(last, match.end() + _FAR)):
         return AnswerMention(*brackets, "answer", named, match[0].strip())
     lead = _LEAD.search(text, near, match.start())
-    alone = lead is None or _predicate(match, in_words) or _OPENING.fullmatch(text, near, lead.start())
-    begin = first if alone or lead is None else lead.start()
-    end = _statement_end(text, match, min(last, match.end() + _FAR), alone=bool(alone), in_words=in_words)
+    is_alone = lead is None or _predicate(match, in_words) or _OPENING.fullmatch(text, near, lead.start())
+    begin = first if is_alone or lead is None else lead.start()
+    end = _statement_end(text, match, min(last, match.end() + _FAR), alone=bool(is_alone), in_words=in_words)
     return AnswerMention(begin, end or last, "answer", named, match[0].strip())
 
 
@@ -276,10 +276,10 @@ def _statement_end(text: str, match: re.Match[str], far: int, *, alone: bool, in
     return following.end() if alone or following[0].isspace() else following.start()
 
 
-def _brackets(text: str, match: re.Match[str], near: int, far: int) -> tuple[int, int] | None:
+def _brackets(text: str, match: re.Match[str], begin: int, far: int) -> tuple[int, int] | None:
     """The brackets that a statement stands in; null for none."""
     opened, closed = (
-        max(text.rfind(sign, near, match.start() + 1) for sign in signs) for signs in ("([", ")]")
+        max(text.rfind(sign, begin, match.start() + 1) for sign in signs) for signs in ("([", ")]")
     )
     ends = [place for sign in ")]" if (place := text.find(sign, match.end() - 1, far)) >= 0]
     return (opened, min(ends) + 1) if opened > closed and ends else None

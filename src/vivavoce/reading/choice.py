@@ -202,21 +202,24 @@ class ChoiceReader:
         last = claims[-1][0]
         corrections = []
         for i, j in self.doc.sentences(last.j, len(self.doc)):
-            at, choice = self._corrected(i, j)
+            position, choice = self._corrected(i, j)
             if choice is not None:
-                corrections.append((Cue(i, at, j, False), choice))
+                corrections.append((Cue(i, position, j, False), choice))
         return [*claims, *corrections]
 
     def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
         """Where the choice begins in a sentence such as "No wait, C", and what it is."""
         if self.doc.forms[i] not in _CORRECTS:
             return i, None
-        at = i
-        while at < j and self.doc.forms[at] in _CORRECTS_OR_LEADS:
-            if at > i and self.options.label_at(self.doc, at, claimed=True, i=at) is not None:
+        position = i
+        while position < j and self.doc.forms[position] in _CORRECTS_OR_LEADS:
+            if (
+                position > i
+                and self.options.label_at(self.doc, position, claimed=True, i=position) is not None
+            ):
                 break
-            at += 1
-        return at, self.pure(at, j)
+            position += 1
+        return position, self.pure(position, j)
 
     # --- lines that are an answer
 
@@ -267,20 +270,20 @@ class ChoiceReader:
             if (plain or restated) and (correction := self._corrected(i, j)[1]) is not None:
                 plain, restated = [correction], []
                 continue
-            at = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
+            position = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
             choice = (
-                self.pure(at, j)
+                self.pure(position, j)
                 or self._after_label(i, j)
-                or self._at_end(at, j)
-                or self._after_reason(at, j)
+                or self._at_end(position, j)
+                or self._after_reason(position, j)
             )
             if choice is not None:
-                (restated if self._restates(i, at, j) else plain).append(choice)
+                (restated if self._restates(i, position, j) else plain).append(choice)
         return plain, restated
 
-    def _restates(self, i: int, at: int, j: int) -> bool:
+    def _restates(self, i: int, position: int, j: int) -> bool:
         """True if the line at token i begins with a letter and its text."""
-        judged = self.judged(at, j, claimed=True)
+        judged = self.judged(position, j, claimed=True)
         return self.doc.breaks[i] >= LINE and bool(judged) and judged[0].mention.by == "both"
 
     def _enumerated(self, i: int, j: int) -> bool:
@@ -347,9 +350,9 @@ class ChoiceReader:
         first = judged[0].mention
         if judged[0].verdict == "rejected" or not self._is_reasoned(i, first):
             return None
-        others = [s for s in (*judged[1:], *self._later(j)) if s.names != first.names]
-        weighed = [s for s in others if self._is_weighed(j, s.mention)]
-        if not weighed and self._is_contested(first, others, j):
+        rivals = [s for s in (*judged[1:], *self._later(j)) if s.names != first.names]
+        weighed = [s for s in rivals if self._is_weighed(j, s.mention)]
+        if not weighed and self._is_contested(first, rivals, j):
             return None
         return self.settle([judged[0], *weighed])  # two in "possibly B, because ...; possibly D"
 
@@ -376,11 +379,11 @@ class ChoiceReader:
             return True
         return mention.i >= j and mention.j < len(self.doc) and self.doc.forms[mention.j] in words.REASONS
 
-    def _is_contested(self, first: Mention, others: Iterable[JudgedMention], j: int) -> bool:
+    def _is_contested(self, first: Mention, rivals: Iterable[JudgedMention], j: int) -> bool:
         """True if a choice is taken back, or another is called right or turned to in the sentence up to j."""
-        if retracts(self.doc, first.j, len(self.doc)) or any(s.verdict == "chosen" for s in others):
+        if retracts(self.doc, first.j, len(self.doc)) or any(s.verdict == "chosen" for s in rivals):
             return True
-        last_turn = max((s.mention.i for s in others if s.mention.i < j), default=first.j)
+        last_turn = max((s.mention.i for s in rivals if s.mention.i < j), default=first.j)
         return has_any(self.doc.forms[first.j : last_turn], _OPENS_AGAIN)
 
     def _from_verdicts(self) -> Choice | None:
@@ -394,8 +397,8 @@ class ChoiceReader:
         if choice.names and self._outdone(choice.names):
             return Choice(reason="another option is called better")
         last = chosen[-1]
-        others = [s for s in chosen[:-1] if s.names != last.names]
-        if choice.reason and others and retracts(self.doc, others[-1].mention.j, last.mention.i):
+        rivals = [s for s in chosen[:-1] if s.names != last.names]
+        if choice.reason and rivals and retracts(self.doc, rivals[-1].mention.j, last.mention.i):
             return self.settle([last])
         return choice
 

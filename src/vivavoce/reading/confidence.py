@@ -129,11 +129,11 @@ def restored(text: str, cuts: Sequence[Cut]) -> str:
     """The text as it came, with what was cut out of it put back."""
     pieces: list[str] = []
     length = taken = 0
-    for at, piece in cuts:
-        between = text[taken : taken + at - length]
-        pieces += [between, piece]
-        taken += len(between)
-        length += len(between) + len(piece)
+    for position, piece in cuts:
+        kept_text = text[taken : taken + position - length]
+        pieces += [kept_text, piece]
+        taken += len(kept_text)
+        length += len(kept_text) + len(piece)
     return "".join([*pieces, text[taken:]])
 
 
@@ -250,31 +250,31 @@ def _number(match: re.Match[str]) -> float:
 
 def _two_meanings(match: re.Match[str]) -> str | None:
     """Why the number cannot be taken for a confidence, whatever its scale; null if it can."""
-    rest = match["rest"]
-    if match["bound"] or rest.startswith("+") or _RANGE.match(rest):
+    remainder = match["rest"]
+    if match["bound"] or remainder.startswith("+") or _RANGE.match(remainder):
         return "is a limit or a range, not a number"
-    if match["more"] or _SHARE.match(rest):
+    if match["more"] or _SHARE.match(remainder):
         return "cannot be read as a confidence"
     if len(match["number"].partition(",")[2]) == 3:
         return "has a comma that may part thousands or decimals"
-    if _ANY_PERCENT.search(_SCALE.sub(" ", rest)) or _LISTED.match(rest):
+    if _ANY_PERCENT.search(_SCALE.sub(" ", remainder)) or _LISTED.match(remainder):
         return "holds more than one number"
     return None
 
 
 def _highest(match: re.Match[str], scale: str) -> float | str:
     """What the number is out of: 1, 10 or 100; or why that cannot be known."""
-    number, rest = _number(match), match["rest"]
-    if match["percent"] or _PERCENT_SCALE.search(scale) or _PERCENT_SCALE.search(rest):
+    number, remainder = _number(match), match["rest"]
+    if match["percent"] or _PERCENT_SCALE.search(scale) or _PERCENT_SCALE.search(remainder):
         # models write 0.9 % for 0.9, and some mean it
         return "may be a probability or below 1 %" if 0 < number < 1 else 100.0
     if match["out"]:
         return (
             float(match["out"]) if match["out"] in ("1", "10", "100") else "is out of none of 1, 10 and 100"
         )
-    if _UNIT_SCALE.search(f"{scale} {rest}"):
+    if _UNIT_SCALE.search(f"{scale} {remainder}"):
         return 1.0
-    if _SCALE.search(f"{scale} {rest}"):
+    if _SCALE.search(f"{scale} {remainder}"):
         return "is on a scale that is neither 0 to 1 nor 0 to 100"
     if 0 < number <= _LEAST_BARE:
         return "names no scale: of 1, of 10 or in percent"

@@ -100,12 +100,12 @@ def without_label(text: str, label: re.Pattern[str]) -> str:
     match = label.match(text)
     if match is None or match["head"] is None:
         return text
-    rest = text[match.end() :].strip()
+    content = text[match.end() :].strip()
     # what was opened before the label and closes at the end: "**Explanation: ...**"
     opened = re.sub(r"[^*_]", "", match["head"])
-    if opened and rest.endswith(opened) and rest.count(opened) % 2:
-        rest = rest[: -len(opened)].rstrip()
-    return rest
+    if opened and content.endswith(opened) and content.count(opened) % 2:
+        content = content[: -len(opened)].rstrip()
+    return content
 
 
 def paragraphs(*texts: str) -> str:

@@ -54,8 +54,8 @@ def invariants(text: str) -> Invariants:
     numbers = []
     for k, token in enumerate(tokens):
         if _NUMBER.fullmatch(token):
-            after = tokens[k + 1] if k + 1 < len(tokens) else ""
-            numbers.append((token, _unit(after)))
+            next_token = tokens[k + 1] if k + 1 < len(tokens) else ""
+            numbers.append((token, _unit(next_token)))
     return Invariants(tuple(numbers), tuple(word[0].casefold() for word in NEGATION.finditer(text)))
 
 
@@ -67,12 +67,12 @@ def numbers_beyond(part: str, text: str) -> tuple[tuple[str, str], ...]:
     decimal (2,5), and a blank that of thousands (20 000), on either side.
     """
     readings = [Counter(_sharing_units(reading)) for reading in (text, _european(text))]
-    beyond = [
+    extra = [
         Counter(_sharing_units(reading)) - numbers
         for reading in dict.fromkeys((part, _european(part)))
         for numbers in readings
     ]
-    return tuple(min(beyond, key=Counter.total).elements())
+    return tuple(min(extra, key=Counter.total).elements())
 
 
 _JOINED = re.compile(r"(?<=\d) ?[-/] ?(?=\d)")
@@ -109,8 +109,8 @@ _END_AFTER_NUMBER = re.compile(r"(?<=\d)[\"')\]”’]{0,3}[.!?][.!?\"')\]”’
 def _tokens(text: str) -> list[str]:
     """The words of a text; one without a sign follows a number that ends a sentence."""
     # What the next sentence begins with is no unit: "a score of 2. The dose is ...".
-    first, *rest = _END_AFTER_NUMBER.split(text)
-    return [*_words(first), *(word for sentence in rest for word in ("", *_words(sentence)))]
+    first, *tails = _END_AFTER_NUMBER.split(text)
+    return [*_words(first), *(word for sentence in tails for word in ("", *_words(sentence)))]
 
 
 def _words(text: str) -> list[str]:

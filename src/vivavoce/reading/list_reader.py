@@ -45,15 +45,15 @@ class ListReader(ChoiceReader):
         """What tokens i to j-1 say. A semicolon divides a letter from the entry after it: "A; Cough"."""
         judged: list[JudgedMention] = []
         for s in super().judged(i, j, claimed=claimed):
-            at = s.mention.i
-            option = self.options.labels.get(self.doc.surface(at, at + 1))
-            divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(at + 1)
+            position = s.mention.i
+            option = self.options.labels.get(self.doc.surface(position, position + 1))
+            divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(position + 1)
             if not divided or option is None:
                 judged.append(s)
                 continue
-            judged.append(JudgedMention(Mention(at, at + 1, (option,), "label"), s.verdict))
-            inside = self.texts[bisect_right(self._starts, at) : bisect_left(self._starts, s.mention.j)]
-            judged += [JudgedMention(m, s.verdict) for m in inside]
+            judged.append(JudgedMention(Mention(position, position + 1, (option,), "label"), s.verdict))
+            texts = self.texts[bisect_right(self._starts, position) : bisect_left(self._starts, s.mention.j)]
+            judged += [JudgedMention(m, s.verdict) for m in texts]
         return judged
 
     def stretch(self, i: int, j: int) -> Listed:
@@ -184,10 +184,10 @@ class ListReader(ChoiceReader):
         return len(verb) == 3 and verb[0] in _MAYS and verb[1] == "be" and verb[2] in words.LEFT_OPEN
 
     def _leaves_open(self, x: Mention, y: Mention) -> bool:
-        between = self.doc.forms[x.j : y.i]
-        if not has_any(between, words.HEDGES) or not named_together(self.doc, x, y):
+        separator = self.doc.forms[x.j : y.i]
+        if not has_any(separator, words.HEDGES) or not named_together(self.doc, x, y):
             return False
-        return "and" not in between or "/" in between  # "A and/or B" does, "A, and B or C" does not
+        return "and" not in separator or "/" in separator  # "A and/or B" does, "A, and B or C" does not
 
     def _pieces(self, a: int, b: int, judged: Sequence[JudgedMention]) -> Iterator[Piece]:
         """The entries of tokens a to b-1."""
@@ -210,7 +210,7 @@ class ListReader(ChoiceReader):
 
     def _bounds(self, a: int, b: int, judged: Sequence[JudgedMention]) -> list[tuple[int, int]]:
         """Where entries begin and end: at commas, words like "and", and letters; not within brackets."""
-        inside = {k for s in judged for k in range(s.mention.i + 1, s.mention.j)}
+        covered = {k for s in judged for k in range(s.mention.i + 1, s.mention.j)}
         starts = {s.mention.i for s in judged}
         lettered = {s.mention.i for s in judged if s.mention.by in {"label", "both"}}
         bounds: list[tuple[int, int]] = []
@@ -218,7 +218,7 @@ class ListReader(ChoiceReader):
         for k in range(a, b):
             gap = self.doc.gap(k) if k > a else ""
             depth = _depth(depth, gap)
-            if k in inside or (depth and k not in starts):
+            if k in covered or (depth and k not in starts):
                 continue
             if k not in starts and self.doc.forms[k] in _SEPARATORS and self._joins(k, b):
                 bounds.append((begin, k))
@@ -273,12 +273,12 @@ class ListReader(ChoiceReader):
 
     def _named_piece(self, i: int, j: int, live: Sequence[JudgedMention]) -> Piece:
         """An entry that names options: one with a remark, several letters, or prose."""
-        first, only = live[0], len(live) == 1
-        if only and self._alone(first, i, j):
+        first, is_single = live[0], len(live) == 1
+        if is_single and self._alone(first, i, j):
             return Piece(first.names) if len(first.names) == 1 else Piece(stray=self._surface_text(i, j))
         if all(s.mention.by == "label" for s in live) and self._alone(first, i, first.mention.j):
             return Piece(tuple(name for s in live for name in s.names))
-        return self._unnamed_piece(i, j) if only else Piece(loose=True)
+        return self._unnamed_piece(i, j) if is_single else Piece(loose=True)
 
     def _surface(self, k: int) -> str:
         return self.doc.surface(k, k + 1)

@@ -71,22 +71,22 @@ def _boxes(text: str) -> Iterator[_Box]:
         end = closings.get(mark.end() - 1)
         if mark.start() < done or end is None:
             continue
-        inside = text[mark.end() : min(end, mark.end() + _BOX_LIMIT)]
-        while (plain := _STYLE.sub(r"\1", inside)) != inside:
-            inside = plain
+        content = text[mark.end() : min(end, mark.end() + _BOX_LIMIT)]
+        while (plain := _STYLE.sub(r"\1", content)) != content:
+            content = plain
         done = end + 1
-        yield _Box(mark.start(), done, " ".join(inside.split()))
+        yield _Box(mark.start(), done, " ".join(content.split()))
 
 
 def unboxed(text: str) -> str:
     """`text` with a line "Final answer: ..." in place of each box and of the words that lead to it."""
     done, parts = 0, list[str]()
     for box in _boxes(text):
-        before = _unopened(text[done : box.start])
-        lead = _LEADS_TO_BOX.search(before, max(0, len(before) - _LEAD_LIMIT))
-        parts += [before[: lead.start()] if lead else before, f"\nFinal answer: {box.text}\n"]
-        after = _CLOSES_MATH.match(text, box.end)
-        done = after.end() if after else box.end
+        preceding = _unopened(text[done : box.start])
+        lead = _LEADS_TO_BOX.search(preceding, max(0, len(preceding) - _LEAD_LIMIT))
+        parts += [preceding[: lead.start()] if lead else preceding, f"\nFinal answer: {box.text}\n"]
+        closing = _CLOSES_MATH.match(text, box.end)
+        done = closing.end() if closing else box.end
     return "".join([*parts, text[done:]])
 
 
@@ -94,15 +94,15 @@ def without_boxes(text: str) -> str:
     """`text` with the words of each box in its place; signs of a formula around a box alone go with it."""
     done, parts = 0, list[str]()
     for box in _boxes(text):
-        before, done = text[done : box.start], box.end
-        opening = _OPENS_MATH.search(before, max(0, len(before) - 40))
+        preceding, done = text[done : box.start], box.end
+        opening = _OPENS_MATH.search(preceding, max(0, len(preceding) - 40))
         if opening is not None:
             sign = _MATH_ENDS.get(opening[1], opening[1])
             blank = _BLANKS.match(text, done)
             end = blank.end() if blank else done
             if text.startswith(sign, end):
-                before, done = before[: opening.start()], end + len(sign)
-        parts += [before, box.text]
+                preceding, done = preceding[: opening.start()], end + len(sign)
+        parts += [preceding, box.text]
     return "".join([*parts, text[done:]])
 
 
@@ -141,8 +141,8 @@ def untabled(text: str, write: Callable[[Table], list[str]]) -> str:
             written.append(lines[k])
             k += 1
             continue
-        below = (_cells(lines[n]) for n in range(k + 2, len(lines)))  # no slice: there may be many tables
-        rows = list(itertools.takewhile(bool, below))
+        next_rows = (_cells(lines[n]) for n in range(k + 2, len(lines)))  # no slice: there may be many tables
+        rows = list(itertools.takewhile(bool, next_rows))
         written += write(Table(head, tuple(rows)))
         k += 2 + len(rows)
     return "\n".join(written)
@@ -209,8 +209,8 @@ def confirmed_rows(table: Table) -> list[str]:
     confirmed = [row for row in rows if _judged(row[column], table.head[column])]
     # filled up to the head's width, but not thousands of rows to one of thousands of cells
     width = min(len(table.head), _WIDEST) - 1
-    others = ((*row[:column], *row[column + 1 :]) for row in confirmed)
-    return [" | ".join((*row, *[""] * (width - len(row)))) for row in others]
+    other_cells = ((*row[:column], *row[column + 1 :]) for row in confirmed)
+    return [" | ".join((*row, *[""] * (width - len(row)))) for row in other_cells]
 
 
 def _judges(head: str, rows: Sequence[tuple[str, ...]], column: int) -> bool:

@@ -50,10 +50,12 @@ class Options:
         self._index: dict[str, list[tuple[tuple[str, ...], list[int]]]] = {}
         # the longest first, so that "acute renal failure" is not read as "acute"
         by_forms = self._by_forms()
-        for k, others in enumerate(synonyms):
-            by_forms.update({tuple(map(one_spelling, cached_doc(text).forms)): [k] for text in others})
-        for forms, which in sorted(by_forms.items(), key=lambda entry: -len(entry[0])):
-            self._index.setdefault(forms[0], []).append((forms, which))
+        for k, synonyms_of_option in enumerate(synonyms):
+            by_forms.update(
+                {tuple(map(one_spelling, cached_doc(text).forms)): [k] for text in synonyms_of_option}
+            )
+        for forms, options_of_form in sorted(by_forms.items(), key=lambda entry: -len(entry[0])):
+            self._index.setdefault(forms[0], []).append((forms, options_of_form))
         self.lower = {name.lower(): k for name, k in self.labels.items()}
 
     def __len__(self) -> int:
@@ -87,32 +89,32 @@ class Options:
         mentions: list[Mention] = []
         k, forms, index = 0, [*map(one_spelling, doc.forms)], self._index
         while k < len(forms):
-            for option, which in index.get(forms[k], ()):
+            for option, numbers in index.get(forms[k], ()):
                 j = k + len(option)
                 # the last token is compared first: most candidates fail there, and slicing is dear
                 if j > len(forms) or forms[j - 1] != option[-1]:
                     continue
                 if tuple(forms[k:j]) == option and _is_whole(doc, k, j):
-                    mentions.append(Mention(k, j, self._exact(doc, k, j, which), "text"))
+                    mentions.append(Mention(k, j, self._exact(doc, k, j, numbers), "text"))
                     k = j
                     break
             else:
                 k += 1
         return mentions
 
-    def _exact(self, doc: Doc, i: int, j: int, which: list[int]) -> tuple[int, ...]:
+    def _exact(self, doc: Doc, i: int, j: int, numbers: list[int]) -> tuple[int, ...]:
         """Of the options that tokens i to j-1 can name the one spelt alike; all of them if none is."""
-        if len(which) == 1:
-            return (which[0],)
+        if len(numbers) == 1:
+            return (numbers[0],)
         surface, forms = doc.surface(i, j), doc.forms[i:j]
         for exact in (
-            [k for k in which if self._cores[k] == surface],
-            [k for k in which if self._cores[k].casefold() == surface.casefold()],
-            [k for k in which if self._forms[k] == forms],  # as it stands, and not in American spelling
+            [k for k in numbers if self._cores[k] == surface],
+            [k for k in numbers if self._cores[k].casefold() == surface.casefold()],
+            [k for k in numbers if self._forms[k] == forms],  # as it stands, and not in American spelling
         ):
             if len(exact) == 1:
                 return (exact[0],)
-        return tuple(which)
+        return tuple(numbers)
 
     def label_at(self, doc: Doc, k: int, *, claimed: bool = False, i: int = 0) -> int | None:
         """The option whose label token k is, or -1 for a letter beyond the labels; None if it is no label.
@@ -139,8 +141,8 @@ class Options:
         lower = self.lower.get(text)
         if lower is not None and _small_label(doc, k, i, claimed=claimed):
             return lower
-        beyond = claimed and text.isascii() and text.isupper() and k == i
-        return -1 if beyond and _closed(doc, k) and not _is_glued(doc, k) else None
+        is_letter = claimed and text.isascii() and text.isupper() and k == i
+        return -1 if is_letter and _closed(doc, k) and not _is_glued(doc, k) else None
 
 
 @lru_cache(maxsize=4096)
@@ -183,24 +185,24 @@ def _after_sign(doc: Doc, i: int) -> bool:
 
 def _number_before(doc: Doc, i: int) -> bool:
     """True if the number at token i is part of a comparison or a range: "> 50", "25-50"."""
-    before = doc.forms[i - 1]
-    if doc.breaks[i] <= NONE and (before in words.COMPARATORS or before in {"-", "/", "x", "^"}):
+    preceding = doc.forms[i - 1]
+    if doc.breaks[i] <= NONE and (preceding in words.COMPARATORS or preceding in {"-", "/", "x", "^"}):
         return True
-    range_sign = doc.gap_has(i, "-–—") or before in {"to", "(-)"}
-    range_sign = range_sign or (before == "and" and "between" in doc.forms[max(0, i - 4) : i])
+    range_sign = doc.gap_has(i, "-–—") or preceding in {"to", "(-)"}
+    range_sign = range_sign or (preceding == "and" and "between" in doc.forms[max(0, i - 4) : i])
     return range_sign and any(t.kind == "n" for t in doc.tokens[max(0, i - 3) : i])
 
 
 def _goes_on(doc: Doc, i: int, j: int) -> bool:
     """True if token j continues tokens i to j-1: a unit, a sign, the rest of a fraction or a power."""
-    after, gap = doc.forms[j], doc.gap(j)
-    if after in {"(+)", "(-)"}:
+    following, gap = doc.forms[j], doc.gap(j)
+    if following in {"(+)", "(-)"}:
         return not gap
     is_number = doc.tokens[j - 1].kind == "n"
     if is_number and _is_unit(doc, j):
         return True
     quantity = is_number or any(t.kind == "n" for t in doc.tokens[max(i, j - 2) : j])
-    return quantity and not gap and (after in {"/", "-"} or after[0] == "^")
+    return quantity and not gap and (following in {"/", "-"} or following[0] == "^")
 
 
 def _is_unit(doc: Doc, j: int) -> bool:
@@ -210,8 +212,8 @@ def _is_unit(doc: Doc, j: int) -> bool:
 def _of_a_name(doc: Doc, i: int, j: int) -> bool:
     """True for "cells" in "B cells", and for the "no" of "because no other drug works"."""
     if doc.forms[i] in words.LETTERED_HEADS:
-        before = doc.surface(i - 1, i)
-        return len(before) <= 2 and _is_capital(before)
+        preceding = doc.surface(i - 1, i)
+        return len(preceding) <= 2 and _is_capital(preceding)
     if doc.forms[i:j] != ["no"] or doc.ends(j) or doc.surface(i, j) != "no":
         return False
     return doc.tokens[j].kind == "w" and doc.forms[j] not in words.AFTER_LABEL
@@ -222,21 +224,21 @@ def _of_a_name(doc: Doc, i: int, j: int) -> bool:
 
 def _stands_as_label(doc: Doc, k: int, text: str, *, claimed: bool) -> bool:
     """True if a capital that is a label stands where it can only be one."""
-    before = doc.forms[k - 1] if k > 0 and doc.breaks[k] <= NONE else ""
-    if _bracketed(doc, k) or _line_label(doc, k) or before in words.LABEL_NOUNS:
+    preceding = doc.forms[k - 1] if k > 0 and doc.breaks[k] <= NONE else ""
+    if _bracketed(doc, k) or _line_label(doc, k) or preceding in words.LABEL_NOUNS:
         return True
-    after = doc.forms[k + 1] if k + 1 < len(doc) else ""
-    if text == "I" and after in words.AFTER_I:
+    following = doc.forms[k + 1] if k + 1 < len(doc) else ""
+    if text == "I" and following in words.AFTER_I:
         return False
-    closed = _closed(doc, k) or after in words.AFTER_LABEL
-    return closed if claimed else _label_in_prose(doc, k, before, after, closed=closed)
+    closed = _closed(doc, k) or following in words.AFTER_LABEL
+    return closed if claimed else _label_in_prose(doc, k, preceding, following, closed=closed)
 
 
-def _label_in_prose(doc: Doc, k: int, before: str, after: str, *, closed: bool) -> bool:
+def _label_in_prose(doc: Doc, k: int, preceding: str, following: str, *, closed: bool) -> bool:
     """True if a capital in running text is a label: "so B", "B is right"."""
-    if closed and (before in words.BEFORE_LABEL or _emphasised(doc, k)):
+    if closed and (preceding in words.BEFORE_LABEL or _emphasised(doc, k)):
         return True
-    return after in words.VERDICT_VERBS and doc.breaks[k + 1] == NONE
+    return following in words.VERDICT_VERBS and doc.breaks[k + 1] == NONE
 
 
 def _small_label(doc: Doc, k: int, i: int, *, claimed: bool) -> bool:
@@ -275,13 +277,13 @@ def _closed(doc: Doc, k: int) -> bool:
 
 
 def _bracketed(doc: Doc, k: int) -> bool:
-    before, after = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
-    return before in {"(", "[", "（", "{"} and after in {")", "]", "）", "}"}
+    opening, closing = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
+    return opening in {"(", "[", "（", "{"} and closing in {")", "]", "）", "}"}
 
 
 def _emphasised(doc: Doc, k: int) -> bool:
-    before, after = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
-    return (before == after and before in {"*", "_", "`", '"', "'"}) or (before, after) == ("“", "”")
+    opening, closing = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
+    return (opening == closing and opening in {"*", "_", "`", '"', "'"}) or (opening, closing) == ("“", "”")
 
 
 def _line_label(doc: Doc, k: int) -> bool:
@@ -346,12 +348,12 @@ def _opens_list(doc: Doc, options: Options, starts: Mapping[int, Mention], k: in
         return False
     first = _after_bracket(doc, k + 1, j)
     end = min(first + 3, j)
-    at = next((p for p in range(first, end) if p in starts or not _joiner(doc, options, p)), end)
-    if at >= j:
+    position = next((p for p in range(first, end) if p in starts or not _joiner(doc, options, p)), end)
+    if position >= j:
         return False
-    if not has_any(doc.forms[first:at], words.HEDGES) and doc.breaks[at] != COMMA:
+    if not has_any(doc.forms[first:position], words.HEDGES) and doc.breaks[position] != COMMA:
         return False
-    return at in starts or options.label_at(doc, at, claimed=True) is not None
+    return position in starts or options.label_at(doc, position, claimed=True) is not None
 
 
 def _joiner(doc: Doc, options: Options, k: int) -> bool:
@@ -391,17 +393,17 @@ def _label_then_text(
     A sentence about another option after the letter is no contradiction: "C. Aspirin is not enough".
     """
     names = (option,) if option >= 0 else ()
-    at = k + 1
-    while at < j and doc.forms[at] in {"(-)", "=", "→", "(+)"}:
-        at += 1
-    text = starts.get(at)
-    if text is not None and text.j <= j and doc.breaks[at] in {NONE, CLAUSE, SENTENCE}:
+    position = k + 1
+    while position < j and doc.forms[position] in {"(-)", "=", "→", "(+)"}:
+        position += 1
+    text = starts.get(position)
+    if text is not None and text.j <= j and doc.breaks[position] in {NONE, CLAUSE, SENTENCE}:
         if option in text.names:
             return Mention(k, text.j, names, "both")
         if _appositive(doc, text):
             return Mention(k, text.j, (), "both")
-    elif option >= 0 and at < j and _other_quantity(doc, options, at, option):
-        return Mention(k, at + 1, (), "both")
+    elif option >= 0 and position < j and _other_quantity(doc, options, position, option):
+        return Mention(k, position + 1, (), "both")
     return Mention(k, k + 1, names, "label")
 
 
@@ -410,8 +412,8 @@ def _appositive(doc: Doc, text: Mention) -> bool:
     return text.j >= len(doc) or doc.breaks[text.j] > NONE or doc.forms[text.j] not in words.PREDICATE
 
 
-def _other_quantity(doc: Doc, options: Options, at: int, option: int) -> bool:
+def _other_quantity(doc: Doc, options: Options, position: int, option: int) -> bool:
     """True for "B. 25 mg" where option B is another quantity."""
-    if doc.breaks[at] not in {NONE, CLAUSE} or doc.tokens[at].kind != "n":
+    if doc.breaks[position] not in {NONE, CLAUSE} or doc.tokens[position].kind != "n":
         return False
-    return options.texts[option].strip()[:1].isdigit() and (doc.ends(at + 1) or doc.ends(at + 2))
+    return options.texts[option].strip()[:1].isdigit() and (doc.ends(position + 1) or doc.ends(position + 2))

@@ -46,11 +46,11 @@ def quantity_tokens(text: str) -> tuple[str, ...]:
     """
     form = clinical_form(text)
     tokens: list[str] = []
-    at = 0
+    position = 0
     for token, start, end in _Pieces(form).quantities():
-        tokens += (*clinical_words(form, at, start), token)
-        at = end
-    return (*tokens, *clinical_words(form, at))
+        tokens += (*clinical_words(form, position, start), token)
+        position = end
+    return (*tokens, *clinical_words(form, position))
 
 
 class _Size(NamedTuple):
@@ -98,8 +98,8 @@ class _Pieces:
         parts: list[_Part] = []
         n_whole, dimension, join = 0, "", ""
         while len(parts) < MOST and k < len(self.words) and self.numbers[k]:
-            value, behind = self.number(k)
-            size, stop = self.unit(behind)
+            value, end = self.number(k)
+            size, stop = self.unit(end)
             parts.append(_Part(join, value, size, stop))
             if size is not None:
                 if n_whole and size.dimension != dimension:
@@ -157,8 +157,8 @@ class _Pieces:
             return None, k
         start, stop = self.spans[k][0], self.spans[end - 1][1]
         if stop - start == 1 and self.words[k].isalpha():
-            before = self.form[self.spans[k - 1][1] : start]
-            if "\n" in before or _LETTER_FOLLOWS.match(self.form, stop):
+            preceding = self.form[self.spans[k - 1][1] : start]
+            if "\n" in preceding or _LETTER_FOLLOWS.match(self.form, stop):
                 return None, k
         return unit, end
 

@@ -188,7 +188,7 @@ def _is_header(fields: Sequence[str]) -> bool:
     """Whether a row of a table, or an echo of the prompt, names the fields instead of filling them."""
     names = [_form(field).replace(" ", "_") for field in fields[:3]]
     aliases = (_HEAD, _TYPE, _TAIL)
-    return len(names) == 3 and all(name in others for name, others in zip(names, aliases, strict=True))
+    return len(names) == 3 and all(name in allowed for name, allowed in zip(names, aliases, strict=True))
 
 
 def _relation(fields: Sequence[str], type_of: _TypeOf) -> Relation | str:

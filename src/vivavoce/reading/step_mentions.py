@@ -176,12 +176,12 @@ def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | No
     if has_any(doc.forms[begin:p], words.FAULTS):
         return None  # "the first wrong step" says nothing of its number
     if p < len(doc) and doc.breaks[p] == NONE and _noun(doc, p):
-        behind = p + 1
-        if form in words.LAST | {"first"} and behind < len(doc) and doc.tokens[behind].kind == "n":
+        end = p + 1
+        if form in words.LAST | {"first"} and end < len(doc) and doc.tokens[end].kind == "n":
             return None  # "the final step 3"
-        if _is_first_fault(doc, number, behind):
+        if _is_first_fault(doc, number, end):
             return None
-        return StepMention(k, behind, (str(number),))
+        return StepMention(k, end, (str(number),))
     if expected and form not in words.LAST and (doc.ends(p) or doc.forms[p] in {"one", "is", "because"}):
         return StepMention(k, p + (p < len(doc) and doc.forms[p] == "one"), (str(number),))
     return None
@@ -215,9 +215,9 @@ def _first_ones(doc: Doc, k: int, last: int) -> StepMention | None:
     counted = _number(doc, k, k + 1)
     if counted is None or not counted.names[0].isdecimal():
         return None
-    many = min(int(counted.names[0]), 20)
-    first = 1 if doc.forms[k] == "first" else last - many + 1
-    return StepMention(k, k + 3, tuple(str(n) for n in range(first, first + many))) if many else None
+    n_steps = min(int(counted.names[0]), 20)
+    first = 1 if doc.forms[k] == "first" else last - n_steps + 1
+    return StepMention(k, k + 3, tuple(str(n) for n in range(first, first + n_steps))) if n_steps else None
 
 
 def _is_bare(doc: Doc, j: int) -> bool:

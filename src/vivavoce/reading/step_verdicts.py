@@ -102,23 +102,23 @@ def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
     """What is said of the step that is named at place n."""
     mention = mentions[n]
     begin, end = _stretch(doc, mentions, n)
-    before = _words_before(doc, begin, mention.i)
-    last = before[-1] if before else ""
+    preceding = _words_before(doc, begin, mention.i)
+    last = preceding[-1] if preceding else ""
     if last in {"than", "unlike"}:
         return "cleared"
-    bare = next((word for word in reversed(before) if word not in _ARTICLES), "")
-    if bare in _EXCEPT and has_any(before, words.NO_STEP):
+    bare = next((word for word in reversed(preceding) if word not in _ARTICLES), "")
+    if bare in _EXCEPT and has_any(preceding, words.NO_STEP):
         return _excepted(doc, mention)
-    before = _last_clause(before)
-    denials = _denials(before)
-    if has_any(before, words.FAULTS):
-        return "cleared" if denials % 2 else _unless_hedged(before)
-    praised = has_any(before[-4:], words.SOUND) and not denials
-    if praised and (before[-1] in words.SOUND or ":" in doc.gap(mention.i)):
+    preceding = _last_clause(preceding)
+    denials = _denials(preceding)
+    if has_any(preceding, words.FAULTS):
+        return "cleared" if denials % 2 else _unless_hedged(preceding)
+    praised = has_any(preceding[-4:], words.SOUND) and not denials
+    if praised and (preceding[-1] in words.SOUND or ":" in doc.gap(mention.i)):
         return "cleared"
-    behind = _behind(doc, mention, end, denials)
-    if behind != "named":
-        return behind
+    following = _behind(doc, mention, end, denials)
+    if following != "named":
+        return following
     return "cleared" if denials % 2 else "named"
 
 
@@ -128,11 +128,11 @@ def _words_before(doc: Doc, i: int, j: int) -> list[str]:
     return doc.forms[i : j - 1] if portuguese and j > i else doc.forms[i:j]
 
 
-def _last_clause(before: list[str]) -> list[str]:
-    for k in range(len(before) - 1, -1, -1):
-        if before[k] in words.RESET or before[k] in words.EXPLAINS:
-            return before[k + 1 :]
-    return before
+def _last_clause(words_before: list[str]) -> list[str]:
+    for k in range(len(words_before) - 1, -1, -1):
+        if words_before[k] in words.RESET or words_before[k] in words.EXPLAINS:
+            return words_before[k + 1 :]
+    return words_before
 
 
 def _excepted(doc: Doc, mention: StepMention) -> Verdict:
@@ -258,11 +258,15 @@ def locates(doc: Doc, mention: StepMention, before: int) -> bool:
     return _is_location(_words_before(doc, start, mention.i))
 
 
-def _is_location(before: Sequence[str]) -> bool:
+def _is_location(words_before: Sequence[str]) -> bool:
     """True for the words before a step that give it as the place of the error: "the error is in"."""
-    if has_any(before, _NO_LOCATION):
+    if has_any(words_before, _NO_LOCATION):
         return False
-    what = next((p for p, word in enumerate(before) if word in _ERROR_OR_ANSWER), None)
-    if what is None or "that" in before[what:] or not _LOCATES_OR_LEADS.issuperset(before[:what]):
+    position = next((p for p, word in enumerate(words_before) if word in _ERROR_OR_ANSWER), None)
+    if (
+        position is None
+        or "that" in words_before[position:]
+        or not _LOCATES_OR_LEADS.issuperset(words_before[:position])
+    ):
         return False
-    return has_any(before[what + 1 :], words.LOCATES - {"in", "at"})
+    return has_any(words_before[position + 1 :], words.LOCATES - {"in", "at"})

@@ -206,12 +206,12 @@ def _located(doc: Doc, judged: Sequence[tuple[StepMention, Verdict]]) -> list[St
     if not located:
         return []
     last = located[-1]
-    end, back = last.j, False
+    end, is_back = last.j, False
     for mention, verdict in judged:
         if verdict == "accused" and mention.i >= last.j:
-            back = back or takes_back(doc, max(end - 1, last.j), mention.i)
+            is_back = is_back or takes_back(doc, max(end - 1, last.j), mention.i)
             end = mention.i
-            if back:
+            if is_back:
                 located.append(mention)
     return located
 
@@ -249,15 +249,15 @@ def _first_blamed(doc: Doc, blamed: Sequence[StepMention]) -> NamedStep:
     Another one counts on the same line, in a list, or after a retraction; else it is part of the explanation.
     """
     choice = blamed[0]
-    end, back, new_line = choice.j, False, False
+    end, is_back, new_line = choice.j, False, False
     for further in blamed[1:]:
-        back = back or takes_back(doc, max(end - 1, choice.j), further.i)
+        is_back = is_back or takes_back(doc, max(end - 1, choice.j), further.i)
         new_line = new_line or max(doc.breaks[end : further.i + 1], default=0) >= LINE
         end = further.i
         if further.names == choice.names:
             continue
-        if back or turns(doc, further.i):
-            choice, end, back, new_line = further, further.j, False, False
+        if is_back or turns(doc, further.i):
+            choice, end, is_back, new_line = further, further.j, False, False
         elif not new_line or (heads_line(doc, choice) and heads_line(doc, further)):
             return several_steps((*choice.names, *further.names))
     return _one_step(choice.names)

@@ -170,7 +170,9 @@ class Doc:
         places = self._places.get(strength)
         if places is None:
             breaks = enumerate(self.breaks)
-            places = self._places[strength] = [p for p, before in breaks if before >= strength]
+            places = self._places[strength] = [
+                p for p, strength_before in breaks if strength_before >= strength
+            ]
         return places[bisect_right(places, k) - 1]
 
     def _capital(self, k: int) -> bool:
@@ -192,11 +194,11 @@ class Doc:
 
     def _dotted(self, k: int) -> bool:
         """True if a full stop before token k ends no sentence: "B. text", "2. text", "vs."."""
-        before = self.tokens[k - 1]
-        width = before.end - before.start
-        if (width == 1 and before.kind == "w") or before.form in _SHORT:
+        preceding = self.tokens[k - 1]
+        width = preceding.end - preceding.start
+        if (width == 1 and preceding.kind == "w") or preceding.form in _SHORT:
             return True
-        if before.kind != "n":
+        if preceding.kind != "n":
             return False
         # a number heads a line or an entry; one of three digits or more is rather a quantity
         if self.breaks[k - 1] >= (LINE if width > 2 else COMMA):

@@ -76,8 +76,8 @@ def _table() -> dict[str, Unit]:
     for dimension, times in (("time", _TIMES), ("months", _MONTHS)):
         for names, factor in times.items():
             table.update({name: Unit(dimension, Fraction(factor)) for name in names.split()})
-    for dimension, others in _OTHERS.items():
-        table.update({name: Unit(dimension, Fraction(factor)) for name, factor in others.items()})
+    for dimension, units in _OTHERS.items():
+        table.update({name: Unit(dimension, Fraction(factor)) for name, factor in units.items()})
     return _plurals(table) | {"hrs": table["hr"], "mins": table["min"]} | table
 
 

@@ -43,11 +43,11 @@ def judged_mentions(
 ) -> list[JudgedMention]:
     """The mentions in tokens i to j-1, each with its verdict. `texts` are the texts named there, in order."""
     mentions = mentions_in(doc, options, texts, i, j, claimed=claimed)
-    before = [_before(doc, mentions, n, i) for n in range(len(mentions))]
-    behind = [_behind(doc, mentions, n, j) for n in range(len(mentions))]
-    _carry_on(doc, mentions, before)
-    _carry_back(doc, mentions, behind, j)
-    pairs = list(zip(before, behind, strict=True))
+    preceding = [_before(doc, mentions, n, i) for n in range(len(mentions))]
+    following = [_behind(doc, mentions, n, j) for n in range(len(mentions))]
+    _carry_on(doc, mentions, preceding)
+    _carry_back(doc, mentions, following, j)
+    pairs = list(zip(preceding, following, strict=True))
     exception = j
     if ("rejected", "rejected") in pairs:  # looked for once, and not behind the sentence's beginning for each
         exception = next((k for k in range(i, j) if all_but(doc, k, i) is not None), j)
@@ -92,33 +92,33 @@ def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedM
     return linked
 
 
-def _carry_on(doc: Doc, mentions: Sequence[Mention], before: list[Verdict]) -> None:
+def _carry_on(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict]) -> None:
     """Gives a mention the verdict before the one it is joined to.
 
     "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing.
     """
     for n in range(1, len(mentions)):
-        if before[n] == "named" != before[n - 1] and _closes_list(doc, mentions, n):
+        if preceding[n] == "named" != preceding[n - 1] and _closes_list(doc, mentions, n):
             # "the answer is B, and A takes too long": A begins a clause of its own
-            new_clause = before[n - 1] == "chosen" and _subject(doc, mentions, n)
-            before[n] = "named" if new_clause else before[n - 1]
+            new_clause = preceding[n - 1] == "chosen" and _subject(doc, mentions, n)
+            preceding[n] = "named" if new_clause else preceding[n - 1]
     for n in range(1, len(mentions)):
-        weighed = before[n] == "tentative" and before[n - 1] in _ASSERTED
+        weighed = preceding[n] == "tentative" and preceding[n - 1] in _ASSERTED
         if weighed and _alternative(doc, mentions, n):
-            before[n] = before[n - 1]
+            preceding[n] = preceding[n - 1]
 
 
-def _carry_back(doc: Doc, mentions: Sequence[Mention], behind: list[Verdict], j: int) -> None:
+def _carry_back(doc: Doc, mentions: Sequence[Mention], following: list[Verdict], j: int) -> None:
     """Gives a mention the verdict behind the next one, where that is about both."""
     carried = False
     for n in range(len(mentions) - 2, -1, -1):
         a, b = mentions[n], mentions[n + 1]
-        if behind[n] != "named" or behind[n + 1] == "named" or not named_together(doc, a, b):
+        if following[n] != "named" or following[n + 1] == "named" or not named_together(doc, a, b):
             carried = False
             continue
         carried = carried or _about_both(doc, a, b, j)
         if carried:
-            behind[n] = behind[n + 1]
+            following[n] = following[n + 1]
 
 
 def _closes_list(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
@@ -126,9 +126,9 @@ def _closes_list(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
     for k in range(n, min(len(mentions), n + _LONGEST_LIST)):
         if not named_together(doc, mentions[k - 1], mentions[k]):
             return False
-        between = doc.forms[mentions[k - 1].j : mentions[k].i]
-        if between:
-            return has_any(between, {"or", "nor", "and", "/", "&", "ni", "oder", "ou"})
+        separator = doc.forms[mentions[k - 1].j : mentions[k].i]
+        if separator:
+            return has_any(separator, {"or", "nor", "and", "/", "&", "ni", "oder", "ou"})
     return False
 
 
@@ -162,8 +162,8 @@ def _alternative(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
     """True if mention n is left as open as the one before: "A, but it might also be B", "A (if ...) or B"."""
     if _bracket_or(doc, mentions[n - 1], mentions[n]):
         return True
-    between = doc.forms[mentions[n - 1].j : mentions[n].i]
-    return len(between) <= WINDOW and has_any(between, words.MAYS) and has_any(between, {"also", "or"})
+    separator = doc.forms[mentions[n - 1].j : mentions[n].i]
+    return len(separator) <= WINDOW and has_any(separator, words.MAYS) and has_any(separator, {"also", "or"})
 
 
 # --- the words before a mention
@@ -334,11 +334,11 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
     if doc.forms[k] == "no" and loose and _gives_reason(doc, mention, k):
         return True
-    near = following is not None and following <= k + 3
+    is_near = following is not None and following <= k + 3
     if doc.forms[k] in {"less", "least"}:
-        return loose and near  # "A, less likely B"
+        return loose and is_near  # "A, less likely B"
     # "B, not A" turns A down; "B: not associated" turns B down
-    return doc.forms[k] in _DENIALS and (doc.breaks[k] == COMMA or near)
+    return doc.forms[k] in _DENIALS and (doc.breaks[k] == COMMA or is_near)
 
 
 def _runner_up(window: Sequence[str]) -> bool:
@@ -373,8 +373,8 @@ def _remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
 
 def _denials(window: Sequence[str]) -> int:
     """How many words turn down; "ruled out" is one, and "rules out" turns down what comes after it."""
-    out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
-    return sum(word in words.NOT_RIGHT for word in window) - out
+    is_ruled_out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
+    return sum(word in words.NOT_RIGHT for word in window) - is_ruled_out
 
 
 def _gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:

@@ -75,5 +75,5 @@ class AttemptTotals:
             self.unusable = Usage(*map(_sum, self.unusable, attempt.unusable))
 
 
-def _sum(count: int | None, more: int | None) -> int | None:
-    return more if count is None else count + (more or 0)
+def _sum(count: int | None, addend: int | None) -> int | None:
+    return addend if count is None else count + (addend or 0)

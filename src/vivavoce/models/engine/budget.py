@@ -87,8 +87,8 @@ class Budget:
         tally.unpriced += not counted or cost is None
         if cost is None:
             return None
-        requests, before = self.spending.get(name, (0, 0.0))
-        self.spending[name] = requests + 1, before + cost
+        requests, spent = self.spending.get(name, (0, 0.0))
+        self.spending[name] = requests + 1, spent + cost
         if not counted:
             tally.guessed += cost
             return None

@@ -94,4 +94,4 @@ def _usage_of_attempts(outcome: CallOutcome) -> Usage:
     if outcome.reply is None:
         return outcome.unusable
     pairs = zip(outcome.reply.usage, outcome.unusable, strict=True)
-    return Usage(*(None if count is None else count + (more or 0) for count, more in pairs))
+    return Usage(*(None if count is None else count + (addend or 0) for count, addend in pairs))

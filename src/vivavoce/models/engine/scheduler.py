@@ -393,20 +393,20 @@ class _Scheduler:
         try:
             while True:
                 await asyncio.sleep(1.0)
-                before, self.tally.waiting = self.tally.waiting, self._waited_for(time.monotonic())
-                if before or self.tally.waiting:
+                previous, self.tally.waiting = self.tally.waiting, self._waited_for(time.monotonic())
+                if previous or self.tally.waiting:
                     self._report(last=True)
         except Exception as error:  # of the caller's
             self._fail(error)
 
-    def _waited_for(self, now: float) -> tuple[Waiting, ...]:
+    def _waited_for(self, time_s: float) -> tuple[Waiting, ...]:
         begun: dict[str, list[float]] = {}
-        for endpoint, at in self.begun.values():
-            begun.setdefault(endpoint, []).append(at)
+        for endpoint, start_s in self.begun.values():
+            begun.setdefault(endpoint, []).append(start_s)
         return tuple(
-            Waiting(endpoint, len(times), now - min(times))
+            Waiting(endpoint, len(times), time_s - min(times))
             for endpoint, times in begun.items()
-            if now - max(min(times), self.heard_at.get(endpoint, 0.0)) >= SILENCE_S
+            if time_s - max(min(times), self.heard_at.get(endpoint, 0.0)) >= SILENCE_S
         )
 
     def _count(self, outcome: CallOutcome) -> None:
@@ -420,9 +420,9 @@ class _Scheduler:
             self.tally.answered += 1
 
     def _report(self, *, last: bool = False) -> None:
-        now = time.monotonic()
-        if self.progress and (last or now - self.reported_at > 0.1):
-            self.reported_at = now
+        time_s = time.monotonic()
+        if self.progress and (last or time_s - self.reported_at > 0.1):
+            self.reported_at = time_s
             self.progress(self.tally)
 
     def interrupt(self) -> None:

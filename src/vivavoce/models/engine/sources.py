@@ -81,8 +81,8 @@ class CallSource:
         if self._taking is not None:
             await self._taking
         loop = asyncio.get_running_loop()
-        rest = await loop.run_in_executor(self._thread, lambda: sum(1 for _ in self._calls))
-        return len(self._ready) + rest
+        n_calls = await loop.run_in_executor(self._thread, lambda: sum(1 for _ in self._calls))
+        return len(self._ready) + n_calls
 
     def _take(self) -> "asyncio.Future[None]":
         """Take the next calls, unless that is being done; the future ends when they are ready."""

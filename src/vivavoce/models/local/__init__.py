@@ -65,8 +65,11 @@ def connect(name: str, model: str, settings: Mapping[str, Any]) -> "Local":
     for a tokeniser without one.
     """
     own_settings = resolve_settings(name, settings)
-    at = source(name, model, own_settings.revision)
-    config, loaded_tokeniser = configuration(name, at), tokeniser(name, at, own_settings.chat_template)
+    origin = source(name, model, own_settings.revision)
+    config, loaded_tokeniser = (
+        configuration(name, origin),
+        tokeniser(name, origin, own_settings.chat_template),
+    )
     context = context_of(name, config, loaded_tokeniser, own_settings.context)
     if own_settings.stride and context and own_settings.stride > context:
         raise FatalError(f"{name}: stride={own_settings.stride} is more than the context of {context}.")
@@ -82,10 +85,10 @@ def connect(name: str, model: str, settings: Mapping[str, Any]) -> "Local":
             )
     except Exception as error:  # a tokeniser's own code may raise whatever it likes
         raise FatalError(f"{name}: its tokeniser cannot be used ({one_line(str(error), 160)}).") from error
-    at = source(
+    origin = source(
         name, model, own_settings.revision
     )  # what was fetched lies here now: the weights must go with it
-    return Local(name, model, at, own_settings, tokens, context)
+    return Local(name, model, origin, own_settings, tokens, context)
 
 
 class Local:
@@ -226,8 +229,8 @@ class Local:
         return max(1, min(DEFAULT_MAX_TOKENS, room))
 
     def _prepare_scoring(self, request: Request) -> _Prepared:
-        tree, before = self.tokens.tree(request), self.tokens.question(request.messages).before
-        parted = with_space("A", before) != "A"
+        tree, prefix = self.tokens.tree(request), self.tokens.question(request.messages).before
+        parted = with_space("A", prefix) != "A"
         deepest = max((cut + len(ids) for cut, ids in tree.branches), default=0)
         if self.tokens.encodes:
             if self.context is not None and deepest + 1 > self.context:
@@ -242,9 +245,11 @@ class Local:
         prompt, truncated = self._fit(tree.prompt, deepest)
         return _Prepared(request, tree._replace(prompt=prompt), truncated, spaced=parted)
 
-    def _fit(self, question: tuple[int, ...], more: int) -> tuple[tuple[int, ...], int]:
+    def _fit(self, question: tuple[int, ...], n_more: int) -> tuple[tuple[int, ...], int]:
         keep = int(len(question) > 1 and question[0] == self.tokens.bos)
-        return fitted(question, more, self.context, truncate_left=self.settings.truncate == "left", keep=keep)
+        return fitted(
+            question, n_more, self.context, truncate_left=self.settings.truncate == "left", keep=keep
+        )
 
     def _run(self, jobs: Sequence[Job]) -> "Sequence[Outcome]":
         """Answer a batch of one kind. Each refusal for its numbers is written here and in `drawing`."""
@@ -266,8 +271,8 @@ class Local:
         rows = [outcome.work for outcome in prepared if isinstance(outcome.work, Row)]
         outcomes = draw(model, rows, ends, self.tokens, halted=self._worker.halted)
         return [
-            outcome if isinstance(outcome, RejectedError) else self._generation_reply(each, [outcome])
-            for each, outcome in zip(prepared, outcomes, strict=True)
+            outcome if isinstance(outcome, RejectedError) else self._generation_reply(job, [outcome])
+            for job, outcome in zip(prepared, outcomes, strict=True)
         ]
 
     def _beam_search(
@@ -276,8 +281,8 @@ class Local:
         questions = [outcome.work.question for outcome in prepared if isinstance(outcome.work, Row)]
         outcomes = search(model, questions, width, most, ends, self.tokens, halted=self._worker.halted)
         return [
-            outcome if isinstance(outcome, RejectedError) else self._generation_reply(each, outcome)
-            for each, outcome in zip(prepared, outcomes, strict=True)
+            outcome if isinstance(outcome, RejectedError) else self._generation_reply(job, outcome)
+            for job, outcome in zip(prepared, outcomes, strict=True)
         ]
 
     def _generation_reply(self, prepared: _Prepared, generations: Sequence[Generation]) -> Reply:
@@ -303,7 +308,7 @@ class Local:
 
     def _score(self, model: Any, prepared: Sequence[_Prepared]) -> "list[Outcome]":
         """Raises `RejectedError` for a tree without numbers; run alone, the others are answered."""
-        trees = [each.work for each in prepared if isinstance(each.work, Tree)]
+        trees = [job.work for job in prepared if isinstance(job.work, Tree)]
         try:
             chosen = self.settings.way
             if chosen == "auto":
@@ -316,8 +321,8 @@ class Local:
         except NotFinite as error:
             raise self._not_finite(prepared[error.tree].request, error) from error
         return [
-            self._likelihood_reply(each, likelihoods)
-            for each, likelihoods in zip(prepared, scores, strict=True)
+            self._likelihood_reply(job, likelihoods)
+            for job, likelihoods in zip(prepared, scores, strict=True)
         ]
 
     def _score_in_memory(self, model: Any, trees: Sequence[Tree], way: Way) -> list[list[Likelihood]]:

@@ -129,8 +129,8 @@ class BatchWorker:
                     future.set_exception(error)
                 else:
                     by_kind.setdefault(job.kind, []).append(_Pending(job, future))
-        for some in by_kind.values():
-            self._run_kind(sorted(some, key=lambda a: -a.job.length))
+        for group in by_kind.values():
+            self._run_kind(sorted(group, key=lambda a: -a.job.length))
 
     def _take_waiting(self) -> "list[tuple[Request, Future[Reply]]] | None":
         """All that wait; null, and the thread sleeps, if nothing does."""
@@ -142,7 +142,7 @@ class BatchWorker:
 
     def _run_kind(self, pending: list[_Pending]) -> None:
         """Run jobs of one kind, longest first."""
-        outcomes = self.outcomes([each.job for each in pending])
+        outcomes = self.outcomes([request.job for request in pending])
         for (_, future), (_, outcome) in zip(pending, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
@@ -181,11 +181,11 @@ class BatchWorker:
                 return None
             if len(jobs) == 1:
                 return [error]
-        each = []
+        results = []
         for job in jobs:
-            alone = self._try_batch([job])
-            each.append(_too_large(job) if alone is None else alone[0])
-        return each
+            outcome = self._try_batch([job])
+            results.append(_too_large(job) if outcome is None else outcome[0])
+        return results
 
 
 def batches_by_length(order: Sequence[int], ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:

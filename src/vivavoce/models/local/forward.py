@@ -159,9 +159,9 @@ def over(model: Any, past: Past, after: Sequence[int]) -> dict[str, Any]:
 
 def call(model: Any, inputs: Mapping[str, Any], reads: Sequence[Sequence[Read]], results: Results) -> Any:
     """Call the model and record the results that its rows ask for; returns the model's output."""
-    slots_read = sorted({(row, target.slot) for row, those in enumerate(reads) for target in those}) or [
-        (0, 0)
-    ]
+    slots_read = sorted(
+        {(row, target.slot) for row, targets_of_row in enumerate(reads) for target in targets_of_row}
+    ) or [(0, 0)]
     with _only_slots(model, slots_read) as taken:
         output = model(**inputs)
     logits = output.logits
@@ -173,7 +173,11 @@ def call(model: Any, inputs: Mapping[str, Any], reads: Sequence[Sequence[Read]],
     place = {where: number for number, where in enumerate(slots_read)}
     _record_logprobs(
         logits,
-        [(place[row, target.slot], target) for row, those in enumerate(reads) for target in those],
+        [
+            (place[row, target.slot], target)
+            for row, targets_of_row in enumerate(reads)
+            for target in targets_of_row
+        ],
         results,
     )
     return output
@@ -210,15 +214,15 @@ def _record_logprobs(logits: Any, reads: Sequence[tuple[int, Read]], results: Re
 
     if not reads:
         return
-    at = torch.tensor([place for place, _ in reads], device=logits.device)
+    places = torch.tensor([place for place, _ in reads], device=logits.device)
     tokens = torch.tensor([target.token for _, target in reads], device=logits.device)
-    some = max(1, CHUNK // logits.shape[-1])
+    n_rows = max(1, CHUNK // logits.shape[-1])
     totals, best = [], []
-    for begin in range(0, len(logits), some):
-        part = logits[begin : begin + some]
+    for begin in range(0, len(logits), n_rows):
+        part = logits[begin : begin + n_rows]
         totals.append(part.to(torch.promote_types(part.dtype, torch.float32)).logsumexp(-1))
         best.append(part.argmax(-1))
-    logprobs = logits[at, tokens].to(totals[0].dtype) - torch.cat(totals)[at]
+    logprobs = logits[places, tokens].to(totals[0].dtype) - torch.cat(totals)[places]
     outs = [target.out for _, target in reads]
     results.logprobs[outs] = logprobs.double().cpu().numpy()
-    results.likeliest[outs] = (torch.cat(best)[at] == tokens).cpu().numpy()
+    results.likeliest[outs] = (torch.cat(best)[places] == tokens).cpu().numpy()

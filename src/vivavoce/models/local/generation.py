@@ -85,8 +85,8 @@ class _Sampler:
                 self.progress, tokens.tolist(), logprobs.tolist(), broken.tolist(), strict=True
             )
         ]
-        only = torch.full_like(scores, -torch.inf)
-        return only.scatter_(1, torch.tensor(chosen, device=scores.device)[:, None], 0.0)
+        masked = torch.full_like(scores, -torch.inf)
+        return masked.scatter_(1, torch.tensor(chosen, device=scores.device)[:, None], 0.0)
 
     def _take(self, progress: _Progress, token: int, logprob: float, fault: bool) -> int:
         if progress.done:
@@ -127,22 +127,22 @@ def _next_tokens(logits: Any, progress: Sequence[_Progress]) -> Any:
     ids = torch.arange(size, device=logits.device)
     top = logits.max(-1, keepdim=True).values
     likeliest = torch.where(logits == top, ids, size - 1).amin(-1)
-    if not any(each.row.temperature for each in progress):
+    if not any(entry.row.temperature for entry in progress):
         return likeliest
     wide = torch.float32 if logits.device.type == "mps" else torch.float64  # mps has no float64
 
     def column(numbers: Sequence[float]) -> Any:
         return torch.tensor(numbers, dtype=wide, device=logits.device)[:, None]
 
-    heat = column([each.row.temperature or 1.0 for each in progress])
-    most = column([each.row.top_p for each in progress])
+    heat = column([entry.row.temperature or 1.0 for entry in progress])
+    top_p = column([entry.row.top_p for entry in progress])
     # One number for each token, also of a row that is done, so that a row's numbers are its own.
-    dart = column([each.chance.random() for each in progress])
+    dart = column([entry.chance.random() for entry in progress])
     shares, order = torch.softmax((logits - top).to(wide) / heat, -1).sort(
         dim=-1, descending=True, stable=True
     )
     upto = shares.cumsum(-1)
-    nucleus = (upto - shares) < most
+    nucleus = (upto - shares) < top_p
     nucleus[:, 0] = True
     nucleus_mass = torch.where(nucleus, upto, 0.0).amax(-1, keepdim=True)
     place = (
@@ -151,7 +151,7 @@ def _next_tokens(logits: Any, progress: Sequence[_Progress]) -> Any:
         .minimum(nucleus.sum(-1, keepdim=True) - 1)
     )
     sampled = order.gather(1, place)[:, 0]
-    warm = torch.tensor([each.row.temperature > 0 for each in progress], device=logits.device)
+    warm = torch.tensor([entry.row.temperature > 0 for entry in progress], device=logits.device)
     return torch.where(warm, sampled, likeliest)
 
 
@@ -283,7 +283,7 @@ def with_text(
 
 def _stop_position(text: str, stop: Sequence[str]) -> int | None:
     """Where the first of the stop texts begins; null where none does."""
-    starts = [at for stop_text in stop if stop_text and (at := text.find(stop_text)) >= 0]
+    starts = [start for stop_text in stop if stop_text and (start := text.find(stop_text)) >= 0]
     return min(starts, default=None)
 
 

@@ -351,7 +351,7 @@ def longest_input(model: Any, tokenizer: Any, context: int | None) -> int | None
     return int(limit) if limit < 10**9 else None
 
 
-def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arguments: Any) -> Any:
+def _load_part(name: str, part: str, at: Source, load: Callable[..., Any], **arguments: Any) -> Any:
     """Load a part, from this machine if it is here, else from the hub if that is allowed."""
     arguments = {**arguments, "trust_remote_code": False}  # said, or a terminal is asked
     revision = at.revision
@@ -361,12 +361,12 @@ def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arg
                 return load(at.folder, local_files_only=True, **arguments)
         except OSError as error:
             if at.folder == at.where:
-                raise load_error(name, what, error) from error
+                raise load_error(name, part, error) from error
             revision = Path(at.folder).name  # the commit: what is fetched must go with what is here
         except Exception as error:
             if is_out_of_memory(error):
                 raise
-            raise load_error(name, what, error) from error
+            raise load_error(name, part, error) from error
     require_network(name, at.where)
     try:
         with quiet():
@@ -374,7 +374,7 @@ def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arg
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise load_error(name, what, error) from error
+        raise load_error(name, part, error) from error
 
 
 def require_network(name: str, model: str) -> None:
@@ -420,13 +420,13 @@ def quiet() -> Iterator[None]:
                 _loud.close()
 
 
-def _hush(back: ExitStack) -> None:
-    """Silence the libraries; `back` undoes it."""
+def _hush(restore: ExitStack) -> None:
+    """Silence the libraries; `restore` undoes it."""
     for library in ("transformers", "huggingface_hub"):
         logging = import_module(f"{library}.utils.logging")
-        back.callback(logging.set_verbosity, logging.get_verbosity())
+        restore.callback(logging.set_verbosity, logging.get_verbosity())
         logging.set_verbosity_error()
     bars = import_module("transformers.utils.logging")
     if bars.is_progress_bar_enabled():
-        back.callback(bars.enable_progress_bar)
+        restore.callback(bars.enable_progress_bar)
         bars.disable_progress_bar()

@@ -66,8 +66,8 @@ class Pack:
         node = self._tip
         for token in before:
             node = self._child(node, token)
-        for number, (token, out) in enumerate(zip(target, outs, strict=True)):
-            self.reads.append(Read(node, token, out))
+        for number, (token, scored) in enumerate(zip(target, outs, strict=True)):
+            self.reads.append(Read(node, token, scored))
             if number + 1 < len(target):
                 node = self._child(node, token)
 
@@ -161,10 +161,12 @@ def _masks(model: Any, visible: Any, depths: Any, start: int, device: Any) -> An
 
     masks = {}
     for kind, window in attention_windows(model).items():
-        near = visible
+        in_window = visible
         if window is not None:
-            near = visible & (depths[:, start:, None] - depths[:, None, :] < window)
+            in_window = visible & (depths[:, start:, None] - depths[:, None, :] < window)
         hidden = torch.finfo(model.dtype).min
-        near = near.to(device)[:, None]
-        masks[kind] = torch.zeros(near.shape, dtype=model.dtype, device=device).masked_fill_(~near, hidden)
+        in_window = in_window.to(device)[:, None]
+        masks[kind] = torch.zeros(in_window.shape, dtype=model.dtype, device=device).masked_fill_(
+            ~in_window, hidden
+        )
     return masks if len(masks) > 1 else next(iter(masks.values()))

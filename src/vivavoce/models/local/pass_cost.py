@@ -38,11 +38,11 @@ def measure_pass_cost(model: Any, clock: Callable[[], float] = time.perf_counter
     import torch
 
     with torch.inference_mode():
-        (few, few_s), (many, many_s), (wide, wide_s) = _timed(_passes(model), clock)
-    place_s = max(0.0, (many_s - few_s) / (many.places - few.places))
-    call_s = max(0.0, few_s - place_s * few.places)
-    wider_s = wide_s - many_s - place_s * (wide.places - many.places)
-    return PassCost(call_s, place_s, max(0.0, wider_s / (wide.pairs - many.pairs)))
+        (small, small_s), (large, large_s), (wide, wide_s) = _timed(_passes(model), clock)
+    place_s = max(0.0, (large_s - small_s) / (large.places - small.places))
+    call_s = max(0.0, small_s - place_s * small.places)
+    wider_s = wide_s - large_s - place_s * (wide.places - large.places)
+    return PassCost(call_s, place_s, max(0.0, wider_s / (wide.pairs - large.pairs)))
 
 
 class _Pass(NamedTuple):
@@ -57,11 +57,11 @@ def _timed(passes: Sequence[_Pass], clock: Callable[[], float]) -> list[tuple[Sh
     shortest = [float("inf")] * len(passes)
     passes[0].run()
     for _ in range(TURNS):
-        for number, each in enumerate(passes):
+        for number, run_pass in enumerate(passes):
             start = clock()
-            each.run()
+            run_pass.run()
             shortest[number] = min(shortest[number], clock() - start)
-    return [(each.shape, seconds) for each, seconds in zip(passes, shortest, strict=True)]
+    return [(run_pass.shape, seconds) for run_pass, seconds in zip(passes, shortest, strict=True)]
 
 
 def _passes(model: Any) -> list[_Pass]:

@@ -55,8 +55,8 @@ class Passes:
         """The first tokens of a past."""
         return tokens
 
-    def _count(self, lengths: Sequence[int], before: int) -> None:
-        self.shapes.append(Shape(len(lengths), max(lengths), before))
+    def _count(self, lengths: Sequence[int], n_cached: int) -> None:
+        self.shapes.append(Shape(len(lengths), max(lengths), n_cached))
 
 
 class ForwardPasses(Passes):

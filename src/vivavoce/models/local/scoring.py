@@ -183,17 +183,17 @@ def planned_passes(
 
 
 def _run_packed(passes: Passes, groups: Groups, batch: int, limits: Limits) -> None:
-    alone = []
+    unpacked = []
     for prompt, stems in groups.items():
         rows = packs(prompt, stems, limits)
         if (len(rows) - 1) * (len(prompt) - 1) < limits.shared:
-            alone += rows
+            unpacked += rows
             continue
         past = passes.causal([Row(prompt[:-1])], keep=True)
-        for some in passes.batches(rows, batch):
-            passes.packed(some, past=past, start=len(prompt) - 1)
-    for some in passes.batches(alone, batch):
-        passes.packed(some)
+        for rows_of_batch in passes.batches(rows, batch):
+            passes.packed(rows_of_batch, past=past, start=len(prompt) - 1)
+    for rows_of_batch in passes.batches(unpacked, batch):
+        passes.packed(rows_of_batch)
 
 
 def _run_branched(passes: Passes, groups: Groups, batch: int, limits: Limits) -> None:
@@ -202,11 +202,11 @@ def _run_branched(passes: Passes, groups: Groups, batch: int, limits: Limits) ->
         if (len(stems) - 1) * (len(prompt) - 1) >= limits.shared:
             begin = len(prompt) - 1
             past = passes.causal([Row(prompt[:begin])], keep=True)
-        for at in range(0, len(stems), batch):
-            some = stems[at : at + batch]
-            spines = [_spine(prompt, stem, begin) for stem in some]
+        for start in range(0, len(stems), batch):
+            stems_of_batch = stems[start : start + batch]
+            spines = [_spine(prompt, stem, begin) for stem in stems_of_batch]
             grown = passes.causal(spines, past=past, keep=True)
-            for cut, rows in _branch_rows(some).items():
+            for cut, rows in _branch_rows(stems_of_batch).items():
                 # Keys and values up to the cut: a branch must not see the trunk beyond it.
                 short = passes.shortened(grown, len(prompt) + cut)
                 for part in passes.batches(rows, batch):
@@ -230,8 +230,8 @@ def _branch_rows(stems: Sequence[Stem]) -> dict[int, list[Row]]:
 def _spine(prompt: Sequence[int], stem: Stem, begin: int) -> Row:
     """Prompt and trunk as far as a branch needs them, with the first token of every branch read."""
     tokens = [*prompt[begin:], *stem.trunk[: max(cut for cut, _, _ in stem.targets)]]
-    before = len(prompt) - begin - 1
-    return Row(tokens, [Read(before + cut, ids[0], spans[0]) for cut, ids, spans in stem.targets])
+    n_context = len(prompt) - begin - 1
+    return Row(tokens, [Read(n_context + cut, ids[0], spans[0]) for cut, ids, spans in stem.targets])
 
 
 def _score_naive(model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter) -> tuple[Outs, Results]:
@@ -242,8 +242,8 @@ def _score_naive(model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounte
         for (cut, ids), span in zip(tree.branches, spans, strict=True)
         if ids
     ]
-    for some in batches(model, rows, batch):
-        causal(model, some, results, fed)
+    for rows_of_batch in batches(model, rows, batch):
+        causal(model, rows_of_batch, results, fed)
     return outs, results
 
 
@@ -259,12 +259,14 @@ def _score_encoder_decoder(
     outs, results = _numbered(trees)
     prompts = _decoder_rows(trees, outs, model.config.decoder_start_token_id)
     longest_first = sorted(prompts, key=len, reverse=True)
-    for at in range(0, len(longest_first), batch):
-        some = longest_first[at : at + batch]
-        ids, real = padded(model, some)
-        fed.tokens += sum(map(len, some))
+    for start in range(0, len(longest_first), batch):
+        rows_of_batch = longest_first[start : start + batch]
+        ids, real = padded(model, rows_of_batch)
+        fed.tokens += sum(map(len, rows_of_batch))
         states = model.get_encoder()(input_ids=ids, attention_mask=real).last_hidden_state
-        rows = [Row(row.tokens, row.reads, n) for n, prompt in enumerate(some) for row in prompts[prompt]]
+        rows = [
+            Row(row.tokens, row.reads, n) for n, prompt in enumerate(rows_of_batch) for row in prompts[prompt]
+        ]
         for part in batches(model, rows, batch):
             after = [row.after for row in part]
             decoder_ids, mask = padded(model, [row.tokens for row in part])
@@ -355,8 +357,8 @@ def rolling(
         first = len(visible) - (end - begin)
         rows.append(Row(visible, [Read(first + n - begin, ids[n], n) for n in range(begin, end)]))
     with torch.inference_mode():
-        for some in batches(model, rows, batch):
-            causal(model, some, results, fed)
+        for rows_of_batch in batches(model, rows, batch):
+            causal(model, rows_of_batch, results, fed)
         try:
             return likelihood(results, range(len(ids)))
         except NotFinite as error:

@@ -61,8 +61,8 @@ class Tokens:
         Raises `RejectedError` where a part of it has no token.
         """
         all_ids = self._raw(_ANCHOR + text)
-        after = len(self._anchor)
-        ids = all_ids[after:] if all_ids[:after] == self._anchor else self._raw(text)
+        n_anchor = len(self._anchor)
+        ids = all_ids[n_anchor:] if all_ids[:n_anchor] == self._anchor else self._raw(text)
         return self._without_unknown(ids, text)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -134,8 +134,8 @@ class Tokens:
         for cut in continuations.cuts:
             if not 0 <= cut <= len(trunk):
                 raise RejectedError(f"a cut after {cut} tokens of {len(trunk)} that were said")
-            before = self.decode(trunk[:cut]) if cut else question.before
-            branches += [Branch(cut, self._target(target, before)) for target in continuations.targets]
+            context = self.decode(trunk[:cut]) if cut else question.before
+            branches += [Branch(cut, self._target(target, context)) for target in continuations.targets]
         return Tree(question.ids, trunk[: max(continuations.cuts, default=0)], tuple(branches))
 
     def _single_target(self, request: Request) -> Continuations:
@@ -208,11 +208,11 @@ class Tokens:
     def _fault(self) -> str | None:
         for text in PROBES:
             try:
-                back = self.decode(self.ids(text))
+                decoded = self.decode(self.ids(text))
             except RejectedError:
                 return f"the tokeniser has no token for a part of {text!r}"
-            if back != text:
-                return f"the tokeniser does not give a text back: {text!r} returns as {back!r}"
+            if decoded != text:
+                return f"the tokeniser does not give a text back: {text!r} returns as {decoded!r}"
         return None
 
 
@@ -235,17 +235,17 @@ def fitted(
     Tokens go from the left, after the first `keep`, and only where `truncate_left` allows it. Raises
     `RejectedError`, with the numbers, where that is not allowed or not enough.
     """
-    over = 0 if context is None else len(question) + more - context
-    if over <= 0:
+    excess = 0 if context is None else len(question) + more - context
+    if excess <= 0:
         return question, 0
     size = f"{len(question)} tokens of question and {more} of what follows"
     if not truncate_left:
         raise RejectedError(
             f"{size} do not fit the model's context of {context}; truncate=left leaves the beginning out"
         )
-    if over >= len(question) - keep:
+    if excess >= len(question) - keep:
         raise RejectedError(f"{size} do not fit the model's context of {context}, however much is left out")
-    return question[:keep] + question[keep + over :], over
+    return question[:keep] + question[keep + excess :], excess
 
 
 def _mark(tokeniser: Any) -> str:

@@ -103,7 +103,7 @@ def _right_ways(model: Any) -> Ways:
         return Ways(("naive",), reason)
     trees = _samples(model.config.get_text_config().vocab_size)
     try:
-        reference = [each.logprob for row in score(model, trees, "naive") for each in row]
+        reference = [target.logprob for row in score(model, trees, "naive") for target in row]
     except NotFinite:
         return Ways(("naive",), "it gave NaN or an infinite number when it was tried")
     return _tried(model, trees, reference)
@@ -138,7 +138,7 @@ def _fault(
 
     limits = Limits(joined=0, longest=12, shared=1)  # so small that every step of both ways is run
     try:
-        logprobs = [each.logprob for row in score(model, trees, way, limits=limits) for each in row]
+        logprobs = [target.logprob for row in score(model, trees, way, limits=limits) for target in row]
     except torch.cuda.OutOfMemoryError:
         raise
     except PackingUnsupported as error:
@@ -165,14 +165,14 @@ def _old_window(model: Any) -> bool:
 def _samples(vocabulary: int) -> list[Tree]:
     """Small trees for the check. They repeat themselves, so that attention matters to a trained model."""
     draw = random.Random(8)
-    some = tuple(draw.randrange(vocabulary) for _ in range(7))
-    text = some * 4
+    tokens = tuple(draw.randrange(vocabulary) for _ in range(7))
+    text = tokens * 4
     second_text = tuple(draw.randrange(vocabulary) for _ in range(5))
     cuts = (0, 2, 5, 8)
-    along = [Branch(cut, text[10 + cut : 15 + cut]) for cut in cuts]
-    aside = [Branch(cut, (*second_text[: cut % 5], *some)) for cut in cuts]
+    branches = [Branch(cut, text[10 + cut : 15 + cut]) for cut in cuts]
+    aside = [Branch(cut, (*second_text[: cut % 5], *tokens)) for cut in cuts]
     return [
-        Tree(text[:10], text[10:18], (*along, *aside)),
-        Tree(text[:10], (*second_text, *second_text), tuple(Branch(cut, some[:5]) for cut in (3, 6, 9))),
+        Tree(text[:10], text[10:18], (*branches, *aside)),
+        Tree(text[:10], (*second_text, *second_text), tuple(Branch(cut, tokens[:5]) for cut in (3, 6, 9))),
         Tree(text[:6], (), (Branch(0, text[6:12]), Branch(0, second_text), Branch(0, second_text[:1]))),
     ]

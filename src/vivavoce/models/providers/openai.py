@@ -181,19 +181,19 @@ class OpenAIChat(HTTPModel):
             "max_tokens": 1,
             "temperature": 0.0,
         }
-        none = (
+        no_likelihood = (
             f"{self.name}: the endpoint has no prompt_logprobs, so it gives no probability of a given text."
         )
         try:
             raw = await self.client.post(self.path, payload)
         except RejectedError as error:
             if _UNKNOWN_SETTING.search(str(error)):
-                raise FatalError(none) from None
+                raise FatalError(no_likelihood) from None
             raise
         with charged(stated_usage(raw)):
             model, listed = self._checked_model(raw), raw.get("prompt_logprobs")
             if not listed:
-                raise FatalError(none)
+                raise FatalError(no_likelihood)
             if not isinstance(listed, list):
                 raise RetryableError("the reply is malformed: its prompt_logprobs are no list")
             logprobs, likelihood = likelihood_from_prompt_logprobs(listed, target)
@@ -303,11 +303,11 @@ class OpenAICompletions(HTTPModel):
         not echo; `RejectedError` for branches, and where the target's first token begins the text, because
         that token has no probability.
         """
-        before = _joined_messages(request) + request.begun
-        target = with_space(self._target(request), before)
+        context = _joined_messages(request) + request.begun
+        target = with_space(self._target(request), context)
         payload = {
             "model": self.model,
-            "prompt": before + target,
+            "prompt": context + target,
             "echo": True,
             "logprobs": 1,
             "max_tokens": 0,
@@ -317,7 +317,7 @@ class OpenAICompletions(HTTPModel):
         with charged(stated_usage(raw)):
             model, choice = self._checked_model(raw), first_choice(raw)
             finish_reason(choice)  # raises where the endpoint failed
-            logprobs, likelihood = likelihood_from_echo(self.name, choice, before, target)
+            logprobs, likelihood = likelihood_from_echo(self.name, choice, context, target)
         return Reply(
             text=request.target or "",
             model=model,

@@ -31,8 +31,10 @@ def gpu_devices(gpus: Sequence[int]) -> tuple[Device, ...]:
             "CPU, or install a torch for this machine's GPUs."
         )
     if missing := [number for number in gpus if number >= n_gpus]:
-        which = f"the GPUs 0 to {n_gpus - 1}" if n_gpus > 1 else "GPU 0 alone"
-        raise InputError(f"--gpus {gpus_text(gpus)}: there is no GPU {missing[0]}: torch sees {which} here.")
+        gpu_range = f"the GPUs 0 to {n_gpus - 1}" if n_gpus > 1 else "GPU 0 alone"
+        raise InputError(
+            f"--gpus {gpus_text(gpus)}: there is no GPU {missing[0]}: torch sees {gpu_range} here."
+        )
     visible = _visible_names() or [str(number) for number in range(n_gpus)]
     return tuple(
         Device(f"GPU {number}", {"CUDA_VISIBLE_DEVICES": visible[number]}, "cuda") for number in gpus

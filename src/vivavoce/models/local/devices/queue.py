@@ -159,8 +159,8 @@ class DeviceQueue:
 
     def _take_all(self) -> "list[Future[Reply]]":
         """All requests that no device runs; none is left."""
-        pending = [*self._suspects, *(each for kind in self._ready.values() for each in kind)]
-        futures = [*(each.future for each in pending), *(future for _, future in self._waiting)]
+        pending = [*self._suspects, *(request for kind in self._ready.values() for request in kind)]
+        futures = [*(request.future for request in pending), *(future for _, future in self._waiting)]
         self._suspects, self._ready, self._waiting = [], {}, []
         return futures
 
@@ -175,7 +175,7 @@ class DeviceQueue:
                     return
                 taken, self._waiting = self._waiting, []
             try:
-                self._add([pending for each in taken if (pending := self._prepared(*each))])
+                self._add([pending for request in taken if (pending := self._prepared(*request))])
             except BaseException as error:
                 for _, future in taken:
                     _settle(future, _thread_ended(error))
@@ -195,13 +195,13 @@ class DeviceQueue:
         with self._changed:
             if self._halt.is_set() or not self._devices_left():
                 error = closed() if self._halt.is_set() else self._none_left()
-                for each in pending:
-                    _settle(each.future, error)
+                for request in pending:
+                    _settle(request.future, error)
                 return
-            for each in pending:
-                self._ready.setdefault(each.job.kind, []).append(each)
-            for kind in {each.job.kind for each in pending}:
-                self._ready[kind].sort(key=lambda each: -each.job.length)
+            for request in pending:
+                self._ready.setdefault(request.job.kind, []).append(request)
+            for kind in {request.job.kind for request in pending}:
+                self._ready[kind].sort(key=lambda request: -request.job.length)
             self._changed.notify_all()
 
     def _server(self, seat: int) -> Callable[[], None]:
@@ -213,7 +213,7 @@ class DeviceQueue:
         while self._wait_for_work(seat):
             try:
                 if device.ready(WAKE_S) and (batch := self._take(seat)):
-                    self._answer(seat, batch, device.run([each.job for each in batch]))
+                    self._answer(seat, batch, device.run([request.job for request in batch]))
             except DeviceEndedError as ended:
                 self._on_end(seat, ended)
             except DeviceRefusedError as refused:
@@ -234,7 +234,11 @@ class DeviceQueue:
     def _suspect(self, seat: int) -> _Pending | None:
         """The first request that ended a process and may run here: first elsewhere, if there is another."""
         devices = self._devices_left()
-        may = (each for each in self._suspects if seat not in each.kills or devices <= set(each.kills))
+        may = (
+            request
+            for request in self._suspects
+            if seat not in request.kills or devices <= set(request.kills)
+        )
         return next(may, None)
 
     def _devices_left(self) -> set[int]:
@@ -259,9 +263,9 @@ class DeviceQueue:
         kind = max(self._ready, key=lambda kind: self._ready[kind][0].job.length)
         unfinished = sum(map(len, [*self._ready.values(), *self._running.values()]))
         n = min(self._max_batch, -(-unfinished // len(self._devices_left())))
-        batch, rest = self._ready[kind][:n], self._ready[kind][n:]
-        if rest:
-            self._ready[kind] = rest
+        batch, remaining = self._ready[kind][:n], self._ready[kind][n:]
+        if remaining:
+            self._ready[kind] = remaining
         else:
             del self._ready[kind]
         return batch
@@ -275,30 +279,30 @@ class DeviceQueue:
             _settle(pending.future, outcome)
         for end in faults:
             if end.seat != seat:
-                others = f"{MOST_KILLS} processes ended with requests that another GPU answered"
-                self._leave_out(end.seat, f"{others}, the last {end.cause}")
+                reason = f"{MOST_KILLS} processes ended with requests that another GPU answered"
+                self._leave_out(end.seat, f"{reason}, the last {end.cause}")
 
     def _on_end(self, seat: int, ended: DeviceEndedError) -> None:
         """Send again what a process had not finished; another one starts with the next work."""
         with self._changed:
             batch = self._running.pop(seat, [])
             if self._halt.is_set():
-                for each in batch:
-                    _settle(each.future, closed())
+                for request in batch:
+                    _settle(request.future, closed())
                 return
             self._count(seat, batch, str(ended))
-            again = [each for each in batch if not self._fails(each, seat, ended)]
+            retried = [request for request in batch if not self._fails(request, seat, ended)]
             if self._devices_left():
-                self._suspects[:0] = again
+                self._suspects[:0] = retried
             else:  # all were given up while it ran: nobody would take them
-                for each in again:
-                    _settle(each.future, self._none_left())
+                for request in retried:
+                    _settle(request.future, self._none_left())
             self._changed.notify_all()
         if self._failed[seat] >= MOST_KILLS:
             self._give_up(seat, f"{MOST_KILLS} requests in a row ended their processes, the last {ended}")
         elif self._faults[seat] >= MOST_KILLS:
-            when = "while nothing ran there" if ended.ready else "before they were ready"
-            self._give_up(seat, f"{MOST_KILLS} processes ended {when}, the last {ended}")
+            phase = "while nothing ran there" if ended.ready else "before they were ready"
+            self._give_up(seat, f"{MOST_KILLS} processes ended {phase}, the last {ended}")
 
     def _count(self, seat: int, batch: Sequence[_Pending], cause: str) -> None:
         """Note an end whose cause is open, or the request that is the cause of an earlier one."""
@@ -306,16 +310,16 @@ class DeviceQueue:
             self._faults[seat] += 1
             return
         end = _End(seat, cause, len(batch))
-        for each in batch:
-            if each.end is None:
-                each.end = end
+        for request in batch:
+            if request.end is None:
+                request.end = end
             else:
-                each.end.explained = True
+                request.end.explained = True
 
     def _clear(self, batch: Sequence[_Pending]) -> list[_End]:
         """Note that these requests were answered; the ends, of many, that were no request's fault then."""
         faults = []
-        for end in (each.end for each in batch if each.end):
+        for end in (request.end for request in batch if request.end):
             end.unanswered -= 1
             if not end.unanswered and not end.explained:
                 self._faults[end.seat] += 1

@@ -161,9 +161,9 @@ class InspectModel:
     def _check_model(self, replied: str | None) -> None:
         """Raise `RetryableError` for another model, where a provider answers under the name asked for."""
         service, _, name = self._model.partition("/")
-        head, slash, rest = name.partition("/")
+        head, slash, name_there = name.partition("/")
         if service == "openai-api":
-            name = rest
+            name = name_there
         elif service not in _OWN_NAMES or (slash and head in _HOSTS):
             return
         if replied:

@@ -62,8 +62,8 @@ class _Advice:
 
     def __init__(self, decision: Any) -> None:
         self.retry = bool(decision)
-        after = getattr(decision, "retry_after", None)
-        self.after = float(after) if isinstance(after, int | float) and after > 0 else None
+        seconds = getattr(decision, "retry_after", None)
+        self.after = float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
         self.throttled = getattr(decision, "kind", None) == "rate_limit"
 
 
