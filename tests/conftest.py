@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, sync_playwright
 from tests.absent import absent
+from tests.lazy import COLLECTED_MODULES
 from tests.lengths import LONG
 from tests.soak.tally import Collected, tally
 
@@ -91,7 +93,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Collected(), "soak")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection() -> None:
+    """Collect no garbage while tests are collected: what a collection of tests makes stays."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Let no collection of garbage walk the tests, millions of objects: statsmodels asks for many."""
+    session.config.stash[COLLECTED_MODULES] = frozenset(sys.modules)
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -9,14 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from lunr.builder import Builder
-from lunr.trimmer import trimmer
+from tests.lazy import lazy_module
 
 from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
 from vivavoce.run.run import open_run
+
+lunr_builder, lunr_trimmer = lazy_module("lunr.builder"), lazy_module("lunr.trimmer")
 
 PAGES = sorted(
     str(page.relative_to(Path(__file__).parents[1]))
@@ -168,9 +169,9 @@ def test_the_reference_of_statistics_holds_every_public_name(site):
 def search(site):
     """The site's own index behind the search box: every word must stand there, the last may go on."""
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    builder = Builder()
-    builder.pipeline.add(trimmer)
-    builder.search_pipeline.add(trimmer)
+    builder = lunr_builder.Builder()
+    builder.pipeline.add(lunr_trimmer.trimmer)
+    builder.search_pipeline.add(lunr_trimmer.trimmer)
     builder.ref("location")
     for field, setting in index["config"]["fields"].items():
         builder.field(field, setting["boost"])

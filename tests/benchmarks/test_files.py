@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import polars as pl
 import pytest
+from tests.lazy import lazy_module
 
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item
+
+openpyxl = lazy_module("openpyxl")
 
 ITEM = {"id": "q1", "question": "What is HIV?", "format": "short", "answer": "A virus"}
 

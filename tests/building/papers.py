@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image
-from reportlab.lib.pagesizes import A4
-from reportlab.pdfgen import canvas
+from tests.lazy import lazy_module
+
+pillow, canvas = lazy_module("PIL.Image"), lazy_module("reportlab.pdfgen.canvas")
+pagesizes = lazy_module("reportlab.lib.pagesizes")
+
 
 IMAGE = "[image]"
 Columns = Sequence[Sequence[str]]
@@ -17,8 +19,8 @@ def write_paper(
 ) -> Path:  # fmt: skip
     """Write pages of columns of lines; header and page number repeat. Lines are drawn column by column."""
     encrypt = {"encrypt": password} if password else {}
-    page_of = canvas.Canvas(str(path), pagesize=A4, invariant=1, **encrypt)
-    width, height = A4
+    page_of = canvas.Canvas(str(path), pagesize=pagesizes.A4, invariant=1, **encrypt)
+    width, height = pagesizes.A4
     for number, columns in enumerate(pages, 1):
         page_of.setFont("Helvetica", 9)
         page_of.drawString(60, height - 40, header)
@@ -29,7 +31,7 @@ def write_paper(
             y = height - 90
             for line in lines:
                 if line == IMAGE:
-                    page_of.drawInlineImage(Image.new("RGB", (60, 50), "gray"), left, y - 50, 60, 50)
+                    page_of.drawInlineImage(pillow.new("RGB", (60, 50), "gray"), left, y - 50, 60, 50)
                     y -= 52
                 else:
                     page_of.drawString(left, y, line)
@@ -41,8 +43,8 @@ def write_paper(
 
 def write_scan(path: Path) -> Path:
     """A page that is an image alone."""
-    page_of = canvas.Canvas(str(path), pagesize=A4, invariant=1)
-    page_of.drawInlineImage(Image.new("RGB", (200, 200), "gray"), 100, 100, 200, 200)
+    page_of = canvas.Canvas(str(path), pagesize=pagesizes.A4, invariant=1)
+    page_of.drawInlineImage(pillow.new("RGB", (200, 200), "gray"), 100, 100, 200, 200)
     page_of.showPage()
     page_of.save()
     return path

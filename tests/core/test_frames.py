@@ -6,17 +6,18 @@ import json
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from typing import Any
 
-import datasets
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
+from tests.lazy import lazy_module
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.frames import data_lines
+
+datasets, pd, pa = lazy_module("datasets"), lazy_module("pandas"), lazy_module("pyarrow")
 
 
 def rows(data: Any) -> list[dict[str, Any]]:
@@ -31,19 +32,19 @@ COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
 
 
 @pytest.mark.parametrize(
-    "data",
+    "make_data",
     [
-        pd.DataFrame(ROWS),
-        pd.DataFrame(ROWS).set_index("id"),
-        pl.DataFrame(ROWS),
-        pl.LazyFrame(ROWS),
-        pa.table(COLUMNS),
-        datasets.Dataset.from_list(ROWS),
-        ROWS,
-        tuple(ROWS),
-        iter(ROWS),
-        COLUMNS,
-        {name: np.array(column, dtype=object) for name, column in COLUMNS.items()},
+        lambda: pd.DataFrame(ROWS),
+        lambda: pd.DataFrame(ROWS).set_index("id"),
+        lambda: pl.DataFrame(ROWS),
+        lambda: pl.LazyFrame(ROWS),
+        lambda: pa.table(COLUMNS),
+        lambda: datasets.Dataset.from_list(ROWS),
+        lambda: ROWS,
+        lambda: tuple(ROWS),
+        lambda: iter(ROWS),
+        lambda: COLUMNS,
+        lambda: {name: np.array(column, dtype=object) for name, column in COLUMNS.items()},
     ],
     ids=[
         "pandas",
@@ -59,18 +60,19 @@ COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
         "arrays",
     ],
 )
-def test_every_kind_of_table_gives_the_same_rows(data: Any):
-    assert [{name: row[name] for name in ROWS[0]} for row in rows(data)] == ROWS
+def test_every_kind_of_table_gives_the_same_rows(make_data: Callable[[], Any]):
+    assert [{name: row[name] for name in ROWS[0]} for row in rows(make_data())] == ROWS
 
 
 def test_a_row_says_where_it_stands():
     assert [line.where for line in data_lines(ROWS)] == ["data, row 1", "data, row 2"]
 
 
-@pytest.mark.parametrize("null", [None, float("nan"), np.nan, pd.NA, pd.NaT, decimal.Decimal("NaN")])
-def test_every_way_to_say_nothing_is_null(null: Any):
-    assert rows([{"text": "a"}, {"text": null}]) == [{"text": "a"}, {"text": None}]
-    assert rows(pd.DataFrame({"text": ["a", null]}, dtype=object)) == [{"text": "a"}, {"text": None}]
+def test_every_way_to_say_nothing_is_null():
+    nulls = [None, float("nan"), np.nan, pd.NA, pd.NaT, decimal.Decimal("NaN")]
+    as_rows = [rows([{"text": "a"}, {"text": null}]) for null in nulls]
+    in_frames = [rows(pd.DataFrame({"text": ["a", null]}, dtype=object)) for null in nulls]
+    assert [[{"text": "a"}, {"text": None}]] * 12 == as_rows + in_frames
 
 
 def test_whole_numbers_that_pandas_made_floats_are_whole_again():
@@ -122,27 +124,33 @@ def test_rows_need_not_be_even():
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("make_data", "words"),
     [
-        ([], "the data are empty: they hold no rows."),
-        (pd.DataFrame(), "the data are empty"),
-        (pl.DataFrame({"a": []}), "the data are empty"),
-        ({}, "the data are empty"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data have the column 'a' twice: rename one."),
-        ({"a": [1], "b": [1, 2]}, "the columns of the dict are of different lengths: a 1, b 2."),
-        ({"question": "Which?"}, "holds a list for every column, and 'question' holds a str: for rows, give"),
-        (["a"], "data, row 1: a dict is needed, not a str: a."),
-        (7, "no rows can be read from a int: give a path, a Polars or pandas frame"),
-        (pl.Series([1]), "data, row 1: a dict is needed, not a int: 1."),
+        (lambda: [], "the data are empty: they hold no rows."),
+        (lambda: pd.DataFrame(), "the data are empty"),
+        (lambda: pl.DataFrame({"a": []}), "the data are empty"),
+        (lambda: {}, "the data are empty"),
         (
-            datasets.DatasetDict({"train": datasets.Dataset.from_list(ROWS)}),
+            lambda: pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            "the data have the column 'a' twice: rename one.",
+        ),
+        (lambda: {"a": [1], "b": [1, 2]}, "the columns of the dict are of different lengths: a 1, b 2."),
+        (
+            lambda: {"question": "Which?"},
+            "holds a list for every column, and 'question' holds a str: for rows, give",
+        ),
+        (lambda: ["a"], "data, row 1: a dict is needed, not a str: a."),
+        (lambda: 7, "no rows can be read from a int: give a path, a Polars or pandas frame"),
+        (lambda: pl.Series([1]), "data, row 1: a dict is needed, not a int: 1."),
+        (
+            lambda: datasets.DatasetDict({"train": datasets.Dataset.from_list(ROWS)}),
             "the data have the splits train: give one of them, as data['train'].",
         ),
     ],
 )
-def test_what_is_no_table_is_refused_with_a_sentence(data: Any, words: str):
+def test_what_is_no_table_is_refused_with_a_sentence(make_data: Callable[[], Any], words: str):
     with pytest.raises(InputError) as error:
-        data_lines(data)
+        data_lines(make_data())
     assert words in str(error.value)
 
 

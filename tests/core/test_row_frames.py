@@ -5,14 +5,16 @@ import math
 import subprocess
 import sys
 
-import pandas as pd
 import polars as pl
 import pytest
+from tests.lazy import lazy_module
 
 import vivavoce as viva
 from vivavoce.core.errors import ExtraError
 from vivavoce.core.records import Finding
 from vivavoce.core.row_frames import row_frame, to_pandas
+
+pd = lazy_module("pandas")
 
 
 def column(*values):

@@ -11,14 +11,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import openpyxl
 import pytest
+from tests.lazy import lazy_module
 from tests.lengths import length
 from tests.soak.mutations import BYTES
 
 from vivavoce.core import workbooks
 from vivavoce.core.errors import ExtraError, InputError
 from vivavoce.core.tables import Dialect, open_table, read_lines
+
+openpyxl = lazy_module("openpyxl")
 
 SHEET = "xl/worksheets/sheet1.xml"
 

@@ -6,8 +6,8 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from sacrebleu.metrics import BLEU
+from tests.lazy import lazy_module
 from tests.lengths import length
 from tests.metrics.texts import ANY
 
@@ -15,6 +15,8 @@ from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.treebank import lower_words
+
+bleu_score = lazy_module("nltk.translate.bleu_score")
 
 ORACLES = {smooth: BLEU(effective_order=True, smooth_method=smooth) for smooth in ("exp", "none")}
 CLINIQLINK = "bleu(smooth=method1, tokens=words)"
@@ -36,7 +38,8 @@ def same(references: tuple[str, ...], answer: str, smooth: str = "exp") -> bool:
 
 def nltks(references: tuple[str, ...], answer: str) -> float:
     words = [lower_words(reference) for reference in references]
-    return sentence_bleu(words, lower_words(answer), smoothing_function=SmoothingFunction().method1)
+    method1 = bleu_score.SmoothingFunction().method1
+    return bleu_score.sentence_bleu(words, lower_words(answer), smoothing_function=method1)
 
 
 TEXT = st.lists(

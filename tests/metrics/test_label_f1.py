@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+from tests.lazy import lazy_module
 
 import vivavoce as viva
 from vivavoce.core import registry
 from vivavoce.core.records import Item
 from vivavoce.run.run import Run
+
+sklearn_metrics = lazy_module("sklearn.metrics")
 
 LABELS = ("yes", "no", "maybe")
 SILENT = ""
@@ -45,7 +47,7 @@ def test_macro_and_micro_are_those_of_scikit_learn(tmp_path: Path) -> None:
     keyed, given = drawn()
     found = figures(exam(tmp_path, keyed, A=given))
     for average in ("macro", "micro"):
-        expected = f1_score(keyed, given, average=average, labels=LABELS)
+        expected = sklearn_metrics.f1_score(keyed, given, average=average, labels=LABELS)
         row = found[f"{average}_f1"]
         assert pytest.approx(expected) == row["estimate"]
         assert row["low"] < expected < row["high"]
@@ -57,15 +59,15 @@ def test_named_labels_have_a_criterion_each(tmp_path: Path) -> None:
     found = figures(exam(tmp_path, keyed, ["label_f1(labels=[yes, no, maybe])"], A=given))
     assert ["macro_f1", "micro_f1", *LABELS] == list(found)
     for label in LABELS:
-        expected = f1_score(keyed, given, average="macro", labels=[label])
+        expected = sklearn_metrics.f1_score(keyed, given, average="macro", labels=[label])
         assert pytest.approx(expected) == found[label]["estimate"]
 
 
 def test_the_confusion_table_is_that_of_scikit_learn(tmp_path: Path) -> None:
     keyed, given = drawn()
     finding = exam(tmp_path, keyed, A=given).study("confusion")["confusion"]
-    table = confusion_matrix(keyed, given, labels=[*LABELS, SILENT])
-    scores = precision_recall_fscore_support(keyed, given, labels=LABELS)
+    table = sklearn_metrics.confusion_matrix(keyed, given, labels=[*LABELS, SILENT])
+    scores = sklearn_metrics.precision_recall_fscore_support(keyed, given, labels=LABELS)
     rows = {row["label"]: row for row in finding.rows}
     assert sorted(LABELS) == list(rows)
     for k, label in enumerate(LABELS):

@@ -7,13 +7,14 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
+from tests.lazy import lazy_module
 from tests.lengths import length
 
 from vivavoce.metrics import wordnet
 from vivavoce.metrics.porter import stem
 
-ORACLE = PorterStemmer()
+porter = lazy_module("nltk.stem.porter")
+
 ENDINGS = [
     *(
         "ational",
@@ -37,7 +38,8 @@ ENDINGS = [
 
 
 def differing(words):
-    return [(word, stem(word), ORACLE.stem(word)) for word in words if stem(word) != ORACLE.stem(word)]
+    oracle = porter.PorterStemmer()
+    return [(word, stem(word), oracle.stem(word)) for word in words if stem(word) != oracle.stem(word)]
 
 
 def test_equals_nltk_on_every_word_of_wordnet():

@@ -6,16 +6,17 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tokenize import NLTKWordTokenizer
+from tests.lazy import lazy_module
 from tests.lengths import length
 
 from vivavoce.metrics.treebank import lower_words, treebank_words
 
-ORACLE = NLTKWordTokenizer()
+nltk_tokenize = lazy_module("nltk.tokenize")
 
 
 def wanted(text):
-    return [w for sentence in re.split(r"(?<=[.?!])\s+", text) for w in ORACLE.tokenize(sentence)]
+    oracle = nltk_tokenize.NLTKWordTokenizer()
+    return [w for sentence in re.split(r"(?<=[.?!])\s+", text) for w in oracle.tokenize(sentence)]
 
 
 MARKS = [

@@ -3,28 +3,15 @@
 import asyncio
 import json
 import logging
-import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from inspect_ai.model import (
-    ChatCompletionChoice,
-    ChatMessageAssistant,
-    ContentReasoning,
-    ContentText,
-    GenerateConfig,
-    Logprob,
-    Logprobs,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    modelapi,
-)
+from tests.lazy import lazy_module
 from tests.models.fake_server import MODES
 from tests.models.one_by_one import each
 
@@ -48,6 +35,8 @@ from vivavoce.models.requests import (
 from vivavoce.run.run import open_run
 from vivavoce.testing.provider import check_provider
 
+fake, models = lazy_module("tests.models.inspect_provider"), lazy_module("inspect_ai.model")
+
 KEY = "sk-fake-0123456789abcdef0123456789"
 QUESTION = (Message("system", "Be brief."), Message("user", "Which organ filters the blood?"))
 UNREAD_BY_INSPECT = {
@@ -57,54 +46,25 @@ UNREAD_BY_INSPECT = {
 """Odd replies that we read and Inspect's client cannot: they fail, and are never an answer."""
 
 
-class FakeAPI(ModelAPI):
-    """A provider of Inspect that does what a test tells it."""
-
-    acts: Callable[[list[Any], GenerateConfig], Any] = staticmethod(lambda messages, config: output("kidney"))
-    seen: ClassVar[list[tuple[list[Any], GenerateConfig]]] = []
-    closed = 0
-
-    def __init__(self, model_name, base_url=None, api_key=None, config=GenerateConfig(), **rest):  # noqa: B008
-        super().__init__(model_name, base_url or os.environ.get("FAKE_URL"), api_key, ["FAKE_KEY"], config)
-        self.api_key = api_key or os.environ.get("FAKE_KEY")
-
-    async def generate(self, input, tools, tool_choice, config):
-        type(self).seen.append((input, config))
-        result = type(self).acts(input, config)
-        return await result if asyncio.iscoroutine(result) else result
-
-    async def aclose(self) -> None:
-        type(self).closed += 1
-
-
-@modelapi(name="fake")
-def fake_provider() -> type[ModelAPI]:
-    return FakeAPI
-
-
-def output(text: Any, reason: str = "stop", tokens: int | None = 2, **message: Any) -> ModelOutput:
-    choice = ChatCompletionChoice(message=ChatMessageAssistant(content=text, **message), stop_reason=reason)
-    usage = (
-        None if tokens is None else ModelUsage(input_tokens=9, output_tokens=tokens, total_tokens=9 + tokens)
-    )
-    return ModelOutput(model="m", choices=[choice], usage=usage)
+def output(text: Any, reason: str = "stop", tokens: int | None = 2, **message: Any) -> Any:
+    return fake.output(text, reason, tokens, **message)
 
 
 @pytest.fixture(autouse=True)
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeAPI]]:
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("FAKE_KEY", KEY)
-    before = FakeAPI.acts
-    FakeAPI.seen, FakeAPI.closed = [], 0
-    yield FakeAPI
-    FakeAPI.acts = before
+    before = fake.FakeAPI.acts
+    fake.FakeAPI.seen, fake.FakeAPI.closed = [], 0
+    yield fake.FakeAPI
+    fake.FakeAPI.acts = before
 
 
 @pytest.fixture
-def acts(provider: type[FakeAPI]) -> Callable[[Any], None]:
+def acts(provider: Any) -> Callable[[Any], None]:
     """Let the provider return this output, raise this error, or call this function."""
 
     def act(what: Any) -> None:
-        def do(messages: list[Any], config: GenerateConfig) -> Any:
+        def do(messages: list[Any], config: Any) -> Any:
             if isinstance(what, Exception):
                 raise what
             return what(messages, config) if callable(what) else what
@@ -230,10 +190,10 @@ def test_tokens_are_those_of_the_endpoint_its_cache_included(acts):
     assert Usage(129, 2) == generated().usage
 
 
-@pytest.mark.parametrize("usage", [None, ModelUsage()])
-def test_tokens_that_nobody_counted_are_null_and_not_zero(acts, usage):
+@pytest.mark.parametrize("empty", [False, True])
+def test_tokens_that_nobody_counted_are_null_and_not_zero(acts, empty):
     uncounted = output("x")
-    uncounted.usage = usage
+    uncounted.usage = models.ModelUsage() if empty else None
     acts(uncounted)
     assert Usage(None, None) == generated().usage
 
@@ -241,10 +201,10 @@ def test_tokens_that_nobody_counted_are_null_and_not_zero(acts, usage):
 def test_thinking_is_kept_apart_and_a_closed_one_by_its_summary(acts):
     acts(
         output([
-            ContentReasoning(reasoning="first the liver", signature="s"),
-            ContentReasoning(reasoning="gAAAA-sealed", summary="in short", redacted=True),
-            ContentText(text="the "),
-            ContentText(text="kidney"),
+            models.ContentReasoning(reasoning="first the liver", signature="s"),
+            models.ContentReasoning(reasoning="gAAAA-sealed", summary="in short", redacted=True),
+            models.ContentText(text="the "),
+            models.ContentText(text="kidney"),
         ])
     )  # fmt: skip
     reply = generated()
@@ -253,8 +213,8 @@ def test_thinking_is_kept_apart_and_a_closed_one_by_its_summary(acts):
 
 def test_log_probabilities_come_with_the_pieces_of_the_text(acts):
     scored = output("kidney")
-    scored.choices[0].logprobs = Logprobs(
-        content=[Logprob(token="kid", logprob=-0.5), Logprob(token="ney", logprob=-0.25)]
+    scored.choices[0].logprobs = models.Logprobs(
+        content=[models.Logprob(token="kid", logprob=-0.5), models.Logprob(token="ney", logprob=-0.25)]
     )
     acts(scored)
     reply = generated(logprobs=True)
@@ -271,16 +231,16 @@ def test_of_several_choices_the_first_is_the_answer(acts):
 
 
 def test_an_output_without_a_choice_is_a_failure_and_no_empty_answer(acts):
-    acts(ModelOutput(model="m", choices=[], error="moderated"))
+    acts(models.ModelOutput(model="m", choices=[], error="moderated"))
     with pytest.raises(RetryableError, match=r"no choices \(moderated\)"):
         generated()
 
 
-@pytest.mark.parametrize("odd", [None, 6, "kidney", (), {}, [output("x")], (None, None)])
-def test_what_is_no_output_is_a_failure(acts, odd):
-    acts(odd)
-    with pytest.raises(RetryableError, match="not an output"):
-        generated()
+def test_what_is_no_output_is_a_failure(acts):
+    for odd in (None, 6, "kidney", (), {}, [output("x")], (None, None)):
+        acts(odd)
+        with pytest.raises(RetryableError, match="not an output"):
+            generated()
 
 
 def test_an_empty_answer_is_an_answer_if_it_says_why_it_ended(acts):
@@ -315,7 +275,9 @@ def test_the_answer_of_a_fallback_model_is_not_the_model_s(acts):
 
 def test_halves_of_surrogate_pairs_reach_nobody_and_no_file(acts, provider):
     halves = output("x")
-    halves.choices[0].message = ChatMessageAssistant.model_construct(content="kid\ud83eney", role="assistant")
+    halves.choices[0].message = models.ChatMessageAssistant.model_construct(
+        content="kid\ud83eney", role="assistant"
+    )
     acts(halves)
 
     async def attempt() -> Reply:
@@ -470,7 +432,7 @@ def asked(spec: str, n: int, **limits: Any) -> tuple[Any, list[Reply | None]]:
 def test_many_are_asked_at_once_and_no_more_than_our_limit(acts, provider):
     flying = most = 0
 
-    async def slow(messages: list[Any], config: GenerateConfig) -> ModelOutput:
+    async def slow(messages: list[Any], config: Any) -> Any:
         nonlocal flying, most
         flying += 1
         most = max(most, flying)
@@ -592,7 +554,7 @@ def test_offline_a_client_that_connects_elsewhere_is_refused_before_a_byte_leave
     """The provider says that it is local, and its HTTP client, as Inspect's have one, goes elsewhere."""
     import httpx2
 
-    async def astray(messages: list[Any], config: GenerateConfig) -> ModelOutput:
+    async def astray(messages: list[Any], config: Any) -> Any:
         async with httpx2.AsyncClient() as client:
             await client.post("http://192.0.2.1:9/v1", json={"text": messages[-1].text})
         return output("it went out")
@@ -626,7 +588,7 @@ def test_nothing_is_printed_logged_or_hooked(acts, capfd, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     hook = sys.excepthook
 
-    def warns(messages: list[Any], config: GenerateConfig) -> ModelOutput:
+    def warns(messages: list[Any], config: Any) -> Any:
         logging.getLogger("inspect_ai.model._providers.fake").warning("this model is old")
         return output("x")
 
@@ -663,7 +625,7 @@ def test_a_model_of_inspect_is_collected_offline(viva, tmp_path):
 
 
 def test_a_withheld_answer_is_filtered_and_a_failure_is_failed(acts, viva, tmp_path):
-    def act(messages: list[Any], config: GenerateConfig) -> ModelOutput:
+    def act(messages: list[Any], config: Any) -> Any:
         if "one" in messages[-1].text:
             return output("withheld", "content_filter", tokens=None)
         raise Status(400, "odd")

@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
+from tests.lazy import lazy_module
+
+nbformat = lazy_module("nbformat")
 
 NOTEBOOKS = ("your_model_your_judge", "scores_to_verdict")
 EXECUTE = """

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from io import BytesIO
 from textwrap import wrap
 
-from pypdf import PdfReader, PdfWriter
-from reportlab.pdfgen.canvas import Canvas
+from tests.lazy import lazy_module
+
+pypdf, reportlab_canvas = lazy_module("pypdf"), lazy_module("reportlab.pdfgen.canvas")
 
 
 def pdf(*pages: str) -> bytes:
     """A PDF with these pages, their lines broken at 80 characters; an empty one holds a box."""
     buffer = BytesIO()
-    canvas = Canvas(buffer, invariant=1)
+    canvas = reportlab_canvas.Canvas(buffer, invariant=1)
     for page in pages:
         for k, line in enumerate(wrap(page, 80)):
             canvas.drawString(72, 760 - 14 * k, line)
@@ -24,7 +25,7 @@ def pdf(*pages: str) -> bytes:
 
 def encrypted(content: bytes, password: str) -> bytes:
     """The same PDF, which opens with a password."""
-    writer = PdfWriter(clone_from=PdfReader(BytesIO(content)))
+    writer = pypdf.PdfWriter(clone_from=pypdf.PdfReader(BytesIO(content)))
     writer.encrypt(password, owner_password="owner", algorithm="RC4-128")
     buffer = BytesIO()
     writer.write(buffer)

@@ -4,17 +4,19 @@ import gc
 import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
-import pandas as pd
 import polars as pl
 import pytest
+from tests.lazy import lazy_module
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.run.evaluate import Evaluated, evaluate
+
+datasets, pd = lazy_module("datasets"), lazy_module("pandas")
 
 QUESTIONS = [
     {"id": "q1", "question": "Which antidote?", "options": ["Naloxone", "Protamine"], "answer": "Naloxone"},
@@ -48,20 +50,22 @@ def jsonl(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "data",
+    "make_data",
     [
-        pd.DataFrame(ROWS),
-        pl.DataFrame(ROWS),
-        ROWS,
-        {name: [row[name] for row in ROWS] for name in ROWS[0]},
-        datasets.Dataset.from_list(ROWS),
-        pd.read_csv(io.StringIO(pd.DataFrame(ROWS).to_csv(index=False))),  # lists as Python writes them
-        pd.DataFrame(ROWS).rename(columns=str.upper),
+        lambda: pd.DataFrame(ROWS),
+        lambda: pl.DataFrame(ROWS),
+        lambda: ROWS,
+        lambda: {name: [row[name] for row in ROWS] for name in ROWS[0]},
+        lambda: datasets.Dataset.from_list(ROWS),
+        lambda: pd.read_csv(
+            io.StringIO(pd.DataFrame(ROWS).to_csv(index=False))
+        ),  # lists as Python writes them
+        lambda: pd.DataFrame(ROWS).rename(columns=str.upper),
     ],
     ids=["pandas", "polars", "dicts", "columns", "datasets", "csv", "capitals"],
 )
-def test_every_kind_of_data_gives_the_same_scores(data: Any):
-    run = evaluate(data)
+def test_every_kind_of_data_gives_the_same_scores(make_data: Callable[[], Any]):
+    run = evaluate(make_data())
     assert means(run) == EXPECTED
     assert run.imported is not None
     assert run.imported.formats == {"mcq": 1, "true_false": 1, "short": 1}
@@ -237,7 +241,6 @@ def test_groups_and_categories_come_along():
     ("data", "settings", "words"),
     [
         ([], {}, "the data are empty"),
-        (pd.DataFrame(columns=["question", "model", "response"]), {}, "the data are empty"),
         ([{"a": 1}], {}, "the data: no column holds what a model answered, nor which model"),
         (QUESTIONS, {}, "the data: no column holds what a model answered, nor which model"),
         ([{"id": 1, "model": "A", "output": "x"}], {}, "no benchmark is named, and no column holds"),
@@ -260,6 +263,12 @@ def test_what_cannot_be_used_is_refused_and_leaves_nothing(
     with pytest.raises(InputError) as error:
         evaluate(data, to=tmp_path / "exam.viva", **settings)
     assert words in str(error.value)
+    assert not (tmp_path / "exam.viva").exists()
+
+
+def test_a_frame_with_columns_and_no_rows_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match="the data are empty"):
+        evaluate(pd.DataFrame(columns=["question", "model", "response"]), to=tmp_path / "exam.viva")
     assert not (tmp_path / "exam.viva").exists()
 
 

@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
+from tests.lazy import lazy_module
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
 from vivavoce.run.run import Run
+
+openpyxl = lazy_module("openpyxl")
 
 LONG = (
     "id;question;answer;model;response\n1;Which, then?;a;A;a, b\n1;Which, then?;a;B;\n"

@@ -6,9 +6,11 @@ a case, clustered without correction where cases reach across parts. By hand: Co
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
+from tests.lazy import lazy_module
 
 from vivavoce import stats
+
+sm = lazy_module("statsmodels.api")
 
 SHARES = np.array([0.7, 0.3])
 

@@ -1,15 +1,16 @@
 """ICC(A,1) and Kendall's W, against a published table and other people's code."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
+from tests.lazy import lazy_module
 
 from vivavoce.stats.friedman import Concordance, icc_a1, kendall_w
+
+pd = lazy_module("pandas")
+anova, formula = lazy_module("statsmodels.stats.anova"), lazy_module("statsmodels.formula.api")
 
 # Shrout & Fleiss (1979), table 2: four judges, six targets.
 SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
@@ -36,7 +37,7 @@ def test_mean_squares_are_those_of_statsmodels():
     """statsmodels 0.15: anova_lm of a two-way additive model."""
     y = np.random.default_rng(3).normal(size=(7, 4)).round(2)
     data = pd.DataFrame({"y": y.ravel(), "unit": np.repeat(range(7), 4), "rater": np.tile(range(4), 7)})
-    expected = anova_lm(ols("y ~ C(unit) + C(rater)", data).fit())["mean_sq"]
+    expected = anova.anova_lm(formula.ols("y ~ C(unit) + C(rater)", data).fit())["mean_sq"]
     assert pytest.approx(expected.to_list()) == list(icc_a1(y)[1:4])
 
 

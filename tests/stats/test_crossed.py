@@ -5,14 +5,15 @@ import json
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
+from tests.lazy import lazy_module
 
 from vivavoce.stats.variance import Component, crossed_variance, item_variance
+
+pd = lazy_module("pandas")
+anova, formula = lazy_module("statsmodels.stats.anova"), lazy_module("statsmodels.formula.api")
 
 # Their repeats are one text each, or they are no candidate.
 LEFT_OUT = {"NVLM-70B", "Med42-70B", "Rephrased Gold Answers"}
@@ -70,7 +71,7 @@ def test_mean_squares_are_those_of_statsmodels():
     y = np.random.default_rng(3).normal(size=(3, 5, 4))
     model, item = (axis.ravel() for axis in np.indices(y.shape)[:2])
     data = pd.DataFrame({"y": y.ravel(), "model": model, "item": item})
-    expected = anova_lm(ols("y ~ C(model) * C(item)", data).fit())["mean_sq"]
+    expected = anova.anova_lm(formula.ols("y ~ C(model) * C(item)", data).fit())["mean_sq"]
     v = crossed_variance(y)
     assert pytest.approx(expected.to_list()) == [v.ms_model, v.ms_item, v.ms_interaction, v.ms_within]
     assert pytest.approx((v.ms_model - v.ms_interaction) / 20) == v.s2_model.raw

@@ -5,16 +5,18 @@ Oracles: choix 0.4.1; statsmodels 0.15.0; R's PlackettLuce and BradleyTerry2 by 
 
 import itertools
 
-import choix
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.lazy import lazy_module
 from tests.stats.tables import MODELS, marks, near
 
 from vivavoce.stats.bradley_terry import bootstrap_strengths, davidson, parts
+
+sm = lazy_module("statsmodels.api")
+choix = lazy_module("choix")
 
 
 @pytest.fixture(scope="module")

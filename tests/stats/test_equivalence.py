@@ -7,15 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
-from statsmodels.stats.weightstats import ttost_paired
+from tests.lazy import lazy_module
 
 from vivavoce.stats import Evidence, agresti_min, bonferroni_level, margin_interval, paired, verdict
 from vivavoce.stats.equivalence import margin_test, tost
 
+weightstats = lazy_module("statsmodels.stats.weightstats")
+
 
 def test_single_items_give_statsmodels_two_one_sided_tests():
     x = np.random.default_rng(1).normal(0.05, 0.5, 40)
-    p, (_, p_low, _), (_, p_high, _) = ttost_paired(x, np.zeros(40), -0.3, 0.3)
+    p, (_, p_low, _), (_, p_high, _) = weightstats.ttost_paired(x, np.zeros(40), -0.3, 0.3)
     m = margin_test(x, np.arange(40), margin=0.3, span=None)
     assert pytest.approx((p_low, p_high, p), abs=1e-9) == (m.p_not_worse, m.p_not_better, m.p_equivalent)
     assert pytest.approx(ttest_1samp(x, -0.3, alternative="greater").pvalue, abs=1e-9) == m.p_not_worse

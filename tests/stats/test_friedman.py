@@ -9,14 +9,16 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-import scikit_posthocs
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.lazy import lazy_module
 from tests.stats.tables import MODELS, marks, near
 
 from vivavoce.stats.friedman import friedman, nemenyi_distance, studentized_range
 from vivavoce.stats.ranking import mean_ranks
+
+scikit_posthocs = lazy_module("scikit_posthocs")
 
 
 @pytest.fixture(scope="module")

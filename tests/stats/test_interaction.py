@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy.special import fdtrc
+from tests.lazy import lazy_module
 
 from vivavoce.stats import Wald, category_test, paired
+
+sm = lazy_module("statsmodels.api")
 
 
 def test_two_categories_worked_by_hand() -> None:

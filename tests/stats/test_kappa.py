@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats import inter_rater
+from tests.lazy import lazy_module
 
 from vivavoce.stats.agreement import gwet_ac1, weighted_kappa
+
+inter_rater = lazy_module("statsmodels.stats.inter_rater")
 
 # Gwet (2014): 100 pregnant women, type of pregnancy by two abstractors.
 ABSTRACTORS = np.repeat(

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
+from tests.lazy import lazy_module
 
 from vivavoce.stats import bonferroni_level, holm
 from vivavoce.stats.multiplicity import benjamini_hochberg
+
+multitest = lazy_module("statsmodels.stats.multitest")
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -15,7 +17,7 @@ probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 @settings(max_examples=20)  # statsmodels takes 50 ms a call
 @given(probabilities)
 def test_holm_is_that_of_statsmodels(p):
-    assert pytest.approx(multipletests(p, method="holm")[1], abs=1e-12) == holm(p)
+    assert pytest.approx(multitest.multipletests(p, method="holm")[1], abs=1e-12) == holm(p)
 
 
 def test_hand_worked_holm():
@@ -59,7 +61,7 @@ def test_bonferroni_shares_the_error():
 @given(probabilities)
 def test_benjamini_hochberg_is_that_of_statsmodels(p):
     """statsmodels 0.15.0."""
-    assert pytest.approx(multipletests(p, method="fdr_bh")[1], abs=1e-12) == benjamini_hochberg(p)
+    assert pytest.approx(multitest.multipletests(p, method="fdr_bh")[1], abs=1e-12) == benjamini_hochberg(p)
 
 
 def test_hand_worked_q():

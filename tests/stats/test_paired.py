@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtr, stdtrit
+from tests.lazy import lazy_module
 from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import (
@@ -20,6 +20,8 @@ from vivavoce.stats import (
     sign_flips,
     t_interval,
 )
+
+sm = lazy_module("statsmodels.api")
 
 OTHERS = [
     "Claude 3.5 Sonnet",

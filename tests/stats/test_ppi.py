@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ppi_py import ppi_mean_pointestimate
 from scipy.special import stdtr, stdtrit
+from tests.lazy import lazy_module
 from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, estimate_mean, paired, prediction_powered, wilson
 from vivavoce.stats.group_error import effective_groups
+
+ppi_py = lazy_module("ppi_py")
 
 
 def near(expected, decimals=5):
@@ -43,9 +45,9 @@ def test_lambda_and_value_of_independent_cases_are_those_of_ppi_python(seed, n, 
     at = np.arange(n_labelled)
     r = prediction_powered(judged, labels, labelled=at)
     d, rest = judged[:n_labelled], judged[n_labelled:]
-    (value,) = ppi_mean_pointestimate(labels, d, rest)
+    (value,) = ppi_py.ppi_mean_pointestimate(labels, d, rest)
     # theta is a line in lambda, so its value at 0 and at 1 tell what lambda ppi-python took.
-    (none,), (all_,) = (ppi_mean_pointestimate(labels, d, rest, lam=lam) for lam in (0, 1))
+    (none,), (all_,) = (ppi_py.ppi_mean_pointestimate(labels, d, rest, lam=lam) for lam in (0, 1))
     assert pytest.approx(value, abs=1e-9) == r.value
     assert pytest.approx((value - none) / (all_ - none), abs=1e-8) == r.lambda_
     assert 0 < r.lambda_ < 1
@@ -54,7 +56,7 @@ def test_lambda_and_value_of_independent_cases_are_those_of_ppi_python(seed, n, 
 def test_a_judge_that_turns_the_scale_round_is_left_aside_as_by_ppi_python():
     judged, labels, _ = made(5)
     r = prediction_powered(-judged, labels, labelled=np.arange(50))
-    (value,) = ppi_mean_pointestimate(labels, -judged[:50], -judged[50:])
+    (value,) = ppi_py.ppi_mean_pointestimate(labels, -judged[:50], -judged[50:])
     assert (0.0, pytest.approx(value), r.labels_mean) == (r.lambda_, r.value, r.value)
     assert (r.labels_se, r.labels_df) == (r.se, r.df)
 
@@ -62,7 +64,7 @@ def test_a_judge_that_turns_the_scale_round_is_left_aside_as_by_ppi_python():
 def test_a_judge_of_too_narrow_a_scale_is_trusted_no_more_than_wholly():
     judged, labels, _ = made(6, noise=0.1)
     r = prediction_powered(judged / 5, labels, labelled=np.arange(50))
-    (value,) = ppi_mean_pointestimate(labels, judged[:50] / 5, judged[50:] / 5)
+    (value,) = ppi_py.ppi_mean_pointestimate(labels, judged[:50] / 5, judged[50:] / 5)
     assert (1.0, pytest.approx(value)) == (r.lambda_, r.value)
 
 

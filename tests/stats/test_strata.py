@@ -4,14 +4,16 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.lazy import lazy_module
 from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, estimate_mean, t_interval
 from vivavoce.stats.strata import category_weights, estimate_macro, macro_mean
+
+sm = lazy_module("statsmodels.api")
 
 
 def near(expected, decimals=4):

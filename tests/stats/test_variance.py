@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway
-from statsmodels.regression.mixed_linear_model import MixedLM
+from tests.lazy import lazy_module
 
 from vivavoce.stats.variance import Component, item_variance, nested_variance, pass_variance
+
+mixed_linear_model = lazy_module("statsmodels.regression.mixed_linear_model")
 
 
 def near(expected, decimals=5):
@@ -82,7 +84,7 @@ def test_golden_noise_of_the_judge_is_a_fifth_of_the_variance_between_repeats(ma
 def test_balanced_components_are_those_of_restricted_likelihood(marks):
     """statsmodels 0.15: MixedLM by REML, which meets the analysis of variance where data are balanced."""
     values, items, _ = marks("Gemini 2.5 Pro")
-    fit = MixedLM(values, np.ones(len(values)), groups=items).fit(reml=True)
+    fit = mixed_linear_model.MixedLM(values, np.ones(len(values)), groups=items).fit(reml=True)
     v = item_variance(values, items)
     assert pytest.approx(v.s2_item.value, rel=1e-3) == float(fit.cov_re[0, 0])
     assert pytest.approx(v.s2_within, rel=1e-3) == float(fit.scale)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lazy import lazy_module
 
-from vivavoce.contrib.inspect.exam import read_exam
 from vivavoce.contrib.inspect.items import ITEM, item_from
 from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError, VivaError
 from vivavoce.run.run import open_run
+
+exams = lazy_module("vivavoce.contrib.inspect.exam")
 
 QUESTIONS = [
     {"id": "a", "format": "short", "question": "Which organ filters?", "references": ["the kidney"]},
@@ -36,7 +38,7 @@ def exam(tmp_path: Path) -> Callable[..., str]:
 
 def read(spec: str, *metrics: str, **options: Any) -> Any:
     settings = {**NO_SETTINGS, **{k: options.pop(k) for k in NO_SETTINGS if k in options}}
-    return read_exam(spec, metrics, settings, **options)
+    return exams.read_exam(spec, metrics, settings, **options)
 
 
 def means(log: dict[str, Any]) -> dict[str, float]:

@@ -9,15 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from inspect_ai.model import ChatMessageUser, ModelAPI, ModelOutput, ModelUsage, modelapi
-from inspect_ai.scorer import Target
+from tests.lazy import lazy_module
 
 from vivavoce.contrib.inspect.items import ITEM, item_from, item_record
 from vivavoce.contrib.inspect.scoring import response_scorer
-from vivavoce.contrib.inspect.tasks import score
 from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError
 from vivavoce.core.net import offline
 from vivavoce.core.records import Item, Unit
+
+models, scorer = lazy_module("inspect_ai.model"), lazy_module("inspect_ai.scorer")
+tasks = lazy_module("vivavoce.contrib.inspect.tasks")
 
 RUBRIC = Path(__file__).resolve().parents[3] / "examples" / "rubrics" / "clarity.md"
 OPEN = Item(benchmark="ward", item="q1", format="short", question="Which organ?", references=("the kidney",))
@@ -32,33 +33,19 @@ CHOICE = Item(
 JUDGE = f"judge(rubric={RUBRIC}, model=inspect/judging/a)"
 
 
-class JudgeAPI(ModelAPI):
-    """A judge that says what a test tells it."""
-
-    reply = '{"clarity": 3}'
-    seen = 0
-
-    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
-        type(self).seen += 1
-        judged = ModelOutput.from_content("judge", type(self).reply)
-        judged.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return judged
-
-
-@modelapi(name="judging")
-def judging() -> type[ModelAPI]:
-    return JudgeAPI
-
-
 @pytest.fixture(autouse=True)
-def judge(monkeypatch: pytest.MonkeyPatch) -> type[JudgeAPI]:
+def judge(monkeypatch: pytest.MonkeyPatch) -> Any:
+    from tests.contrib.inspect.judging_provider import JudgeAPI
+
     monkeypatch.setattr(JudgeAPI, "seen", 0)
     return JudgeAPI
 
 
 def state(text: str | None, item: Item | None = OPEN, *, reason: str = "stop", **fields: Any) -> Any:
     """The state of a sample with this answer; a null one has no output."""
-    result = ModelOutput(model="m") if text is None else ModelOutput.from_content("m", text, reason)
+    result = (
+        models.ModelOutput(model="m") if text is None else models.ModelOutput.from_content("m", text, reason)
+    )
     metadata = {} if item is None else {ITEM: item_record(item)}
     return SimpleNamespace(
         **{
@@ -140,7 +127,7 @@ def test_what_a_solver_rewrote_is_what_is_scored():
 @pytest.mark.parametrize("text", ["kid\ud83eney", "\x00", "﷽" * 1000, "kidney " * 1_500_000])
 def test_hostile_and_long_answers_have_a_value(text):
     what = state("x")
-    what.output = ModelOutput.model_construct(
+    what.output = models.ModelOutput.model_construct(
         model="m", completion=text, choices=state("x").output.choices, usage=None, fallback=None
     )
     assert 0.0 <= scored("token_f1", what).values["token_f1.f1"] <= 1.0
@@ -177,7 +164,6 @@ def test_an_item_comes_back_from_the_metadata_of_a_log_as_it_was(item):
     ("fields", "key", "metric", "text"),
     [
         ({"input": "Which organ?"}, ["the kidney"], "token_f1", "the kidney"),
-        ({"input": [ChatMessageUser(content="Which organ?")]}, ["the kidney"], "token_f1", "the kidney"),
         ({"choices": [SimpleNamespace(value=v) for v in ("A1", "B12", "C3")]}, ["C"], "accuracy", "C"),
         ({"input": "Insulin lowers glucose."}, ["True"], "accuracy", "True"),
         ({"metadata": None}, ["the kidney"], "token_f1", "the kidney"),
@@ -185,6 +171,12 @@ def test_an_item_comes_back_from_the_metadata_of_a_log_as_it_was(item):
 )
 def test_a_sample_of_anybodys_task_makes_an_item(fields, key, metric, text):
     assert [1.0] == list(scored(metric, state(text, None, **fields), key).values.values())
+
+
+def test_the_last_message_of_a_sample_is_its_question():
+    asked = [models.ChatMessageUser(content="Which organ?")]
+    marks = scored("token_f1", state("the kidney", None, input=asked), ["the kidney"])
+    assert [1.0] == list(marks.values.values())
 
 
 def test_a_sample_that_lacks_what_the_metric_needs_is_refused():
@@ -212,7 +204,7 @@ def test_a_sample_without_a_question_is_refused():
 )  # fmt: skip
 def test_a_metric_that_needs_more_than_one_answer_is_refused_in_one_sentence(metric, why):
     with pytest.raises((MetricError, SpecError), match=why) as caught:
-        score(metric=metric)
+        tasks.score(metric=metric)
     assert "\n" not in str(caught.value)
 
 
@@ -227,11 +219,13 @@ def test_a_metric_whose_scores_depend_on_all_items_is_refused(monkeypatch):
 
 def test_a_name_with_a_slip_is_mended():
     with pytest.raises(SpecError, match="Did you mean 'accuracy'"):
-        score(metric="acuracy")
+        tasks.score(metric="acuracy")
 
 
 def test_a_spec_that_the_command_line_split_at_its_commas_is_joined():
-    assert asyncio.run(score(metric=["rouge(n=1", "stemmer=true)"])(state("the kidneys"), Target("x"))).value
+    assert asyncio.run(
+        tasks.score(metric=["rouge(n=1", "stemmer=true)"])(state("the kidneys"), scorer.Target("x"))
+    ).value
 
 
 # Judges.
@@ -274,8 +268,8 @@ def test_patient_data_goes_to_no_judge_elsewhere():
 @pytest.mark.parametrize("metric", ["token_f1", JUDGE])
 def test_many_samples_are_scored_at_once_twice_in_a_process(metric):
     async def together() -> list[Any]:
-        rate = score(metric=metric)
-        return await asyncio.gather(*(rate(state("the kidney"), Target("x")) for _ in range(12)))
+        rate = tasks.score(metric=metric)
+        return await asyncio.gather(*(rate(state("the kidney"), scorer.Target("x")) for _ in range(12)))
 
     for _ in range(2):
         results = asyncio.run(together())

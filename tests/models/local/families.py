@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
-import transformers
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import PreTrainedTokenizerFast
+from tests.lazy import lazy_module
+
+torch, transformers = lazy_module("torch"), lazy_module("transformers")
+tokenizers = lazy_module("tokenizers")
 
 VOCABULARY = 400
 """Rows of every model's embedding; the tokeniser has at most as many."""
@@ -124,15 +124,15 @@ SENTENCES = (
 
 @cache
 def _trained() -> str:
-    tokens = Tokenizer(models.BPE())
-    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokens.decoder = decoders.ByteLevel()
+    tokens = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokens.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.decoder = tokenizers.decoders.ByteLevel()
     tokens.train_from_iterator(
         SENTENCES,
-        trainers.BpeTrainer(
+        tokenizers.trainers.BpeTrainer(
             vocab_size=VOCABULARY,
             special_tokens=[PAD, BOS, EOS],
-            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+            initial_alphabet=sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()),
             show_progress=False,
         ),
     )
@@ -146,22 +146,22 @@ def tokeniser(
     eos: bool = False,
     chat: bool = False,
     lower: bool = False,
-) -> PreTrainedTokenizerFast:
+) -> Any:
     """A byte-level BPE tokeniser trained on `SENTENCES`, written to `folder` if one is given.
 
     `bos`: its BOS is added to every text (true), is there but not added (false), or there is none (null, as
     in GPT-2, where EOS stands for it). `eos` adds the end to every text, as T5 does. `chat` gives it a chat
     template. `lower` makes it lose what is upper case, so that it does not give a text back.
     """
-    tokens = Tokenizer.from_str(_trained())
+    tokens = tokenizers.Tokenizer.from_str(_trained())
     if bos or eos:
         form = ([BOS] if bos else []) + ["$A"] + ([EOS] if eos else [])
-        tokens.post_processor = processors.TemplateProcessing(
+        tokens.post_processor = tokenizers.processors.TemplateProcessing(
             single=" ".join(form), special_tokens=[(BOS, 1), (EOS, 2)]
         )
     if lower:
-        tokens.normalizer = normalizers.Lowercase()
-    made = PreTrainedTokenizerFast(
+        tokens.normalizer = tokenizers.normalizers.Lowercase()
+    made = transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokens,
         pad_token=PAD,
         bos_token=None if bos is None else BOS,

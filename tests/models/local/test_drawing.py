@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import NAMES, VOCABULARY, family, tokeniser
 
 from vivavoce.models.local.generation import Row, draw, search, with_text
@@ -13,12 +14,20 @@ from vivavoce.models.local.loading import reset_generation_config
 from vivavoce.models.local.tokens import Tokens
 from vivavoce.models.requests import Generation, RejectedError
 
-torch.set_num_threads(1)
+torch = lazy_module("torch")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
-SPELLS = Tokens(tokeniser(bos=False), templated=False, encodes=False)
 TEXTS = ("What is the first treatment?", "Insulin", "The patient should be given antibiotics and fluids")
-QUESTIONS = [SPELLS.ids(text) for text in TEXTS]
 NO_END = frozenset[int]()
+
+
+@cache
+def spells() -> Tokens:
+    return Tokens(tokeniser(bos=False), templated=False, encodes=False)
+
+
+def questions():
+    return [spells().ids(text) for text in TEXTS]
 
 
 def made(name: str):
@@ -62,8 +71,8 @@ class FakeModel:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_likeliest_tokens_are_those_of_transformers_own_greedy_search(name):
     model = made(name)
-    rows = [Row(question, 12) for question in QUESTIONS]
-    for question, drawn in zip(QUESTIONS, draw(model, rows, NO_END, SPELLS), strict=True):
+    rows = [Row(question, 12) for question in questions()]
+    for question, drawn in zip(questions(), draw(model, rows, NO_END, spells()), strict=True):
         asked = torch.tensor([question])
         told = model.generate(
             asked,
@@ -79,8 +88,8 @@ def test_the_likeliest_tokens_are_those_of_transformers_own_greedy_search(name):
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_log_probabilities_are_those_of_the_whole_distribution(name, temperature):
     model = made(name)
-    rows = [Row(question, 10, temperature, 0.8, seed) for seed, question in enumerate(QUESTIONS)]
-    for question, drawn in zip(QUESTIONS, draw(model, rows, NO_END, SPELLS), strict=True):
+    rows = [Row(question, 10, temperature, 0.8, seed) for seed, question in enumerate(questions())]
+    for question, drawn in zip(questions(), draw(model, rows, NO_END, spells()), strict=True):
         assert forced(model, question, drawn.ids) == pytest.approx(drawn.logprobs, rel=1e-5, abs=1e-6)
 
 
@@ -88,14 +97,14 @@ def test_log_probabilities_are_those_of_the_whole_distribution(name, temperature
 def test_a_row_does_not_depend_on_those_beside_it_nor_on_their_order(name):
     model = made(name)
     rows = [
-        Row(QUESTIONS[0], 12, 0.9, 0.95, 1),
-        Row(QUESTIONS[1], 3, 0.0),
-        Row(QUESTIONS[2], 9, 1.5, 1.0, 1),
-        Row(QUESTIONS[1], 12, 0.9, 0.5, 1),
+        Row(questions()[0], 12, 0.9, 0.95, 1),
+        Row(questions()[1], 3, 0.0),
+        Row(questions()[2], 9, 1.5, 1.0, 1),
+        Row(questions()[1], 12, 0.9, 0.5, 1),
     ]
-    alone = [draw(model, [row], frozenset({2}), SPELLS)[0] for row in rows]
-    together = draw(model, rows, frozenset({2}), SPELLS)
-    backwards = draw(model, rows[::-1], frozenset({2}), SPELLS)[::-1]
+    alone = [draw(model, [row], frozenset({2}), spells())[0] for row in rows]
+    together = draw(model, rows, frozenset({2}), spells())
+    backwards = draw(model, rows[::-1], frozenset({2}), spells())[::-1]
     for one, other, third in zip(alone, together, backwards, strict=True):
         assert one.ids == other.ids == third.ids
         assert one.logprobs == pytest.approx(other.logprobs, rel=1e-5, abs=1e-6)
@@ -105,15 +114,15 @@ def test_a_row_does_not_depend_on_those_beside_it_nor_on_their_order(name):
 
 def test_a_seed_draws_the_same_again_and_another_something_else():
     model = made("llama")
-    rows = [Row(QUESTIONS[0], 12, 1.0, 1.0, seed) for seed in (1, 1, 2)]
-    one, again, other = (drawn.ids for drawn in draw(model, rows, NO_END, SPELLS))
+    rows = [Row(questions()[0], 12, 1.0, 1.0, seed) for seed in (1, 1, 2)]
+    one, again, other = (drawn.ids for drawn in draw(model, rows, NO_END, spells()))
     assert one == again != other
 
 
 def test_more_tokens_go_on_from_the_same_draw():
     model = made("llama")
     short, long = draw(
-        model, [Row(QUESTIONS[0], 4, 1.0, 1.0, 1), Row(QUESTIONS[0], 9, 1.0, 1.0, 1)], NO_END, SPELLS
+        model, [Row(questions()[0], 4, 1.0, 1.0, 1), Row(questions()[0], 9, 1.0, 1.0, 1)], NO_END, spells()
     )
     assert short.ids == long.ids[:4]
 
@@ -135,7 +144,7 @@ def test_tokens_come_as_often_as_temperature_and_top_p_say(temperature, top_p, s
     count = 4000
     model = FakeModel([[math.log(p) for p in (0.5, 0.3, 0.2)]] * count)
     rows = [Row((5,), 1, temperature, top_p, seed) for seed in range(count)]
-    drawn = [one.ids[0] for one in draw(model, rows, NO_END, SPELLS)]
+    drawn = [one.ids[0] for one in draw(model, rows, NO_END, spells())]
     for token, share in enumerate(shares):
         # four standard errors; nothing at all where the share is 0 or 1
         assert drawn.count(token) / count == pytest.approx(
@@ -144,12 +153,14 @@ def test_tokens_come_as_often_as_temperature_and_top_p_say(temperature, top_p, s
 
 
 def test_of_equally_likely_tokens_the_first_is_taken():
-    (drawn,) = draw(FakeModel([[0.0, 3.0, 3.0, 3.0]]), [Row((5,), 3)], NO_END, SPELLS)
+    (drawn,) = draw(FakeModel([[0.0, 3.0, 3.0, 3.0]]), [Row((5,), 3)], NO_END, spells())
     assert (1, 1, 1) == drawn.ids
 
 
 def test_what_closes_an_answer_is_no_part_of_it():
-    closed, open_ = draw(FakeModel([[9.0, 0, 0], [0.0, 9, 0]]), [Row((5,), 4)] * 2, frozenset({0, 7}), SPELLS)
+    closed, open_ = draw(
+        FakeModel([[9.0, 0, 0], [0.0, 9, 0]]), [Row((5,), 4)] * 2, frozenset({0, 7}), spells()
+    )
     assert Generation("", (), (), (), True) == closed._replace(closing=None)
     assert -math.log1p(2 * math.exp(-9)) == pytest.approx(closed.closing, rel=1e-3)
     assert (1, 1, 1, 1) == open_.ids
@@ -160,17 +171,17 @@ def test_what_closes_an_answer_is_no_part_of_it():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_what_closes_an_answer_is_told_as_likely_as_the_whole_distribution_has_it(name, temperature):
-    model, row = made(name), Row(QUESTIONS[0], 12, temperature, 0.8, 5)
-    (free,) = draw(model, [row], NO_END, SPELLS)
+    model, row = made(name), Row(questions()[0], 12, temperature, 0.8, 5)
+    (free,) = draw(model, [row], NO_END, spells())
     end = free.ids[-1]
-    (closed,) = draw(model, [row], frozenset({end}), SPELLS)
+    (closed,) = draw(model, [row], frozenset({end}), spells())
     assert free.ids[: free.ids.index(end)] == closed.ids
-    right = forced(model, QUESTIONS[0], (*closed.ids, end))
+    right = forced(model, questions()[0], (*closed.ids, end))
     assert right == pytest.approx((*closed.logprobs, closed.closing), rel=1e-5, abs=1e-6)
 
 
 def test_tokens_without_any_chance_do_no_harm():
-    (drawn,) = draw(FakeModel([[-math.inf, 0.0, 0.0]]), [Row((5,), 2, 1.0, 1.0, 3)], NO_END, SPELLS)
+    (drawn,) = draw(FakeModel([[-math.inf, 0.0, 0.0]]), [Row((5,), 2, 1.0, 1.0, 3)], NO_END, spells())
     assert (math.log(0.5),) * 2 == pytest.approx(drawn.logprobs)
     assert 0 not in drawn.ids
 
@@ -178,7 +189,7 @@ def test_tokens_without_any_chance_do_no_harm():
 @pytest.mark.parametrize("bad", [[math.nan, 0.0], [math.inf, 0.0], [-math.inf, -math.inf]])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_logits_that_are_no_numbers_are_refused_for_their_row_alone(bad, temperature):
-    broken, well = draw(FakeModel([bad, [0.0, 9.0]]), [Row((5,), 2, temperature)] * 2, NO_END, SPELLS)
+    broken, well = draw(FakeModel([bad, [0.0, 9.0]]), [Row((5,), 2, temperature)] * 2, NO_END, spells())
     assert isinstance(broken, RejectedError)
     assert "for token 1 of the answer are no numbers" in str(broken)
     assert (1, 1) == well.ids
@@ -186,15 +197,15 @@ def test_logits_that_are_no_numbers_are_refused_for_their_row_alone(bad, tempera
 
 def test_a_draw_ends_where_it_is_halted():
     calls = iter([False, False, True, True, True])
-    (drawn,) = draw(FakeModel([[0.0, 9.0]]), [Row((5,), 50)], NO_END, SPELLS, halted=lambda: next(calls))
+    (drawn,) = draw(FakeModel([[0.0, 9.0]]), [Row((5,), 50)], NO_END, spells(), halted=lambda: next(calls))
     assert 3 == len(drawn.ids)
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2", "t5"])
 def test_beams_come_likeliest_first_with_their_own_log_probabilities(name):
     model = made(name)
-    found = search(model, QUESTIONS, 4, 6, frozenset({2}), SPELLS)
-    for question, beams in zip(QUESTIONS, found, strict=True):
+    found = search(model, questions(), 4, 6, frozenset({2}), spells())
+    for question, beams in zip(questions(), found, strict=True):
         assert 4 == len({(beam.ids, beam.ended) for beam in beams})
         whole = []
         for beam in beams:
@@ -209,8 +220,8 @@ def test_beams_come_likeliest_first_with_their_own_log_probabilities(name):
 
 def test_a_beam_search_does_not_depend_on_what_is_searched_beside_it():
     model = made("gpt2")
-    together = search(model, QUESTIONS, 3, 6, NO_END, SPELLS)
-    alone = [search(model, [question], 3, 6, NO_END, SPELLS)[0] for question in QUESTIONS]
+    together = search(model, questions(), 3, 6, NO_END, spells())
+    alone = [search(model, [question], 3, 6, NO_END, spells())[0] for question in questions()]
     assert [[beam.ids for beam in beams] for beams in alone] == [
         [beam.ids for beam in beams] for beams in together
     ]
@@ -225,7 +236,7 @@ def test_a_wide_beam_search_finds_the_likeliest_of_all():
         second = torch.log_softmax(model(rows).logits[:, -1], -1)
     both = first[:, None] + second
     best = divmod(int(both.argmax()), VOCABULARY)
-    (beams,) = search(model, [question], 64, 2, NO_END, SPELLS)
+    (beams,) = search(model, [question], 64, 2, NO_END, spells())
     assert best == beams[0].ids
     assert both.flatten().topk(5).values.tolist() == pytest.approx(
         [sum(b.logprobs) for b in beams[:5]], rel=1e-5
@@ -233,13 +244,13 @@ def test_a_wide_beam_search_finds_the_likeliest_of_all():
 
 
 def drawn_as(text: str) -> Generation:
-    ids = SPELLS.ids(text)
+    ids = spells().ids(text)
     return Generation("", ids, (), tuple(-float(k) for k in range(len(ids))), False)
 
 
 def test_a_stop_text_cuts_before_it_also_across_tokens():
     drawn = drawn_as("The answer is fever. Which question")._replace(ended=True, closing=-1.0)
-    cut = with_text(drawn, ("er. Wh", "question"), SPELLS, pieces=True)
+    cut = with_text(drawn, ("er. Wh", "question"), spells(), pieces=True)
     assert "The answer is fev" == cut.text == "".join(cut.pieces)
     assert cut.ended
     assert cut.closing is None  # no token of the model's ended it there
@@ -249,27 +260,27 @@ def test_a_stop_text_cuts_before_it_also_across_tokens():
 
 
 def test_the_first_stop_text_in_the_answer_counts_not_the_first_in_the_list():
-    assert "a" == with_text(drawn_as("a b c"), (" c", " b"), SPELLS, pieces=False).text
+    assert "a" == with_text(drawn_as("a b c"), (" c", " b"), spells(), pieces=False).text
 
 
 def test_without_a_stop_text_the_whole_answer_is_shown():
-    drawn = with_text(drawn_as("a b c")._replace(ended=True, closing=-1.0), ("z", ""), SPELLS, pieces=True)
+    drawn = with_text(drawn_as("a b c")._replace(ended=True, closing=-1.0), ("z", ""), spells(), pieces=True)
     assert ("a b c", True, -1.0) == (drawn.text, drawn.ended, drawn.closing)
-    assert not with_text(drawn_as("a b c"), ("z", ""), SPELLS, pieces=True).ended
+    assert not with_text(drawn_as("a b c"), ("z", ""), spells(), pieces=True).ended
     assert "a b c" == "".join(drawn.pieces)
 
 
 def test_an_answer_of_nothing_but_the_stop_text_is_empty():
-    assert Generation("", (), (), (), True) == with_text(drawn_as("stop"), ("stop",), SPELLS, pieces=True)
+    assert Generation("", (), (), (), True) == with_text(drawn_as("stop"), ("stop",), spells(), pieces=True)
 
 
 def test_drawing_stops_at_the_stop_text():
-    model, row = made("llama"), Row(QUESTIONS[0], 40, 1.0, 1.0, 4)
-    (free,) = draw(model, [row], NO_END, SPELLS)
-    text = SPELLS.decode(free.ids)
+    model, row = made("llama"), Row(questions()[0], 40, 1.0, 1.0, 4)
+    (free,) = draw(model, [row], NO_END, spells())
+    text = spells().decode(free.ids)
     stop = text[6:9]
-    (stopped,) = draw(model, [row._replace(stop=(stop,))], NO_END, SPELLS)
+    (stopped,) = draw(model, [row._replace(stop=(stop,))], NO_END, spells())
     assert stopped.ids == free.ids[: len(stopped.ids)]
     assert len(stopped.ids) < 40
     assert (True, None) == (stopped.ended, stopped.closing)
-    assert text[: text.find(stop)] == with_text(stopped, (stop,), SPELLS, pieces=False).text
+    assert text[: text.find(stop)] == with_text(stopped, (stop,), spells(), pieces=False).text

@@ -11,9 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import torch
-import transformers
-from huggingface_hub import constants
+from tests.lazy import lazy_module
 from tests.models.local.families import CONTEXT, saved
 
 from vivavoce.core import net
@@ -29,7 +27,9 @@ from vivavoce.models.local.loading import (
 )
 from vivavoce.models.requests import FatalError
 
-torch.set_num_threads(1)
+torch, transformers = lazy_module("torch"), lazy_module("transformers")
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 NAME = "hf/some"
 
 
@@ -49,8 +49,10 @@ def cached(tmp_path, folder, monkeypatch) -> Path:
     shutil.copytree(folder, snapshot)
     (inside / "refs").mkdir()
     (inside / "refs" / "main").write_text(COMMIT)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # as in a notebook that has imported it before
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(
+        "huggingface_hub.constants.HF_HUB_OFFLINE", False
+    )  # as in a notebook that has imported it before
     return snapshot
 
 
@@ -89,7 +91,7 @@ def test_a_path_that_is_no_folder_is_not_looked_up_anywhere(model):
 
 
 def test_a_hub_id_that_is_not_here_is_not_fetched_offline(tmp_path, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with (
         net.offline(),
         pytest.raises(FatalError, match="org/some is no folder, and not whole in the hub's cache; off"),
@@ -101,7 +103,7 @@ def test_a_hub_that_cannot_be_reached_is_said_in_one_sentence(tmp_path, monkeypa
     def unreachable(*args, **given):
         raise OSError("We couldn't connect to 'https://huggingface.co' to load the files.\nCheck your line.")
 
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
     with pytest.raises(
         FatalError, match=r"its configuration cannot be loaded .We couldn't connect"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import CONTEXT, saved
 from tests.models.one_by_one import each
 
@@ -32,7 +32,8 @@ from vivavoce.models.requests import (
     Sampling,
 )
 
-torch.set_num_threads(1)
+torch = lazy_module("torch")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 TEXTS = (
     "What is the first treatment of a patient with a fever?",

@@ -4,13 +4,16 @@ import math
 import random
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import CAUSAL, VOCABULARY, WINDOW, family
 
 from vivavoce.models.local.packing import Limits
 from vivavoce.models.local.scoring import Branch, NotFinite, Tree, score
 from vivavoce.models.local.way_choice import ways_for
 from vivavoce.models.requests import Likelihood
+
+torch = lazy_module("torch")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 WAYS = ("packed", "branched", "naive")
 SPLIT = Limits(joined=0, longest=12, shared=1)
@@ -19,14 +22,6 @@ EXTRA = {
     "qwen2": ("Qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
     "gemma3": ("Gemma3Text", {"layer_types": ["sliding_attention", "full_attention"]}),
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def made(name, seed=0):

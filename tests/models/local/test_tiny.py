@@ -4,19 +4,13 @@ import json
 import threading
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.tiny import SHORT, SOURCE, corpus, made_once, tiny, tool  # noqa: F401
-from transformers import AutoModelForCausalLM, AutoTokenizer
+
+torch, transformers = lazy_module("torch"), lazy_module("transformers")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 QUICK = {"steps": 2, "batch": 2, "length": 32, "width": 24, "layers": 1, "heads": 2, "shared": 1, "held": 500}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +18,10 @@ def bits(tiny) -> float:  # noqa: F811
     """Of the lines held out, in bits a byte, by the model as transformers load it."""
     train = tool()
     _, held = train.split(corpus(), train.Recipe.held)
-    model, tokens = AutoModelForCausalLM.from_pretrained(tiny), AutoTokenizer.from_pretrained(tiny)
+    model, tokens = (
+        transformers.AutoModelForCausalLM.from_pretrained(tiny),
+        transformers.AutoTokenizer.from_pretrained(tiny),
+    )
     return train.bits_per_byte(model.eval(), tokens, held, SHORT["length"])
 
 
@@ -41,7 +38,7 @@ def test_it_beats_single_bytes_and_a_model_with_random_weights(tiny, bits):  # n
     single = train.single_bytes(learnt, held)
     assert 4.3 < single < 4.45
     random = train.untrained(train.recipe(corpus(), **SHORT)).eval()
-    tokens = AutoTokenizer.from_pretrained(tiny)
+    tokens = transformers.AutoTokenizer.from_pretrained(tiny)
     chance = train.bits_per_byte(random, tokens, held, SHORT["length"])
     assert bits < chance - 0.5 < single - 0.5
 
@@ -57,7 +54,10 @@ def test_nothing_held_out_was_learnt():
 def test_each_token_is_scored_once_however_long_the_window(tiny):  # noqa: F811
     """A model whose next token does not depend on those before gives the same figure for every window."""
     train = tool()
-    model, tokens = AutoModelForCausalLM.from_pretrained(tiny).eval(), AutoTokenizer.from_pretrained(tiny)
+    model, tokens = (
+        transformers.AutoModelForCausalLM.from_pretrained(tiny).eval(),
+        transformers.AutoTokenizer.from_pretrained(tiny),
+    )
     with torch.no_grad():
         for weights in model.parameters():
             weights.zero_()
@@ -77,7 +77,7 @@ def test_single_bytes_by_hand():
 def test_its_card_says_the_recipe(tiny, bits):  # noqa: F811
     train = tool()
     card = (tiny / "README.md").read_text("utf-8")
-    model = AutoModelForCausalLM.from_pretrained(tiny)
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny)
     for said in (
         "no medical validity", "word salad", "Plumbing and regression tests only",
         "60 steps of 8 x 128 tokens", "seed 1", "body, phenomenon, state, substance",
@@ -89,7 +89,7 @@ def test_its_card_says_the_recipe(tiny, bits):  # noqa: F811
 
 
 def test_its_tokeniser_gives_texts_back_and_puts_one_bos_before_them(tiny):  # noqa: F811
-    tokens = AutoTokenizer.from_pretrained(tiny)
+    tokens = transformers.AutoTokenizer.from_pretrained(tiny)
     text = "Fièvre > 39 °C:\n  naïve\tβ-blocker — 5 µg"
     ids = tokens(text).input_ids
     assert text == tokens.decode(ids, skip_special_tokens=True)

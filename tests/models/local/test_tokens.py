@@ -1,15 +1,15 @@
 """Text to tokens: what opens a text, what parts question and target, and what a tokeniser must give back."""
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import BOS, CHAT, EOS, SENTENCES, tokeniser
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
 
 from vivavoce.models.local.tokens import Tokens, fitted
 from vivavoce.models.requests import Continuations, Generation, Message, RejectedError, Request
 
-torch.set_num_threads(1)
+torch, transformers = lazy_module("torch"), lazy_module("transformers")
+tokenizers = lazy_module("tokenizers")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 ASKED = (Message("user", "What is"),)
 BOS_ID, EOS_ID = 1, 2
@@ -19,18 +19,23 @@ def tokens(made=None, *, templated: bool = False, encodes: bool = False, **setti
     return Tokens(made or tokeniser(**settings), templated=templated, encodes=encodes)
 
 
-def blank_first() -> PreTrainedTokenizerFast:
+def blank_first():
     """A tokeniser that puts a blank before whatever opens a text and drops it when it decodes, as
     SentencePiece does.
     """
-    made = Tokenizer(models.BPE(unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
-    made.decoder = decoders.Metaspace(prepend_scheme="first")
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="first")
+    made.decoder = tokenizers.decoders.Metaspace(prepend_scheme="first")
     texts = [*SENTENCES, "0123456789 µg/mL °C\n Blood first\nsecond"]
     made.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=300, special_tokens=["<unk>", BOS, EOS], show_progress=False)
+        texts,
+        tokenizers.trainers.BpeTrainer(
+            vocab_size=300, special_tokens=["<unk>", BOS, EOS], show_progress=False
+        ),
     )
-    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", bos_token=BOS, eos_token=EOS)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, unk_token="<unk>", bos_token=BOS, eos_token=EOS
+    )
 
 
 def test_plain_text_gets_the_tokenisers_own_bos_once():

@@ -4,13 +4,15 @@ import itertools
 import random
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import VOCABULARY, family
 
 from vivavoce.models.local import way_choice
 from vivavoce.models.local.pass_cost import PassCost, measure_pass_cost
 from vivavoce.models.local.passes import Shape
 from vivavoce.models.local.scoring import Branch, Tree, planned_passes, score
+
+torch = lazy_module("torch")
 
 SHARING = ("packed", "branched")
 CPU = PassCost(call_s=1e-2, place_s=4e-4, pair_s=1.6e-7)

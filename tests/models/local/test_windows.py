@@ -4,11 +4,13 @@ import math
 import random
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from tests.models.local.families import VOCABULARY, family
 
 from vivavoce.models.local.scoring import Branch, NotFinite, Tree, Window, rolling, rolling_windows, score
 from vivavoce.models.requests import Likelihood
+
+torch = lazy_module("torch")
 
 
 def text(count, seed=0):

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jsonschema
 import pytest
 from tests.hostile import ALL
+from tests.lazy import lazy_module
 from tests.run.tool_files.exported_runs import SECRET, manifold, with_units
 from tests.studies.making import made, marked
 
 import vivavoce as viva
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run
+
+jsonschema = lazy_module("jsonschema")
 
 
 class Results(NamedTuple):

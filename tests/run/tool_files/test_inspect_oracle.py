@@ -4,23 +4,29 @@ import math
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import read_eval_log, read_eval_log_sample, read_eval_log_sample_summaries
+from tests.lazy import lazy_module
 from tests.run.tool_files.exported_runs import with_units
 from tests.studies.making import made, marked
 
 import vivavoce as viva
+
+inspect_log = lazy_module("inspect_ai.log")
 
 
 @pytest.mark.parametrize("log_format", ["eval", "json"])
 def test_inspect_reads_every_sample_of_a_log(tmp_path: Path, log_format: str) -> None:
     run = with_units(tmp_path / "run")
     for written in run.export(tmp_path / "logs", format="inspect", log_format=log_format):
-        log = read_eval_log(str(written.path))
+        log = inspect_log.read_eval_log(str(written.path))
         assert ("success", written.candidate) == (log.status, log.eval.model)
         assert log.samples is not None
-        assert written.rows == len(log.samples) == len(read_eval_log_sample_summaries(str(written.path)))
+        assert (
+            written.rows
+            == len(log.samples)
+            == len(inspect_log.read_eval_log_sample_summaries(str(written.path)))
+        )
         for sample in log.samples:
-            alone = read_eval_log_sample(str(written.path), id=sample.id, epoch=sample.epoch)
+            alone = inspect_log.read_eval_log_sample(str(written.path), id=sample.id, epoch=sample.epoch)
             assert sample.output.completion == alone.output.completion
 
 
@@ -28,7 +34,7 @@ def test_inspect_reads_every_sample_of_a_log(tmp_path: Path, log_format: str) ->
 def test_inspect_sees_what_failed_and_what_has_no_score(tmp_path: Path, log_format: str) -> None:
     run = marked(tmp_path / "run", {"A": {"q1": [0.25, "", None]}})
     (written,) = run.export(tmp_path / "logs", format="inspect", log_format=log_format)
-    scored, blank, failed = read_eval_log(str(written.path)).samples or []
+    scored, blank, failed = inspect_log.read_eval_log(str(written.path)).samples or []
     assert [0.25] == list(scored.scores["told"].as_dict().values())
     assert ("no_response", True) == (
         blank.scores["told"].reason,
@@ -40,7 +46,7 @@ def test_inspect_sees_what_failed_and_what_has_no_score(tmp_path: Path, log_form
 def test_inspect_shows_our_means_with_their_intervals(tmp_path: Path) -> None:
     run = marked(tmp_path / "run", {"A": {f"q{k}": k / 10 for k in range(8)}})
     (written,) = run.export(tmp_path / "logs", format="inspect")
-    (result,) = read_eval_log(str(written.path), header_only=True).results.scores
+    (result,) = inspect_log.read_eval_log(str(written.path), header_only=True).results.scores
     assert ("worth", "told", 8) == (result.name, result.scorer, result.scored_samples)
     assert ["mean", "low 95%", "high 95%"] == list(result.metrics)
 
@@ -49,8 +55,8 @@ def test_inspect_shows_our_means_with_their_intervals(tmp_path: Path) -> None:
 def test_inspect_finds_a_sample_of_any_id(tmp_path: Path, item: str) -> None:
     run = made(tmp_path / "run", {"A": {item: "yes"}})
     (written,) = run.export(tmp_path / "logs", format="inspect")
-    (summary,) = read_eval_log_sample_summaries(str(written.path))
-    assert "yes" == read_eval_log_sample(str(written.path), id=summary.id).output.completion
+    (summary,) = inspect_log.read_eval_log_sample_summaries(str(written.path))
+    assert "yes" == inspect_log.read_eval_log_sample(str(written.path), id=summary.id).output.completion
 
 
 def test_a_log_that_inspect_wrote_anew_comes_back_the_same(tmp_path: Path) -> None:
@@ -63,7 +69,7 @@ def test_a_log_that_inspect_wrote_anew_comes_back_the_same(tmp_path: Path) -> No
     for written in run.export(tmp_path / "logs", format="inspect"):
         before.import_logs(written.path)
         again = tmp_path / f"again-{written.path.name}"
-        write_eval_log(read_eval_log(str(written.path)), str(again))
+        write_eval_log(inspect_log.read_eval_log(str(written.path)), str(again))
         after.import_logs(again)
     assert before.responses.equals(after.responses)
     assert before.scores.equals(after.scores)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-import torch
+from tests.lazy import lazy_module
 from typer.testing import CliRunner
 
 import vivavoce as viva
@@ -14,6 +14,8 @@ from vivavoce.models.gpus import parse_gpus
 from vivavoce.models.local.devices import gpu_devices
 from vivavoce.models.providers.hf import WAITING
 from vivavoce.models.requests import Reply, Request
+
+torch = lazy_module("torch")
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from huggingface_hub import HfApi, constants
+from tests.lazy import lazy_module
 from tests.models.local.families import saved
 
 import vivavoce as viva
@@ -33,7 +32,8 @@ from vivavoce.models.requests import (
     Sampling,
 )
 
-torch.set_num_threads(1)
+torch, huggingface_hub = lazy_module("torch"), lazy_module("huggingface_hub")
+pytestmark = pytest.mark.usefixtures("one_thread")
 SETTINGS: dict[str, Any] = {"dtype": "float32", "batch": 4}
 
 
@@ -202,8 +202,8 @@ def cached(tmp_path, folder, monkeypatch) -> Path:
     (snapshot.parents[1] / "refs").mkdir()
     (snapshot.parents[1] / "refs" / "main").write_text(COMMIT)
     (snapshot / "model.safetensors").unlink()
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     return snapshot
 
 
@@ -215,7 +215,9 @@ def test_weights_that_are_not_here_are_fetched_before_a_process_starts(cached, m
         (cached / file).write_bytes(b"")
 
     monkeypatch.setattr(
-        HfApi, "list_repo_files", lambda hub, model, revision: ["config.json", "model.safetensors"]
+        huggingface_hub.HfApi,
+        "list_repo_files",
+        lambda hub, model, revision: ["config.json", "model.safetensors"],
     )
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
     at = source("hf/some", "org/some", None)
@@ -255,7 +257,9 @@ def test_the_files_that_hold_the_weights(files, wanted):
 def test_a_snapshot_that_lacks_one_of_several_files_is_not_whole(cached, monkeypatch):
     (cached / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
     asked: list[str] = []
-    monkeypatch.setattr(HfApi, "list_repo_files", lambda hub, model, revision: asked.append(model) or [])
+    monkeypatch.setattr(
+        huggingface_hub.HfApi, "list_repo_files", lambda hub, model, revision: asked.append(model) or []
+    )
     at = source("hf/some", "org/some", None)
     fetch_weights("hf/some", at)
     (cached / "model-1.safetensors").touch()
