@@ -62,7 +62,7 @@ class AnswerPage(NamedTuple):
 
 def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
     """The next answers to current items that pass the filters, in the order they came or newest first."""
-    sign, until, order, first = (
+    sign, end_sign, order, first = (
         ("<", ">=", "DESC", MOST_NUMBER) if filters.newest else (">", "<=", "ASC", -MOST_NUMBER)
     )
     start = first if filters.after is None else filters.after
@@ -87,7 +87,7 @@ def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
              ORDER BY s.status_id DESC LIMIT 1)
         FROM responses r CROSS JOIN items i USING (item_id) CROSS JOIN candidates c USING (candidate_id)
              CROSS JOIN edits e USING (edit_id)
-        WHERE r.response_id {sign} :start AND r.response_id {until} :last AND i.current = 1
+        WHERE r.response_id {sign} :start AND r.response_id {end_sign} :last AND i.current = 1
               {"".join(f" AND {condition}" for condition in conditions)}
         ORDER BY r.response_id {order} LIMIT :rows""",
         {**values, "start": start, "last": last, "rows": PAGE_ROWS, "measure": filters.measure},

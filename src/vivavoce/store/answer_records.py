@@ -155,13 +155,13 @@ def neighbour_answers(db: sqlite3.Connection, answer: AnswerRecord) -> tuple[int
 
 
 def next_pair(
-    db: sqlite3.Connection, pair: tuple[AnswerRecord, AnswerRecord], *, back: bool
+    db: sqlite3.Connection, pair: tuple[AnswerRecord, AnswerRecord], *, backwards: bool
 ) -> tuple[int, int] | None:
     """The keys of the answers by the same candidates, repeats and edits to the next question that has both.
 
-    With `back` to the question before; null at an end.
+    With `backwards` to the question before; null at an end.
     """
-    sign, order = ("<", "DESC") if back else (">", "ASC")
+    sign, order = ("<", "DESC") if backwards else (">", "ASC")
     first, second = ((a.candidate_id, a.repeat, a.edit_id) for a in pair)
     pairs = db.execute(
         f"""SELECT a.response_id, b.response_id FROM responses a JOIN responses b USING (item_id)
@@ -213,9 +213,9 @@ def named_items(
     ).fetchall()
 
 
-def item_ids(db: sqlite3.Connection, most: int = 2000) -> list[str]:
-    """Ids of current items, `most` at most."""
-    rows = db.execute("SELECT DISTINCT item FROM items WHERE current = 1 LIMIT ?", (most,))
+def item_ids(db: sqlite3.Connection, limit: int = 2000) -> list[str]:
+    """Ids of current items, `limit` at most."""
+    rows = db.execute("SELECT DISTINCT item FROM items WHERE current = 1 LIMIT ?", (limit,))
     return [item for (item,) in rows]
 
 

@@ -69,11 +69,11 @@ class CallsCost(NamedTuple):
     unpriced: int
 
 
-def calls_cost(db: sqlite3.Connection, since: str = "") -> CallsCost:
+def calls_cost(db: sqlite3.Connection, start: str = "") -> CallsCost:
     """The cost of the calls since a moment (UTC), by default of all."""
     return CallsCost(
         *db.execute(
-            "SELECT total(cost), count(*) - count(cost) FROM calls WHERE made_at >= ?", (since,)
+            "SELECT total(cost), count(*) - count(cost) FROM calls WHERE made_at >= ?", (start,)
         ).fetchone()
     )
 
@@ -94,11 +94,11 @@ def latest_call(db: sqlite3.Connection) -> LatestCall | None:
     return None if made_at is None else LatestCall(made_at, age_s)
 
 
-def calls_within(db: sqlite3.Connection, seconds: float, until: str | None = None) -> int:
+def calls_within(db: sqlite3.Connection, seconds: float, moment: str | None = None) -> int:
     """How many calls were made in the seconds before a moment (UTC), null for now, and since."""
     (n,) = db.execute(
         "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', ?, ?)",
-        (until or "now", f"-{seconds:.0f} seconds"),
+        (moment or "now", f"-{seconds:.0f} seconds"),
     ).fetchone()
     return int(n)
 
@@ -150,7 +150,7 @@ def failed_calls(db: sqlite3.Connection) -> dict[tuple[str, str, str], FailedCal
         "GROUP BY model, endpoint, purpose, error ORDER BY max(call_id)"
     ):
         causes.setdefault((place[0], place[1], place[2]), {})[cause or "no cause was stored"] = n
-    since = {
+    answered = {
         (model, endpoint, purpose): n
         for model, endpoint, purpose, n in db.execute(
             "SELECT model, endpoint, purpose, count(*) FROM calls JOIN (SELECT model, endpoint, purpose, "
@@ -158,4 +158,4 @@ def failed_calls(db: sqlite3.Connection) -> dict[tuple[str, str, str], FailedCal
             "USING (model, endpoint, purpose) WHERE call_id > last GROUP BY model, endpoint, purpose"
         )
     }
-    return {place: FailedCalls(counted, since.get(place, 0)) for place, counted in causes.items()}
+    return {place: FailedCalls(counted, answered.get(place, 0)) for place, counted in causes.items()}

@@ -286,18 +286,18 @@ def lease(
     goes right never set it so, and a holder that lives renews it by the right clock.
     """
     with run.writing() as db:
-        now = time.time()
+        moment = time.time()
         for work in works:
             lease_holder = db.execute(
                 "SELECT holder FROM leases WHERE work = ? AND holder != ? AND until > ? AND until <= ?",
-                (work, holder, now, now + 2 * seconds),
+                (work, holder, moment, moment + 2 * seconds),
             ).fetchone()
             if lease_holder and not gone(str(lease_holder[0])):
                 return str(lease_holder[0])
         db.executemany(
             "INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (work) DO UPDATE SET holder = excluded.holder, "
             "until = excluded.until",
-            [(work, holder, now + seconds) for work in works],
+            [(work, holder, moment + seconds) for work in works],
         )
     return None
 

@@ -29,14 +29,14 @@ def match_candidate(name: str, labels: Sequence[str]) -> str:
     """
     if name in labels:
         return name
-    near = [label for label in labels if label.casefold() == name.casefold()]
-    if not near:
+    matches = [label for label in labels if label.casefold() == name.casefold()]
+    if not matches:
         with suppress(SpecError):  # a label need not be a spec
-            near = [label for label in labels if label == str(parse(name))]
-    near = near or names_with(name, labels)
-    if len(near) == 1:
-        return near[0]
-    if near:
-        several = ", ".join(map(repr, near))
-        raise SelectionError(f"the candidate {name!r} may be any of {several}: write more of its name.")
+            matches = [label for label in labels if label == str(parse(name))]
+    matches = matches or names_with(name, labels)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = ", ".join(map(repr, matches))
+        raise SelectionError(f"the candidate {name!r} may be any of {names}: write more of its name.")
     raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(labels))}")

@@ -53,12 +53,12 @@ class Checksum(NamedTuple):
     scores: int = 0
     details: int = 0
 
-    def plus(self, more: "Checksum", sign: int = 1) -> "Checksum":
-        """Both together; with the sign -1, without the rows of `more`."""
+    def plus(self, addend: "Checksum", sign: int = 1) -> "Checksum":
+        """Both together; with the sign -1, without the rows of `addend`."""
         return Checksum(
-            self.rows + sign * more.rows,
-            (self.scores + sign * more.scores) & MASK,
-            (self.details + sign * more.details) & MASK,
+            self.rows + sign * addend.rows,
+            (self.scores + sign * addend.scores) & MASK,
+            (self.details + sign * addend.details) & MASK,
         )
 
 
@@ -99,7 +99,7 @@ class NameArrays(NamedTuple):
     key: "Column"
     hash: "Column"
 
-    def of(self, keys: "Column") -> "Column":
+    def hashes_of(self, keys: "Column") -> "Column":
         """The hashes of the names of these keys, 0 where there is none."""
         import numpy as np
 
@@ -129,25 +129,25 @@ def insert_scores(
     if not rows:
         return
     keys = json.dumps(list({row[1] for row in rows}))
-    before: Sequence[tuple[Any, ...]] = ()
+    stored: Sequence[tuple[Any, ...]] = ()
     db.execute("SAVEPOINT new_scores")
     try:
         db.executemany(_INSERT, rows)
         covered = put_evidence(db, evidence)
-        after = _arrays([(*row, covered.get(row[:5])) for row in rows])
+        scores = _arrays([(*row, covered.get(row[:5])) for row in rows])
     except sqlite3.IntegrityError:  # a row is there already, or breaks a rule: then it fails again below
         db.execute("ROLLBACK TO new_scores")
         condition, values = (
             "measure_id = ? AND response_id IN (SELECT value FROM json_each(?))",
             (measure, keys),
         )
-        before = list(_stored_rows(db, condition, values))
+        stored = list(_stored_rows(db, condition, values))
         db.executemany(_REPLACE_FAILED, rows)
-        unchanged = {row[:5] for row in before if row[7] != STATUSES.index("failed")}
+        unchanged = {row[:5] for row in stored if row[7] != STATUSES.index("failed")}
         put_evidence(db, {row[:5]: evidence.get(row[:5], ()) for row in rows if row[:5] not in unchanged})
-        after = _decoded(list(_stored_rows(db, condition, values)))
+        scores = _decoded(list(_stored_rows(db, condition, values)))
     db.execute("RELEASE new_scores")
-    _change(db, _sums(db, _decoded(before)), _sums(db, after))
+    _change(db, _sums(db, _decoded(stored)), _sums(db, scores))
 
 
 def delete_scores(db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()) -> None:
@@ -207,7 +207,8 @@ class RowSums:
             place[self._keys[place] != part.response_id] = len(self._keys) - 1
             keys = self._shared[place] + _linear(
                 measure_id=part.measure_id, pass_no=part.pass_no,
-                unit_id=self._units.of(part.unit_id), ballot_id=self._ballots.of(part.ballot_id),
+                unit_id=self._units.hashes_of(part.unit_id),
+                ballot_id=self._ballots.hashes_of(part.ballot_id),
             )  # fmt: skip
             state = part.status_id * 2 + part.has_position
             bits = (part.value + 0.0).view(np.uint64)  # SQLite keeps no sign of a zero
@@ -319,9 +320,9 @@ def _sums(db: sqlite3.Connection, scores: ScoreArrays) -> Checksums:
 
 def _names(db: sqlite3.Connection, name: str, text: str, keys: str | None = None) -> NameArrays:
     """The units or ballots of these keys, a JSON list, or all."""
-    where = "" if keys is None else f" WHERE {name}_id IN (SELECT value FROM json_each(?))"
+    condition = "" if keys is None else f" WHERE {name}_id IN (SELECT value FROM json_each(?))"
     rows = db.execute(
-        f"SELECT {name}_id, {name}, {text} FROM {name}s{where} ORDER BY {name}_id",
+        f"SELECT {name}_id, {name}, {text} FROM {name}s{condition} ORDER BY {name}_id",
         () if keys is None else (keys,),
     )
     with decoding(f"the name of a {name}"):
@@ -340,9 +341,9 @@ def _responses(db: sqlite3.Connection, keys: str | None = None) -> ResponseArray
     """The responses of these keys, a JSON list, or all."""
     import numpy as np
 
-    where = "" if keys is None else " WHERE response_id IN (SELECT value FROM json_each(?))"
+    condition = "" if keys is None else " WHERE response_id IN (SELECT value FROM json_each(?))"
     rows = db.execute(
-        f"SELECT {', '.join(ResponseArrays._fields)} FROM responses{where} ORDER BY response_id",
+        f"SELECT {', '.join(ResponseArrays._fields)} FROM responses{condition} ORDER BY response_id",
         () if keys is None else (keys,),
     )
     with decoding("the keys of an answer"):
@@ -350,17 +351,17 @@ def _responses(db: sqlite3.Connection, keys: str | None = None) -> ResponseArray
     return ResponseArrays(*np.ascontiguousarray(table.T))
 
 
-def _add(sums: Checksums, others: Checksums, sign: int = 1) -> None:
-    for group, checksum in others.items():
+def _add(sums: Checksums, addends: Checksums, sign: int = 1) -> None:
+    for group, checksum in addends.items():
         sums[group] = sums.get(group, Checksum()).plus(checksum, sign)
 
 
-def _change(db: sqlite3.Connection, before: Checksums, after: Checksums) -> None:
-    """Take the rows `before` out of the stored checksums, and put those `after` in."""
-    if before == after:
+def _change(db: sqlite3.Connection, old: Checksums, new: Checksums) -> None:
+    """Take the rows `old` out of the stored checksums, and put those `new` in."""
+    if old == new:
         return
-    delta = dict(after)
-    _add(delta, before, -1)
+    delta = dict(new)
+    _add(delta, old, -1)
     for key, change in delta.items():
         declared = declaration(db, key)
         if declared is None:

@@ -17,17 +17,17 @@ def comparisons(db: sqlite3.Connection) -> list[dict[str, Any]]:
 
     `made_at` is when each was made last with this result, `first_at` when it was made first.
     """
-    again: dict[str, str] = {}
+    repeat_times: dict[str, str] = {}
     findings = read.findings(db, "compare")
     with decoding("a comparison"):
         for event in read.events(db, AGAIN):
-            again[event["digest"]] = event["made_at"]
+            repeat_times[event["digest"]] = event["made_at"]
         latest = {finding["settings"].get("digest"): k for k, finding in enumerate(findings)}
     for k, finding in enumerate(findings):
         finding["first_at"] = finding["made_at"]
         digest = finding["settings"].get("digest")
-        if digest in again and latest[digest] == k:
-            finding["made_at"] = max(finding["made_at"], again[digest])
+        if digest in repeat_times and latest[digest] == k:
+            finding["made_at"] = max(finding["made_at"], repeat_times[digest])
     return sorted(findings, key=lambda finding: finding["made_at"])
 
 

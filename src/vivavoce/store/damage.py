@@ -12,10 +12,10 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.text import one_line, printable
 
 
-def damaged(path: Path, what: str) -> StoreError:
+def damaged(path: Path, detail: str) -> StoreError:
     """The sentence on damage: which file, what is wrong with it, and what to do."""
     return StoreError(
-        f"{path} is no readable run file ({display(what)}): it is damaged. Restore a copy, or give another "
+        f"{path} is no readable run file ({display(detail)}): it is damaged. Restore a copy, or give another "
         "path."
     )
 
@@ -32,9 +32,9 @@ def display(text: str, width: int = 120) -> str:
 class DamagedValue(StoreError):
     """A stored value that is not what was stored there. `RunFile` adds the path of the file."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"the run is damaged ({display(what)}): restore a copy.")
-        self.what = what
+    def __init__(self, subject: str) -> None:
+        super().__init__(f"the run is damaged ({display(subject)}): restore a copy.")
+        self.subject = subject
 
 
 _UNDECODED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -42,13 +42,13 @@ _POLARS = ("polars", "pyo3_runtime")  # by name, since a command that reads no t
 
 
 @contextmanager
-def decoding(what: str) -> Iterator[None]:
-    """Whatever fails while a stored value is decoded raises `DamagedValue`, with `what` in its sentence."""
+def decoding(subject: str) -> Iterator[None]:
+    """Whatever fails while a stored value is decoded raises `DamagedValue`; its sentence names `subject`."""
     try:
         yield
     except DamagedValue:
         raise
     except BaseException as error:  # a panic of Polars is no Exception
         if isinstance(error, _UNDECODED) or type(error).__module__.startswith(_POLARS):
-            raise DamagedValue(f"{what} cannot be read") from error
+            raise DamagedValue(f"{subject} cannot be read") from error
         raise

@@ -45,22 +45,22 @@ class EarlierTurns:
         """
         if item.follows is None:
             return item
-        turns = self._before(item, candidate, repeat)
+        turns = self._turns_before(item, candidate, repeat)
         if any(turn.text is None for turn in turns):
             return None
-        before = [
+        earlier = [
             message
             for turn in turns
             for message in (*turn.messages, Message("assistant", spoken(turn.text or "").text))
         ]
-        messages = (*before, *item.messages)
+        messages = (*earlier, *item.messages)
         return replace(item, messages=messages, question=thread(messages))
 
     def is_withheld(self, item: Item, candidate: str, repeat: int) -> bool:
         """Whether an earlier turn was withheld by a content filter, so that this one can never be asked."""
-        return any(turn.status == "filtered" for turn in self._before(item, candidate, repeat))
+        return any(turn.status == "filtered" for turn in self._turns_before(item, candidate, repeat))
 
-    def _before(self, item: Item, candidate: str, repeat: int) -> list[_Turn]:
+    def _turns_before(self, item: Item, candidate: str, repeat: int) -> list[_Turn]:
         """The turns before an item, the first one first."""
         turns: list[_Turn] = []
         visited: set[str] = set()

@@ -103,11 +103,11 @@ def check_response(db: sqlite3.Connection, item_hash: str, response: Response, s
         raise changed(db, f"{name} does not fit its hash")
 
 
-def changed(db: sqlite3.Connection, what: str) -> StoreError:
+def changed(db: sqlite3.Connection, detail: str) -> StoreError:
     """The error that says what of a run is not as vivavoce wrote it."""
     path = database_path(db)
     return StoreError(
-        f"{path or 'the run'}: {display(what, 300)}: {CHANGED} "
+        f"{path or 'the run'}: {display(detail, 300)}: {CHANGED} "
         f"`viva status {path or 'RUN'} --verify` lists all of it. Restore a copy, or give another path."
     )
 

@@ -50,7 +50,7 @@ def verify(db: sqlite3.Connection) -> list[Check]:
         except sqlite3.DatabaseError as error:  # the file is damaged where this check reads
             checks.append(_check(name, None, [f"SQLite says: {error}"]))
         except DamagedValue as error:
-            checks.append(_check(name, None, [error.what]))
+            checks.append(_check(name, None, [error.subject]))
     return checks
 
 
@@ -62,26 +62,26 @@ def check_texts(db: sqlite3.Connection) -> None:
             raise changed(db, f"{row.name} does not fit its hash")
 
 
-def refuse_damaged(db: sqlite3.Connection, what: str) -> None:
-    """Raise `StoreError`, which says that `what` was not done, unless the run is as it was written."""
+def refuse_damaged(db: sqlite3.Connection, consequence: str) -> None:
+    """Raise `StoreError`, which ends with the `consequence`, unless the run is as it was written."""
     wrong = [check for check in verify(db) if check.wrong]
     if wrong:
         path = database_path(db)
         hint = f" `viva status {path} --verify` lists what is wrong." if path else ""
-        raise StoreError(f"{damage(path, wrong)}{hint} {what}")
+        raise StoreError(f"{damage(path, wrong)}{hint} {consequence}")
 
 
 def damage(path: str, wrong: Iterable[Check]) -> str:
     """The sentences on checks that found something: what is wrong first, how much, and what to do."""
-    first, *others = wrong
-    n = first.wrong - 1 + sum(check.wrong for check in others)
-    what = f"{first.first[0]}{f', and {n} more' if n else ''}"
-    return f"{path or 'the run'} is not as vivavoce wrote it: {what}: {CHANGED} Restore a copy."
+    first, *further = wrong
+    n = first.wrong - 1 + sum(check.wrong for check in further)
+    detail = f"{first.first[0]}{f', and {n} more' if n else ''}"
+    return f"{path or 'the run'} is not as vivavoce wrote it: {detail}: {CHANGED} Restore a copy."
 
 
-def _check(name: str, checked: int | None, wrong: Iterable[str], of: str = "") -> Check:
+def _check(name: str, checked: int | None, wrong: Iterable[str], measure: str = "") -> Check:
     sentences = [display(sentence, 200) for sentence in wrong]
-    return Check(name, of, checked, len(sentences), tuple(islice(sentences, FIRST)))
+    return Check(name, measure, checked, len(sentences), tuple(islice(sentences, FIRST)))
 
 
 def _integrity(db: sqlite3.Connection) -> list[Check]:

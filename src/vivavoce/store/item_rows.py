@@ -83,7 +83,7 @@ def _with_stored(
         if not is_new:
             table, names = names_table(batch)
             rows = db.execute(table + _BY_NAME, (*names, benchmark))
-            stored = {(item, variant): _Stored(*rest) for item, variant, *rest in rows}
+            stored = {(item, variant): _Stored(*values) for item, variant, *values in rows}
         yield [(item, stored.get((item.item, item.variant))) for item in batch]
 
 
@@ -128,8 +128,8 @@ def put_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> 
     """
     names = ", ".join(f'"{name}"' for name in _ITEM)
     insert = f"INSERT INTO items ({names}) VALUES ({', '.join('?' * len(_ITEM))})"
-    (before,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
-    first = before + 1
+    (last_key,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
+    first = last_key + 1
     for batch in _with_stored(db, benchmark, items):
         current = [(item, old.key) for item, old in batch if old and old.key and old.hash == item.hash]
         _update_labels(db, current)
@@ -142,7 +142,7 @@ def put_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> 
         )
         db.executemany(insert, rows)
         first += len(new)
-    return int(before)
+    return int(last_key)
 
 
 def _item_fields(item: Item) -> tuple[object, ...]:

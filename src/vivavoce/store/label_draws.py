@@ -38,8 +38,8 @@ def put_label_draw(db: sqlite3.Connection, draw: LabelDraw) -> None:
     for item, probability in draw.probabilities.items():
         if not 0 < probability <= 1:
             raise ValueError(f"{item} was drawn with probability {probability}, which is not in (0, 1]")
-    if without := draw.items - draw.probabilities.keys():
-        raise ValueError(f"{min(without)} was drawn and has no probability")
+    if undrawn := draw.items - draw.probabilities.keys():
+        raise ValueError(f"{min(undrawn)} was drawn and has no probability")
     body = {
         "metric": draw.metric,
         "source": draw.source,
@@ -60,12 +60,12 @@ def read_label_draws(db: sqlite3.Connection) -> dict[str, LabelDraw]:
     for body in _bodies(db):
         with decoding("the draw of labels"):
             draw = _draw(body)
-        before = draws.get(draw.metric, LabelDraw(draw.metric, {}, frozenset(), draw.source))
-        sources = dict.fromkeys([*before.source.split(", "), draw.source])
+        earlier = draws.get(draw.metric, LabelDraw(draw.metric, {}, frozenset(), draw.source))
+        sources = dict.fromkeys([*earlier.source.split(", "), draw.source])
         draws[draw.metric] = LabelDraw(
             draw.metric,
-            {**before.probabilities, **draw.probabilities},
-            before.items | draw.items,
+            {**earlier.probabilities, **draw.probabilities},
+            earlier.items | draw.items,
             ", ".join(sources),
         )
     return draws

@@ -56,7 +56,7 @@ class Places(NamedTuple):
     numbers: "NDArray[np.uint32]"
 
     @classmethod
-    def of(cls, names: "pl.DataFrame", key: str) -> "Places":
+    def from_names(cls, names: "pl.DataFrame", key: str) -> "Places":
         """The places of names that `in_order` gave, under this key of theirs."""
         by_key = names.select(key, "number").sort(key)
         return cls(key, by_key[key].to_numpy(), by_key["number"].to_numpy())
@@ -69,8 +69,8 @@ class Places(NamedTuple):
         if not len(self.keys):
             return pl.Series(name, [None] * rows.height, dtype=pl.UInt32)
         keys = rows[self.key].to_numpy()
-        near = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        places, matches = pl.Series(name, self.numbers[near]), self.keys[near] == keys
+        places_near = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        places, matches = pl.Series(name, self.numbers[places_near]), self.keys[places_near] == keys
         return places if matches.all() else places.set(pl.Series(~matches), None)
 
 

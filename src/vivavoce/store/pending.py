@@ -125,13 +125,13 @@ def _lacks(metric: Demand, number: int) -> str:
 
 def pending(db: sqlite3.Connection, items: Mapping[int, Item], keys: Sequence[int]) -> Iterator[Pending]:
     """The responses of these keys, in their order."""
-    where = (
+    source = (
         "FROM json_each(:keys) k JOIN responses r ON r.response_id = k.value "
         "JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)"
     )
     for start in range(0, len(keys), _FETCHED):
-        some = json.dumps(list(keys[start : start + _FETCHED]))
-        yield from _responses_to(db, items, where, {"keys": some})
+        chunk = json.dumps(list(keys[start : start + _FETCHED]))
+        yield from _responses_to(db, items, source, {"keys": chunk})
 
 
 class ResponsePlace(NamedTuple):
@@ -188,13 +188,13 @@ def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> li
 
 
 def _responses_to(
-    db: sqlite3.Connection, items: Mapping[int, Item], where: str, values: Mapping[str, Any]
+    db: sqlite3.Connection, items: Mapping[int, Item], source: str, values: Mapping[str, Any]
 ) -> Iterator[Pending]:
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
         "iif(r.logprobs IS NULL, r.text, NULL), "
         f"{', '.join(f'r.{name}' for name in _SAID)}, {CONFIDENCE}, r.hash, "
-        f"(SELECT i.hash FROM items i WHERE i.item_id = r.item_id) {where} "
+        f"(SELECT i.hash FROM items i WHERE i.item_id = r.item_id) {source} "
         f"{_ORDER}"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)

@@ -53,11 +53,11 @@ def helped_answers(db: sqlite3.Connection) -> Iterator[tuple[str, str, str, str,
 def put_person_answer(db: sqlite3.Connection, item: int, response: Response) -> bool:
     """Store an answer, in the place of an earlier one; whether text or confidence differ from it."""
     place = response.benchmark, response.item, response.variant
-    before = person_answer(db, place, response.candidate, response.repeat)
-    if before and (before.text, before.confidence) == (response.text, response.meta.get("confidence")):
+    stored = person_answer(db, place, response.candidate, response.repeat)
+    if stored and (stored.text, stored.confidence) == (response.text, response.meta.get("confidence")):
         return False
-    if before:
-        _remove(db, place, response.candidate, response.repeat, before)
+    if stored:
+        _remove(db, place, response.candidate, response.repeat, stored)
     people = put_candidates(db, {response.candidate: "candidate"})
     put_responses(db, [response], items={(response.item, response.variant): item}, candidates=people)
     return True
@@ -65,19 +65,19 @@ def put_person_answer(db: sqlite3.Connection, item: int, response: Response) -> 
 
 def drop_person_answer(db: sqlite3.Connection, place: ItemKey, candidate: str, repeat: int) -> bool:
     """Take an answer back; whether there was one."""
-    before = person_answer(db, place, candidate, repeat)
-    if before:
-        _remove(db, place, candidate, repeat, before)
-    return before is not None
+    stored = person_answer(db, place, candidate, repeat)
+    if stored:
+        _remove(db, place, candidate, repeat, stored)
+    return stored is not None
 
 
 def _remove(
-    db: sqlite3.Connection, place: ItemKey, candidate: str, repeat: int, before: PersonAnswer
+    db: sqlite3.Connection, place: ItemKey, candidate: str, repeat: int, stored: PersonAnswer
 ) -> None:
-    delete_scores_of(db, before.key)
-    db.execute("DELETE FROM responses WHERE response_id = ?", (before.key,))
+    delete_scores_of(db, stored.key)
+    db.execute("DELETE FROM responses WHERE response_id = ?", (stored.key,))
     benchmark, item, variant = place
     body = {"benchmark": benchmark, "item": item, "variant": variant, "candidate": candidate,
-            "repeat": repeat, "text": before.text, "confidence": before.confidence,
-            "seconds": before.seconds}  # fmt: skip
+            "repeat": repeat, "text": stored.text, "confidence": stored.confidence,
+            "seconds": stored.seconds}  # fmt: skip
     put_event(db, KIND, body)

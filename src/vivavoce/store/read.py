@@ -196,9 +196,9 @@ def tokenisers(db: sqlite3.Connection, probe: str) -> dict[str, str | None]:
     return dict(rows.fetchall())
 
 
-def _json_field(what: str, column: str) -> str:
+def _json_field(path: str, column: str) -> str:
     """SQL for a value in the JSON of a probe's rows alone: a condition beside it may be tested too late."""
-    return f"CASE WHEN probe = ? AND status = 'ok' THEN json_extract({column}, '{what}') END"
+    return f"CASE WHEN probe = ? AND status = 'ok' THEN json_extract({column}, '{path}') END"
 
 
 class Benchmark(NamedTuple):
@@ -221,9 +221,9 @@ def benchmarks(db: sqlite3.Connection) -> list[Benchmark]:
 
 
 def _card(text: str) -> Card:
-    what = "the card of a benchmark"
-    body = stored_object(text, what)
-    with decoding(what):
+    subject = "the card of a benchmark"
+    body = stored_object(text, subject)
+    with decoding(subject):
         lists = {name: tuple(body.get(name, ())) for name in ("faults", "writers")}
         card = Card(**body | lists)
         texts = (getattr(card, f.name) for f in fields(Card) if f.name not in (*lists, "published"))
@@ -250,17 +250,17 @@ def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     rows = db.execute(
         "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY made_at, finding_id", (study,)
     )
-    what = f"a finding of {study}"
+    subject = f"a finding of {study}"
     return [
-        {"made_at": at, "settings": stored_object(settings, what), "rows": stored_rows(text, what)}
-        for at, settings, text in rows
+        {"made_at": made_at, "settings": stored_object(settings, subject), "rows": stored_rows(text, subject)}
+        for made_at, settings, text in rows
     ]
 
 
 def events(db: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
     """What happened to the run of this kind, oldest first: `made_at` and the event's own record."""
     rows = db.execute("SELECT made_at, body FROM events WHERE kind = ? ORDER BY made_at, event_id", (kind,))
-    return [{"made_at": at, **stored_object(body, f"the event {kind!r}")} for at, body in rows]
+    return [{"made_at": made_at, **stored_object(body, f"the event {kind!r}")} for made_at, body in rows]
 
 
 _JOURNALS = {
@@ -290,11 +290,11 @@ _LAST_MERGE = "SELECT coalesce(max(provenance_id), 0) FROM provenance WHERE verb
 
 
 def verb_records(
-    db: sqlite3.Connection, verb: str, what: str, *, since_merge: bool = False
+    db: sqlite3.Connection, verb: str, subject: str, *, since_merge: bool = False
 ) -> list[dict[str, Any]]:
     """The records of one verb with `made_at`, in the order in which this run got them: a merge adds its own.
 
-    With `since_merge` those that came after the last merge. `what` names a record where it is damaged.
+    With `since_merge` those that came after the last merge. `subject` names a record where it is damaged.
     """
     first = f"({_LAST_MERGE})" if since_merge else "0"
     rows = db.execute(
@@ -302,7 +302,7 @@ def verb_records(
         "ORDER BY provenance_id",
         (verb,),
     )
-    return [{**stored_object(body, what), "made_at": at} for at, body in rows]
+    return [{**stored_object(body, subject), "made_at": made_at} for made_at, body in rows]
 
 
 def provenance_times(db: sqlite3.Connection) -> tuple[str, str]:
@@ -320,17 +320,17 @@ def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
     rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")
     return [
-        {"made_at": at, "verb": verb, **_provenance_record(body, f"the provenance of {verb}")}
-        for at, verb, body in rows
+        {"made_at": made_at, "verb": verb, **_provenance_record(body, f"the provenance of {verb}")}
+        for made_at, verb, body in rows
     ]
 
 
-def _provenance_record(text: str, what: str) -> dict[str, Any]:
-    record: dict[str, Any] = stored_object(text, what)
+def _provenance_record(text: str, subject: str) -> dict[str, Any]:
+    record: dict[str, Any] = stored_object(text, subject)
     record.setdefault("changed", 0)
-    with decoding(what):
-        counts = [to[name] for to in record.get("sent") or () for name in ("requests", "characters")]
-        endpoints = [to["endpoint"] for to in record.get("sent") or ()]
+    with decoding(subject):
+        counts = [use[name] for use in record.get("sent") or () for name in ("requests", "characters")]
+        endpoints = [use["endpoint"] for use in record.get("sent") or ()]
         if not all(isinstance(n, int) for n in (record["changed"], *counts)):
             raise TypeError("a count is a whole number")
         if not all(isinstance(endpoint, str) for endpoint in endpoints):

@@ -17,12 +17,13 @@ def redaction(db: sqlite3.Connection, schema: str = "main") -> str | None:
     return row and str(row[0])
 
 
-def refuse_redacted(db: sqlite3.Connection, what: str, schema: str = "main") -> None:
-    """Raise `InputError`, which says that `what` needs texts, for a redacted run."""
+def refuse_redacted(db: sqlite3.Connection, consequence: str, schema: str = "main") -> None:
+    """Raise `InputError` for a redacted run: without texts there is this `consequence`."""
     if redaction(db, schema) is not None:
         raise InputError(
-            f"{database_path(db, schema) or 'this run'} is a redacted copy: its texts are gone, and {what}. "
-            "Use the run that it was made of. Its figures can be read, compared and reported as ever."
+            f"{database_path(db, schema) or 'this run'} is a redacted copy: its texts are gone, and "
+            f"{consequence}. Use the run that it was made of. Its figures can be read, compared and reported "
+            "as ever."
         )
 
 

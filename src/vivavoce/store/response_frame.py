@@ -63,8 +63,8 @@ def responses(
         "edit",
     )
     chosen = None if items is None else _keys_of(named_items, items)
-    where = _condition(probed, edited, chosen)
-    rows = _numbered_rows(db, (named_items, people, edits), columns, derived, where)
+    condition = _condition(probed, edited, chosen)
+    rows = _numbered_rows(db, (named_items, people, edits), columns, derived, condition)
     if "group" in columns:
         named_items = with_cases(db, named_items)
     with decoding("an answer"):
@@ -119,12 +119,12 @@ def _numbered_rows(
     names: "Sequence[pl.DataFrame]",
     columns: Sequence[str],
     derived: "Mapping[str, pl.Expr]",
-    where: tuple[str, list[str]],
+    selection: tuple[str, list[str]],
 ) -> "pl.DataFrame":
     """The responses with the places of items, candidates and edits for their keys."""
     import polars as pl
 
-    kinds, fields, (condition, values) = schema(RESPONSES), _fields(columns, derived), where
+    kinds, fields, (condition, values) = schema(RESPONSES), _fields(columns, derived), selection
     selected = ["iif(logprobs IS NULL, text, NULL) AS text" if name == "text" else name for name in fields]
     parts = frame_parts(
         db,
@@ -132,7 +132,7 @@ def _numbered_rows(
         pl.Schema(dict.fromkeys(_KEYS, pl.Int64()) | {name: kinds[name] for name in fields}),
         values,
     )
-    places = [Places.of(frame, key) for frame, key in zip(names, _KEYS, strict=True)]
+    places = [Places.from_names(frame, key) for frame, key in zip(names, _KEYS, strict=True)]
     # What an expression is made of is dropped with its part, unless it was asked for itself.
     remaining = [name for name in fields if name == "repeat" or name in columns]
     numbers = dict.fromkeys(_PLACES, pl.UInt32()) | {name: kinds[name] for name in remaining}

@@ -32,8 +32,8 @@ def newest_words(db: sqlite3.Connection, place: ItemKey, rater: str) -> dict[str
 
 def put_words(db: sqlite3.Connection, place: ItemKey, rater: str, words: Mapping[str, str]) -> bool:
     """Note what a rater writes of an item now, by kind of event; whether it differs from before."""
-    before = newest_words(db, place, rater)
-    changed = [kind for kind in KINDS.values() if words.get(kind, "") != before.get(kind, "")]
+    stored = newest_words(db, place, rater)
+    changed = [kind for kind in KINDS.values() if words.get(kind, "") != stored.get(kind, "")]
     for kind in changed:
         benchmark, item, variant = place
         body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": rater,

@@ -124,8 +124,10 @@ def _number(db: sqlite3.Connection, sql: str) -> int:
 
 
 def _measure_counts(db: sqlite3.Connection, outdated: int) -> tuple[MeasureCount, ...]:
-    where = f"WHERE response_id IN (SELECT response_id FROM responses WHERE {_CURRENT})" if outdated else ""
+    condition = (
+        f"WHERE response_id IN (SELECT response_id FROM responses WHERE {_CURRENT})" if outdated else ""
+    )
     columns = ", ".join(f"sum(status_id = {key})" for key in range(len(STATUSES)))
-    rows = db.execute(f"SELECT measure_id, {columns} FROM scores {where} GROUP BY measure_id")
+    rows = db.execute(f"SELECT measure_id, {columns} FROM scores {condition} GROUP BY measure_id")
     counts = {key: dict(zip(STATUSES, numbers, strict=True)) for key, *numbers in rows}
     return tuple(MeasureCount(keyed.measure, counts.get(keyed.key, {})) for keyed in measures(db))

@@ -301,7 +301,7 @@ class RunFile:
                 raise sentence from error
             raise
         except DamagedValue as error:
-            raise damaged(self.path, error.what) from error
+            raise damaged(self.path, error.subject) from error
         except UnicodeEncodeError as error:
             raise StoreError(
                 f"nothing of this step was written to {path}: {error.object!r:.80} holds half of a surrogate "

@@ -151,12 +151,12 @@ def differences(
     }
     for group in sorted({*stored, *sums}):
         checksum, declared = stored.get(group, (None, None))
-        what = _difference(checksum, sums.get(group, Checksum()), details=details)
-        if not what and declared != declaration(db, group):
-            what = "the measure's declaration or the candidate's name was changed"
-        if what:
+        detail = _difference(checksum, sums.get(group, Checksum()), details=details)
+        if not detail and declared != declaration(db, group):
+            detail = "the measure's declaration or the candidate's name was changed"
+        if detail:
             name = db.execute("SELECT candidate FROM candidates WHERE candidate_id = ?", group[1:]).fetchone()
-            yield Difference(group[0], f"the scores of {name[0] if name else 'no candidate'}: {what}")
+            yield Difference(group[0], f"the scores of {name[0] if name else 'no candidate'}: {detail}")
 
 
 def _stored_checksums(

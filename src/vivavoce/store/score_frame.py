@@ -88,9 +88,9 @@ def _read_names(
         pl.Schema(dict.fromkeys(_RESPONSE, pl.Int64)),
     )
     refuse_nulls(answers, *answers.columns)
-    some = "" if candidates is None else f" WHERE candidate {_IN}"
+    condition = "" if candidates is None else f" WHERE candidate {_IN}"
     people = keyed_names(
-        db, f"SELECT candidate_id, candidate, role FROM candidates{some}",
+        db, f"SELECT candidate_id, candidate, role FROM candidates{condition}",
         "candidate_id", "candidate", "role",
         values=[] if candidates is None else [json.dumps(list(candidates))],
     )  # fmt: skip
@@ -119,7 +119,9 @@ def _read_names(
     responses = answers
     del answers
     for frame, place in ((items, "of_item"), (people, "of_candidate"), (edits, "of_edit")):
-        responses = responses.with_columns(Places.of(frame, frame.columns[1]).series(place, responses))
+        responses = responses.with_columns(
+            Places.from_names(frame, frame.columns[1]).series(place, responses)
+        )
     names = _Names(
         responses=in_order(
             responses.select("response_id", "repeat", *_PLACES).drop_nulls(),
@@ -177,10 +179,10 @@ def _numbered_rows(
         values,
     )  # fmt: skip
     places = {
-        "of_response": Places.of(names.responses, "response_id"),
-        "of_measure": Places.of(names.measures, "measure_id"),
-        "of_unit": Places.of(names.units, "unit_id"),
-        "of_ballot": Places.of(names.ballots, "ballot_id"),
+        "of_response": Places.from_names(names.responses, "response_id"),
+        "of_measure": Places.from_names(names.measures, "measure_id"),
+        "of_unit": Places.from_names(names.units, "unit_id"),
+        "of_ballot": Places.from_names(names.ballots, "ballot_id"),
     }
     numbered = ColumnParts(_numbered_schema(extra))
     for part in parts:
@@ -244,11 +246,11 @@ def _named(rows: "pl.DataFrame", names: _Names, *, details: bool, unit_texts: bo
     )
     named = {name: (frame[name], place) for frame, place, columns in sources for name in columns}
     named["status"] = (pl.Series(STATUSES, dtype=pl.String), rows["status_id"])
-    same = ("value", "pass_no", "position", *(_DETAILS if details else ()))
-    columns = chain(((name, rows[name]) for name in same), [("repeat", of_response("repeat"))])
-    more = ("measure_id", "category", "format", *weight, *_DETAILS) if details else ()
+    of_score = ("value", "pass_no", "position", *(_DETAILS if details else ()))
+    columns = chain(((name, rows[name]) for name in of_score), [("repeat", of_response("repeat"))])
+    further = ("measure_id", "category", "format", *weight, *_DETAILS) if details else ()
     of_unit = ("text", "unit_weight") if unit_texts else ()
-    return frame_of(columns, named).select(*SCORES, *more, *of_unit)
+    return frame_of(columns, named).select(*SCORES, *further, *of_unit)
 
 
 def _weighted(db: sqlite3.Connection) -> bool:

@@ -35,29 +35,29 @@ def check_small_tables(db: sqlite3.Connection) -> None:
             raise DamagedValue(f"{table}s: its first row is another")
 
 
-def stored_object(text: str, what: str) -> dict[str, Any]:
+def stored_object(text: str, subject: str) -> dict[str, Any]:
     """A stored JSON object. Raises `DamagedValue`."""
-    value: dict[str, Any] = _typed(text, what, dict)
+    value: dict[str, Any] = _typed(text, subject, dict)
     return value
 
 
-def stored_list(text: str, what: str) -> list[Any]:
+def stored_list(text: str, subject: str) -> list[Any]:
     """A stored JSON list. Raises `DamagedValue`."""
-    value: list[Any] = _typed(text, what, list)
+    value: list[Any] = _typed(text, subject, list)
     return value
 
 
-def stored_rows(text: str, what: str) -> list[dict[str, Any]]:
+def stored_rows(text: str, subject: str) -> list[dict[str, Any]]:
     """A stored JSON list of objects. Raises `DamagedValue`."""
-    rows = stored_list(text, what)
-    with decoding(what):
+    rows = stored_list(text, subject)
+    with decoding(subject):
         if not all(isinstance(row, dict) for row in rows):
             raise ValueError("a row is no object")
     return rows
 
 
-def _typed(text: str, what: str, kind: type) -> Any:
-    with decoding(what):
+def _typed(text: str, subject: str, kind: type) -> Any:
+    with decoding(subject):
         value = json.loads(text, parse_constant=_refuse_constant)
         if not isinstance(value, kind):
             raise ValueError(f"it is no JSON of that kind: {value!r:.40}")

@@ -71,14 +71,14 @@ def check_unopened(path: Path, check: Check) -> None:
     Raises what the check raises. Where another process writes at this moment, the check is left to the
     connection that is opened next.
     """
-    before = _state(path)
+    state = _state(path)
     try:
         _check_as_it_lies(path, check)
     except (StoreError, sqlite3.DatabaseError) as error:
-        if before == _state(path) and not _is_locked(error):
+        if state == _state(path) and not _is_locked(error):
             raise
     except OSError as error:
-        if before == _state(path):
+        if state == _state(path):
             raise StoreError(f"cannot read {path}: {error.strerror or error}.") from error
 
 

@@ -11,8 +11,8 @@ _QUERIES = {
 }
 
 
-def unchecked_names(path: Path, kind: Literal["candidate", "metric"], most: int) -> list[str]:
-    """The candidates or metrics of the run at a path, `most` at most: they may be a stranger's texts.
+def unchecked_names(path: Path, kind: Literal["candidate", "metric"], limit: int) -> list[str]:
+    """The candidates or metrics of the run at a path, `limit` at most: they may be a stranger's texts.
 
     Raises what SQLite raises where the file is no run, or is busy for longer than a fifth of a second.
     """
@@ -22,4 +22,4 @@ def unchecked_names(path: Path, kind: Literal["candidate", "metric"], most: int)
     address = f"{path.as_uri()}?mode=ro{'' if live else '&immutable=1'}"
     with closing(sqlite3.connect(address, uri=True, timeout=0.2)) as db:
         db.execute("PRAGMA trusted_schema = OFF")  # a stranger's view may run no function
-        return [str(name) for (name,) in db.execute(_QUERIES[kind], (most,))]
+        return [str(name) for (name,) in db.execute(_QUERIES[kind], (limit,))]

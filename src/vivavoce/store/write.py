@@ -185,16 +185,16 @@ def _edit_of(db: sqlite3.Connection, edits: dict[str, int], response: Response) 
 
 def _is_unchanged(response: Response, present: Sequence[Any]) -> bool:
     """Whether the response that is there says the same, or the new one failed."""
-    same = (response.status, stored_text(response), response.logprobs)
-    return response.status == "failed" or (*present[1:3], present[4]) == same
+    content = (response.status, stored_text(response), response.logprobs)
+    return response.status == "failed" or (*present[1:3], present[4]) == content
 
 
 def _refuse_other_confidence(response: Response, stored: object) -> None:
     confidence = response.meta.get("confidence")
     if confidence is not None and confidence != stored:
-        where = f"{response.candidate}, {response.item} (repeat {response.repeat})"
+        place = f"{response.candidate}, {response.item} (repeat {response.repeat})"
         raise InputError(
-            f"{where}: stored {'without' if stored is None else 'with another'} confidence already, "
+            f"{place}: stored {'without' if stored is None else 'with another'} confidence already, "
             "and answers are kept as they came: import the file into a new run."
         )
 

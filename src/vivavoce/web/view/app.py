@@ -151,7 +151,7 @@ def _compare_page(request: Request) -> Response:
         pair = _pair(db, request)
         item = item_record(db, pair[0].item_id)
         scores = [score_records(db, answer.response_id) for answer in pair]
-        previous, following = next_pair(db, pair, back=True), next_pair(db, pair, back=False)
+        previous, following = next_pair(db, pair, backwards=True), next_pair(db, pair, backwards=False)
         size = run_size(db)
     texts = [(answer.text or "")[:LONGEST_TEXT] for answer in pair]
     sides = list(zip(pair, differing_words(texts[0], texts[1]), scores, strict=True))
