@@ -2,10 +2,12 @@
 
 20 candidates answer rows / 100 questions (two to a case) five times each. A step is a process of its own, so
 peaks are the step's, interpreter and libraries included. With several sizes the seconds of each step are set
-beside those at the first. `scoring` scores sentences by six metrics at several
-sizes: the slope of log CPU against log answers is 1 where the cost of an answer stays the same.
+beside those at the first. `scoring` scores sentences by six metrics at several sizes: the slope of log CPU
+against log answers is 1 where the cost of an answer stays the same. `merging` joins 8 shards, whose answers
+have a call and a score each, at several sizes, with the same slope.
 
-Usage: python bench/scale.py [rows …], or python bench/scale.py scoring [answers …]
+Usage: python bench/scale.py [rows …], or python bench/scale.py scoring [answers …], or
+python bench/scale.py merging [scores …]
 """
 
 import json
@@ -43,6 +45,7 @@ BATCH = 100_000
 METRICS = ("token_f1", "exact", "rouge(n=1)", "rouge(n=L)", "bleu", "chrf")
 SIZES, FURTHER_WORDS = (50_000, 100_000, 200_000), 20
 SLOPE, SCORING_MIB, ROW_US = 1.1, 400, 40
+SHARDS, MERGED_SIZES = 8, (100_000, 1_000_000)
 
 
 @viva.metric(METRIC)
@@ -150,6 +153,37 @@ def beside(run: viva.Run) -> list[float]:
 
 def all_against_one(run: viva.Run) -> int:
     return len(run.compare(*[f"m{c:02}" for c in range(CANDIDATES)], metric=METRIC).rows)
+
+
+def make_shards(folder: Path, rows: int) -> int:
+    """An exam and runs of its shards, each with as many items; not timed."""
+    n = make(folder, rows)
+    with (folder / "answers.jsonl").open() as lines:
+        for path in shard_paths(folder):
+            answers = folder / "shard.jsonl"
+            answers.write_text("".join(islice(lines, math.ceil(n / SHARDS))))
+            run = viva.open(path)
+            run.import_answers(answers, benchmark=f"jsonl(path='{folder / 'exam.jsonl'}')")
+            write(run)
+            with run.file.writing() as db:
+                db.execute(
+                    "INSERT INTO calls (key, model, endpoint, repeat, kind, purpose, status, attempts, "
+                    "seconds, response_id) SELECT item, candidate, 'bench', repeat, 'generate', 'collect', "
+                    "'ok', 1, 0.5, response_id FROM responses JOIN items USING (item_id) "
+                    "JOIN candidates USING (candidate_id)"
+                )
+    return n
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    return [folder / f"shard-{number}.viva" for number in range(1, SHARDS + 1)]
+
+
+def merge_shards(folder: Path) -> None:
+    """Join the shards into a run where none lies yet."""
+    merged = viva.open(folder / "all.viva").merge(*shard_paths(folder))
+    if not all(shard.responses == shard.scores == shard.calls > 0 for shard in merged):
+        raise ValueError(f"not everything came: {merged}")
 
 
 STEPS: dict[str, Callable[[Path], object]] = {
@@ -305,6 +339,26 @@ def scoring(sizes: Sequence[int]) -> None:
     )
 
 
+def merging(sizes: Sequence[int]) -> None:
+    """The cost of merging shards at each size, and the slope."""
+    print(f"{SHARDS} shards, a call and a score for each answer\n")
+    print(f"{'scores':>9} {'s CPU':>7} {'us a score':>11} {'peak MiB':>9} {'file MiB':>9}")
+    seconds: dict[int, float] = {}
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as temporary:
+            n = child("make shards", temporary, str(size))
+            cost = child("merge", temporary)
+            mib = (Path(temporary) / "all.viva").stat().st_size / 2**20
+        seconds[n] = cost["cpu"]
+        microseconds = 1e6 * cost["cpu"] / n
+        print(f"{n:9,} {cost['cpu']:7.1f} {microseconds:11.0f} {cost['mib']:9,.0f} {mib:9,.0f}", flush=True)
+    if len(seconds) > 1:
+        logs = [[math.log(value) for value in values] for values in (seconds, seconds.values())]
+        slope = statistics.linear_regression(*logs).slope
+        print(f"\nslope of log CPU against log scores: {slope:.2f}")
+        print(f"budget: slope {SLOPE}: {'kept' if slope <= SLOPE else 'missed'}")
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["step", name, folder]:
@@ -315,6 +369,12 @@ if __name__ == "__main__":
             print(make(Path(folder), *map(int, numbers)))
         case ["scoring", *sizes]:
             scoring([int(size) for size in sizes] or SIZES)
+        case ["merging", *sizes]:
+            merging([int(size) for size in sizes] or MERGED_SIZES)
+        case ["make shards", folder, rows]:
+            print(make_shards(Path(folder), int(rows)))
+        case ["merge", folder]:
+            print(measured(lambda: merge_shards(Path(folder))))
         case ["beside", folder]:
             print(json.dumps(beside(viva.open(Path(folder) / "run.viva"))))
         case arguments:

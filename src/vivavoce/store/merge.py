@@ -2,10 +2,14 @@
 
 Everything is SQL over the two files. First the maps from their keys to ours are made, then whatever the
 two hold under one key is compared, then what is new is copied.
+
+Tables that grow with the answers are joined by CROSS JOIN, whose order SQLite keeps: one is read row by row
+and the others are searched by their keys. SQLite knows no table's size here, and of its own choice read all
+scores of one file for each score of the other.
 """
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
@@ -56,11 +60,12 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
             _refuse(db, source, *query)
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
-        db.execute(f"CREATE TEMP TABLE repeats_before AS {_REPEATS}")
-        for statement in _DIMENSIONS:
+        for statement in (*_REPEATS_BEFORE, *_DIMENSIONS):
             db.execute(statement)
         for conflict in _OTHER_CONTENT:
             _refuse(db, source, *conflict)
+        for statement in _FAILED_HERE:
+            db.execute(statement)
         delete_scores(db, _UNMARKED)
         replaced = db.execute(_MENDED).rowcount
         for statement in _FACTS:
@@ -82,11 +87,18 @@ _REPEATS = (
     "GROUP BY item_id, candidate_id, edit_id"
 )
 """How many repeats of an answer have arrived here."""
+_REPEATS_BEFORE = (
+    "CREATE TEMP TABLE repeats_before (item_id INTEGER, candidate_id INTEGER, edit_id INTEGER, n INTEGER, "
+    "PRIMARY KEY (item_id, candidate_id, edit_id)) WITHOUT ROWID",
+    f"INSERT INTO temp.repeats_before {_REPEATS}",
+)
 _OUTDATED = f"""
-    measure_id IN (SELECT measure_id FROM main.measures JOIN temp.by_repeats USING (signature))
+    measure_id IN (SELECT measure_id FROM main.measures WHERE signature IN temp.by_repeats)
     AND response_id IN (
-        SELECT response_id FROM main.responses JOIN ({_REPEATS}) a USING (item_id, candidate_id, edit_id)
-        JOIN temp.repeats_before b USING (item_id, candidate_id, edit_id) WHERE a.n != b.n)
+        SELECT r.response_id FROM ({_REPEATS}) a CROSS JOIN temp.repeats_before b
+            ON (b.item_id, b.candidate_id, b.edit_id) = (a.item_id, a.candidate_id, a.edit_id) AND b.n != a.n
+        CROSS JOIN main.responses r
+            ON (r.item_id, r.candidate_id, r.edit_id) = (a.item_id, a.candidate_id, a.edit_id))
 """
 
 
@@ -103,29 +115,37 @@ def _refuse(db: sqlite3.Connection, source: RunFile, name: str, condition: str, 
 
 
 _SAME_ITEM = """
-    FROM theirs.items ti JOIN theirs.benchmarks tb USING (benchmark_id)
-         JOIN main.benchmarks b ON b.benchmark = tb.benchmark
-         JOIN main.items i ON (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant)
+    FROM theirs.items ti CROSS JOIN theirs.benchmarks tb USING (benchmark_id)
+         CROSS JOIN main.benchmarks b ON b.benchmark = tb.benchmark CROSS JOIN main.items i
+         ON (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant)
     WHERE ti.current = 1 AND i.current = 1
 """
 _SAME_MEASURE = """
     FROM theirs.measures tm
-         JOIN main.measures m USING (signature, criterion, rater)
+         CROSS JOIN main.measures m USING (signature, criterion, rater)
 """
-_SAME_RESPONSE = """
-    FROM theirs.responses tr JOIN temp.item_map im ON im.theirs = tr.item_id
-         JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
-         JOIN temp.edit_map em ON em.theirs = tr.edit_id JOIN main.responses r
-           ON (r.item_id, r.candidate_id, r.repeat, r.edit_id) = (im.ours, cm.ours, tr.repeat, em.ours)
+_THEIR_RESPONSE = """
+    FROM temp.item_map im CROSS JOIN theirs.responses tr ON tr.item_id = im.theirs
+         CROSS JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
+         CROSS JOIN temp.edit_map em ON em.theirs = tr.edit_id
+"""
+_SAME_RESPONSE = f"""
+    {_THEIR_RESPONSE} CROSS JOIN main.responses r
+    ON (r.item_id, r.candidate_id, r.repeat, r.edit_id) = (im.ours, cm.ours, tr.repeat, em.ours)
+"""
+_MAPPED_RESPONSE = """
+    FROM temp.response_map rm CROSS JOIN theirs.responses tr ON tr.response_id = rm.theirs
+         CROSS JOIN main.responses r ON r.response_id = rm.ours
 """
 _SAME_SCORE = """
-    FROM theirs.scores ts JOIN temp.measure_map mm ON mm.theirs = ts.measure_id
-         JOIN temp.response_map rm ON rm.theirs = ts.response_id
-         JOIN temp.unit_map um ON um.theirs = ts.unit_id JOIN temp.ballot_map lm ON lm.theirs = ts.ballot_id
+    FROM theirs.scores ts CROSS JOIN temp.measure_map mm ON mm.theirs = ts.measure_id
+         CROSS JOIN temp.response_map rm ON rm.theirs = ts.response_id
+         CROSS JOIN temp.unit_map um ON um.theirs = ts.unit_id
+         CROSS JOIN temp.ballot_map lm ON lm.theirs = ts.ballot_id
 """
 _OUR_SCORE = """
-         JOIN main.scores s ON (s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no)
-                             = (mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)
+         CROSS JOIN main.scores s ON (s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no)
+                                   = (mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)
 """
 _STRATA = (
     "(SELECT benchmark, category, min(weight) AS weight FROM {0}.items "
@@ -225,31 +245,60 @@ _OTHER_CONTENT = (
     ),
     (
         "c.candidate, i.item, r.repeat",
-        f"{_SAME_RESPONSE} JOIN main.candidates c ON c.candidate_id = r.candidate_id JOIN main.items i "
-        "ON i.item_id = r.item_id WHERE r.status != 'failed' AND tr.status != 'failed' "
+        f"{_SAME_RESPONSE} CROSS JOIN main.candidates c ON c.candidate_id = r.candidate_id "
+        "CROSS JOIN main.items i ON i.item_id = r.item_id "
+        "WHERE r.status != 'failed' AND tr.status != 'failed' "
         "AND (r.status, r.text, r.logprobs) IS NOT (tr.status, tr.text, tr.logprobs)",
         "{0} has another answer to {1} (repeat {2}) there.",
     ),
     (
         "m.metric, i.item, c.candidate",
-        f"{_SAME_SCORE} {_OUR_SCORE} JOIN main.measures m ON m.measure_id = s.measure_id "
-        "JOIN main.responses r ON r.response_id = s.response_id JOIN main.items i ON i.item_id = r.item_id "
-        "JOIN main.candidates c ON c.candidate_id = r.candidate_id "
+        f"{_SAME_SCORE} {_OUR_SCORE} CROSS JOIN main.measures m ON m.measure_id = s.measure_id "
+        "CROSS JOIN main.responses r ON r.response_id = s.response_id "
+        "CROSS JOIN main.items i ON i.item_id = r.item_id "
+        "CROSS JOIN main.candidates c ON c.candidate_id = r.candidate_id "
         "WHERE s.status_id != 3 AND ts.status_id != 3 "
         "AND (s.status_id, s.value) IS NOT (ts.status_id, ts.value) "
-        "AND m.signature NOT IN (SELECT signature FROM temp.by_repeats)",
+        "AND m.signature NOT IN (SELECT signature FROM temp.by_repeats) "
+        "ORDER BY s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no",
         "{0} has another mark for {1} of {2} there.",
     ),
 )
 
 
-def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]:
-    """Copy the rows of a small table that are not here yet, and map their keys to ours by name."""
+def _map(key: str, pairs: str) -> tuple[str, str]:
+    """Make the map from their keys to ours, of the pairs that a query selects; it is searched by theirs."""
+    return (
+        f"CREATE TEMP TABLE {key}_map (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)",
+        f"INSERT INTO temp.{key}_map SELECT {pairs}",
+    )
+
+
+def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, ...]:
+    """Copy the rows of a table of names that are not here yet, and map their keys to ours by name."""
     return (
         f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} WHERE true "
         "ON CONFLICT DO NOTHING",
-        f"CREATE TEMP TABLE {key}_map AS SELECT t.{key}_id AS theirs, o.{key}_id AS ours "
-        f"FROM theirs.{table} t JOIN main.{table} o USING ({name})",
+        *_map(
+            key,
+            f"t.{key}_id, o.{key}_id FROM theirs.{table} t CROSS JOIN main.{table} o USING ({name})",
+        ),
+    )
+
+
+def _new_rows(table: str, columns: Sequence[str], key: Sequence[str], values: str = "") -> tuple[str, ...]:
+    """Copy the rows of a journal, in their order, but for those whose key, never null, is here already.
+
+    `values` are SQL for the columns where they are not copied as they are. Journals have no index by which
+    a row could be looked up, and a NOT IN over several columns would read them all for each new row.
+    """
+    ours, theirs = (", ".join(f"{alias}.{name}" for name in key) for alias in "ot")
+    return (
+        f"CREATE TEMP TABLE our_{table} AS SELECT {', '.join(key)} FROM main.{table}",
+        f"CREATE INDEX temp.our_{table}_key ON our_{table} ({', '.join(key)})",
+        f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {values or ', '.join(columns)} "
+        f"FROM theirs.{table} t WHERE NOT EXISTS "
+        f"(SELECT 1 FROM temp.our_{table} o WHERE ({ours}) = ({theirs}))",
     )
 
 
@@ -282,7 +331,8 @@ _DIMENSIONS = (
     "JOIN main.benchmarks b ON b.benchmark = tb.benchmark WHERE ti.current = 1 AND NOT EXISTS (SELECT 1 "
     "FROM main.items i WHERE (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant) "
     "AND i.current = 1)",
-    f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM}",
+    f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM} "
+    "ORDER BY ti.benchmark_id, ti.item, ti.variant",
     *_dimension("candidates", "candidate", "candidate, role", "candidate"),
     *_dimension("edits", "edit", "edit, probe", "edit, probe"),
     *_dimension("units", "unit", "unit, text, weight", "unit, text"),
@@ -294,22 +344,30 @@ _DIMENSIONS = (
         f"metric, signature, criterion, rater, {', '.join(_DECLARED)}",
         "signature, criterion, rater",
     ),
-    "CREATE TEMP TABLE response_map AS SELECT tr.response_id AS theirs, r.response_id AS ours "
-    f"{_SAME_RESPONSE}",
+    *_map("response", f"tr.response_id, r.response_id {_SAME_RESPONSE}"),
 )
 _THEIR_ANSWER = ", ".join(f"tr.{c}" for c in ANSWER)
-_FAILED_HERE = f"(SELECT r.response_id {_SAME_RESPONSE} WHERE r.status = 'failed' AND tr.status != 'failed')"
+_FAILED_HERE = (
+    "CREATE TEMP TABLE failed_here (ours INTEGER PRIMARY KEY, theirs INTEGER NOT NULL)",
+    f"INSERT INTO temp.failed_here SELECT rm.ours, rm.theirs {_MAPPED_RESPONSE} "
+    "WHERE r.status = 'failed' AND tr.status != 'failed'",
+)
+"""Our failed answers and what takes their place."""
 # Marks of an answer that had failed say nothing about the one that takes its place.
-_UNMARKED = f"response_id IN {_FAILED_HERE}"
+_UNMARKED = """
+    measure_id IN (SELECT measure_id FROM main.measures)
+    AND response_id IN (SELECT ours FROM temp.failed_here)
+"""
 _MENDED = f"""
     UPDATE main.responses AS o SET ({", ".join(ANSWER)}) =
-        (SELECT {_THEIR_ANSWER} {_SAME_RESPONSE} WHERE r.response_id = o.response_id)
-    WHERE o.response_id IN {_FAILED_HERE}
+        (SELECT {_THEIR_ANSWER} FROM temp.failed_here f CROSS JOIN theirs.responses tr
+         ON tr.response_id = f.theirs WHERE f.ours = o.response_id)
+    WHERE o.response_id IN (SELECT ours FROM temp.failed_here)
 """
 _SCORE = ("position", "value", "status_id", "parts", "note")
 _CALL = (
-    "made_at, key, model, endpoint, repeat, kind, purpose, status, attempts, seconds, input_tokens, "
-    "output_tokens, cost, error, reply"
+    *("made_at", "key", "model", "endpoint", "repeat", "kind", "purpose", "status", "attempts", "seconds"),
+    *("input_tokens", "output_tokens", "cost", "error", "reply"),
 )
 _KEY = "(measure_id, response_id, unit_id, ballot_id, pass_no)"
 _OUR_KEY = "(mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)"
@@ -318,18 +376,15 @@ _EVIDENCE_MOVES = f"""
     SELECT mm.ours AS measure_id, rm.ours AS response_id, um.ours AS unit_id, lm.ours AS ballot_id,
            ts.pass_no, ts.place, pm.ours AS passage_id, ts.bearing
     {_SAME_SCORE.replace("theirs.scores ts", "theirs.evidence ts")}
-         JOIN temp.passage_map pm ON pm.theirs = ts.passage_id
+         CROSS JOIN temp.passage_map pm ON pm.theirs = ts.passage_id
     WHERE NOT EXISTS (SELECT 1 FROM main.scores WHERE {_KEY} = {_OUR_KEY} AND status_id != 3)
 """
 """What scores rest on that are new here, or take the place of a failed one."""
 _FACTS = (
     f"""
     INSERT INTO main.responses (item_id, candidate_id, repeat, edit_id, {", ".join(ANSWER)})
-    SELECT im.ours, cm.ours, tr.repeat, em.ours, {_THEIR_ANSWER}
-    FROM theirs.responses tr JOIN temp.item_map im ON im.theirs = tr.item_id
-         JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
-         JOIN temp.edit_map em ON em.theirs = tr.edit_id
-    WHERE true ON CONFLICT DO NOTHING
+    SELECT im.ours, cm.ours, tr.repeat, em.ours, {_THEIR_ANSWER} {_THEIR_RESPONSE}
+    WHERE true ORDER BY im.rowid, tr.candidate_id, tr.repeat, tr.edit_id ON CONFLICT DO NOTHING
     """,
     "DELETE FROM temp.response_map",
     f"INSERT INTO temp.response_map SELECT tr.response_id, r.response_id {_SAME_RESPONSE} "
@@ -345,22 +400,13 @@ _FACTS = (
     DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in _SCORE)} WHERE scores.status_id = 3
     """,
     "INSERT INTO main.evidence SELECT * FROM temp.evidence_moves",
-    f"""
-    INSERT INTO main.calls ({_CALL}, response_id)
-    SELECT {", ".join(f"t.{c.strip()}" for c in _CALL.split(","))},
-           (SELECT ours FROM temp.response_map WHERE theirs = t.response_id)
-    FROM theirs.calls t WHERE NOT EXISTS (SELECT 1 FROM main.calls o
-        WHERE (o.made_at, o.key, o.model, o.endpoint, o.repeat, o.purpose, o.attempts)
-            = (t.made_at, t.key, t.model, t.endpoint, t.repeat, t.purpose, t.attempts))
-    """,
-    *(
-        f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} t WHERE NOT EXISTS "
-        f"(SELECT 1 FROM main.{table} o WHERE (o.made_at, {', '.join('o.' + c for c in keys)}) "
-        f"= (t.made_at, {', '.join('t.' + c for c in keys)}))"
-        for table, columns, keys in (
-            ("findings", "made_at, study, settings, rows", ("study", "settings")),
-            ("provenance", "made_at, verb, body", ("verb", "body")),
-            ("events", "made_at, kind, body", ("kind", "body")),
-        )
+    *_new_rows(
+        "calls",
+        (*_CALL, "response_id"),
+        ("made_at", "key", "model", "endpoint", "repeat", "purpose", "attempts"),
+        f"{', '.join(_CALL)}, (SELECT ours FROM temp.response_map WHERE theirs = t.response_id)",
     ),
+    *_new_rows("findings", ("made_at", "study", "settings", "rows"), ("made_at", "study", "settings")),
+    *_new_rows("provenance", ("made_at", "verb", "body"), ("made_at", "verb", "body")),
+    *_new_rows("events", ("made_at", "kind", "body"), ("made_at", "kind", "body")),
 )

@@ -38,8 +38,11 @@ TABLES = (
     *("findings", "provenance", "calls"),
 )
 
-_KEYS = ("response_id", "unit_id", "ballot_id")
-"""Columns by which scores point to what goes with them, and that no index of a run begins with."""
+_POINTERS = (
+    *(("scores", "response_id"), ("scores", "unit_id"), ("scores", "ballot_id")),
+    *(("responses", "candidate_id"), ("responses", "edit_id"), ("calls", "response_id")),
+)
+"""Columns by which large tables point to what goes with them, and that no index of a run begins with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,18 +182,25 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "SELECT purpose, count(*) FROM calls WHERE response_id IS NULL GROUP BY purpose ORDER BY purpose"
     )
     calls_by_purpose: dict[str, int] = dict(db.execute(uncounted))
-    db.execute("CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT)")
-    db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
     db.execute(
-        "CREATE TEMP TABLE gone AS SELECT item_id FROM items JOIN benchmarks USING (benchmark_id) "
-        "WHERE current = 0 OR (benchmark, item, variant) NOT IN (SELECT * FROM temp.kept)"
+        "CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT, "
+        "PRIMARY KEY (benchmark, item, variant)) WITHOUT ROWID"
+    )
+    db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
+    db.execute(  # a NOT IN over several columns would read the whole list for each item that goes
+        "CREATE TEMP TABLE gone AS SELECT item_id FROM items i JOIN benchmarks b USING (benchmark_id) "
+        "WHERE current = 0 OR NOT EXISTS (SELECT 1 FROM temp.kept k "
+        "WHERE (k.benchmark, k.item, k.variant) = (b.benchmark, i.item, i.variant))"
     )
     in_responses = (
         "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
     )
     delete_scores(db, in_responses)
-    for name in _KEYS:  # without these every deletion below reads all scores, to see that none points to it
-        db.execute(f"CREATE INDEX export_{name} ON scores ({name})")
+    for (
+        table,
+        name,
+    ) in _POINTERS:  # without these each deletion reads the table, to see that none points to it
+        db.execute(f"CREATE INDEX export_{table}_{name} ON {table} ({name})")
     for statement in (
         # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
         f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
@@ -208,8 +218,8 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
     ):
         db.execute(statement)
-    for name in _KEYS:
-        db.execute(f"DROP INDEX export_{name}")
+    for table, name in _POINTERS:
+        db.execute(f"DROP INDEX export_{table}_{name}")
     drop_unused_passages(db)
     db.create_function("without_texts", 1, _without_texts)
     db.execute("UPDATE findings SET rows = without_texts(rows) WHERE study = 'facts'")
