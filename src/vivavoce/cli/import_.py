@@ -299,7 +299,9 @@ def _show(run: Path, result: T, print_result: Callable[[Path, T], None], *, json
 def _show_logs(run: Path, imported: "ImportedLogs", *, json: bool, quiet: bool) -> None:
     """Print what the import of logs did, as sentences or as JSON."""
     if json:
-        skipped = [{"source": name, "skipped_file": why} for name, why in imported.skipped_files.items()]
+        skipped = [
+            {"source": name, "skipped_file": reason} for name, reason in imported.skipped_files.items()
+        ]
         print_json("import", run, [*(log._asdict() for log in imported.logs), *skipped])
     elif not quiet:
         _print_logs(run, imported)
@@ -319,8 +321,8 @@ def _print_logs(run: Path, imported: "ImportedLogs") -> None:
             echo(f"Skipped, as no item of the exam: {names}.")
         for note in log.notes:
             echo(note)
-    for name, why in imported.skipped_files.items():
-        echo(f"Skipped {name}: {why}.")
+    for name, reason in imported.skipped_files.items():
+        echo(f"Skipped {name}: {reason}.")
 
 
 def _print_reviews(run: Path, reviews: "ReviewsStored") -> None:

@@ -46,34 +46,34 @@ def read_messages(value: Any, where: str) -> tuple[Message, ...]:
     return messages
 
 
-def _message(entry: Any, where: str) -> Message:
+def _message(entry: Any, place: str) -> Message:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("role"), str):
-        raise _unusable(where, "a message is an object with role and content", entry)
+        raise _unusable(place, "a message is an object with role and content", entry)
     role = _ROLES.get(entry["role"])
     if role is None:
-        raise _unusable(where, f"a role is {', '.join(_ROLES)}", entry["role"])
-    text = _text(entry.get("content"), where)
+        raise _unusable(place, f"a role is {', '.join(_ROLES)}", entry["role"])
+    text = _text(entry.get("content"), place)
     if is_blank(text) and role == "user":
-        raise _unusable(where, "a user's message is blank", text)
+        raise _unusable(place, "a user's message is blank", text)
     return Message(role, text)
 
 
-def _text(content: Any, where: str) -> str:
+def _text(content: Any, place: str) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _unusable(where, "content is a text or a list of parts", content)
+        raise _unusable(place, "content is a text or a list of parts", content)
     texts = []
     for part in content:
         if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
             kind = part.get("type", "part") if isinstance(part, Mapping) else part
-            raise _unusable(where, "a part of a message is text, as only text can be asked", kind)
+            raise _unusable(place, "a part of a message is text, as only text can be asked", kind)
         texts.append(part["text"])
     return "\n".join(texts)
 
 
-def _unusable(where: str, what: str, value: Any) -> RowError:
-    return RowError(f"{where}: {what}, not {one_line(str(value), 40)!r}.", what)
+def _unusable(place: str, what: str, value: Any) -> RowError:
+    return RowError(f"{place}: {what}, not {one_line(str(value), 40)!r}.", what)
 
 
 def leading(messages: Sequence[Message]) -> tuple[Message, ...]:

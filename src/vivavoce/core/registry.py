@@ -217,8 +217,8 @@ def _load_entry_points() -> None:
         try:
             point.load()
         except (Exception, SystemExit) as error:  # third-party code: name it, and stop
-            why = error_text(error)
-            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {why}") from error
+            reason = error_text(error)
+            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {reason}") from error
         finally:
             _origin.pop()
 

@@ -186,7 +186,7 @@ def _array(path: Path, codec: str) -> Lines | None:
         at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         words = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise InputError(f"{path}{at}: broken JSON ({words}).") from None
-    return Lines(lambda: (Line(where, _object(entry, where)) for where, entry in (
+    return Lines(lambda: (Line(place, _object(entry, place)) for place, entry in (
         (f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)
     )))  # fmt: skip
 
@@ -197,19 +197,19 @@ def _json_lines(path: Path, codec: str) -> Iterator[Line]:
     for number, text in text_lines(path, codec):
         if not text.strip():
             continue
-        where = f"{path}, line {number}"
+        place = f"{path}, line {number}"
         try:
             row = read_json(text.rstrip("\r\n"))
         except json.JSONDecodeError as error:
-            raise InputError(f"{where}: broken JSON ({error.msg}, column {error.colno}).") from None
+            raise InputError(f"{place}: broken JSON ({error.msg}, column {error.colno}).") from None
         except ValueError as error:
-            raise InputError(f"{where}: broken JSON ({error}).") from None
-        yield Line(where, _object(row, where))
+            raise InputError(f"{place}: broken JSON ({error}).") from None
+        yield Line(place, _object(row, place))
 
 
-def _object(value: Any, where: str) -> dict[str, Any]:
+def _object(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{where}: a JSON object is needed, not {type(value).__name__}.")
+        raise InputError(f"{place}: a JSON object is needed, not {type(value).__name__}.")
     return value
 
 
@@ -240,16 +240,16 @@ def _under_header(path: Path, rows: Iterator[tuple[str, list[str]]], advice: str
     header = next(rows, ("", []))[1]
     names = _column_names(header)
     twice = next((name for name in sorted(names) if names.count(name) > 1), None)
-    for where, row in rows:
+    for place, row in rows:
         if not row or (len(row) > 1 and not any(row)):
             continue
         if len(row) != len(header):
-            raise InputError(f"{where}: {len(row)} fields where the header has {len(header)}.{advice}")
+            raise InputError(f"{place}: {len(row)} fields where the header has {len(header)}.{advice}")
         if any(row[len(names) :]):
             twice = ""
         if twice is not None:
             raise InputError(f"{path}: the column {twice!r} stands there twice.")
-        yield Line(where, dict(zip(names, row, strict=False)))
+        yield Line(place, dict(zip(names, row, strict=False)))
 
 
 def _column_names(header: list[str]) -> list[str]:

@@ -184,9 +184,9 @@ def causes_said(causes: Mapping[str, int], most: int = 3) -> str:
     `most` is counted.
     """
     alike: dict[str, list[str]] = {}
-    for why in sorted(causes, key=lambda why: -causes[why]):
-        alike.setdefault(_NUMBERS.sub("0", why), []).append(why)
-    total = {form: sum(causes[why] for why in whys) for form, whys in alike.items()}
+    for reason in sorted(causes, key=lambda reason: -causes[reason]):
+        alike.setdefault(_NUMBERS.sub("0", reason), []).append(reason)
+    total = {form: sum(causes[reason] for reason in whys) for form, whys in alike.items()}
     forms = sorted(total, key=lambda form: -total[form])
     phrases = [
         f"{total[f]:,} x {alike[f][0]}{', or alike' if len(alike[f]) > 1 else ''}" for f in forms[:most]

@@ -91,41 +91,41 @@ def _sheet(path: Path, book: Any, name: str | None) -> Sheet:
     if name is not None and name not in sheets:
         raise InputError(f"{path} has no sheet {name!r}.{suggest(name, list(sheets))}")
     sheet = sheets[name] if name is not None else next(iter(sheets.values()))
-    where = f"{path}, sheet {sheet.title!r}"
-    structure = _structure(path, sheet._worksheet_path, where)  # no public name leads to the part of a sheet
+    place = f"{path}, sheet {sheet.title!r}"
+    structure = _structure(path, sheet._worksheet_path, place)  # no public name leads to the part of a sheet
     if structure.without_value:
         raise InputError(
-            f"{where}, cell {structure.without_value}: a formula without a stored value: open the workbook "
+            f"{place}, cell {structure.without_value}: a formula without a stored value: open the workbook "
             "in a spreadsheet program and save it, or save the sheet as CSV."
         )
     sheet.reset_dimensions()  # a file may state any
     cells = sheet.iter_rows(min_row=1, max_row=_MOST_ROWS, min_col=1)
-    rows = list(_rows(cells, _Merged(structure.merged), where))
+    rows = list(_rows(cells, _Merged(structure.merged), place))
     width = max((len(texts) for _, texts in rows), default=0)
     return Sheet(sheet.title, ((number, texts + [""] * (width - len(texts))) for number, texts in rows))
 
 
 def _rows(
-    rows_of_cells: Iterable[Sequence[Any]], merged: "_Merged", where: str
+    rows_of_cells: Iterable[Sequence[Any]], merged: "_Merged", place: str
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows that hold a text, each as far as its last one."""
     n_cells = 0
     for number, cells in enumerate(rows_of_cells, 1):
         n_cells += len(cells)
         if n_cells > _MOST_CELLS:  # an empty cell far to the right makes a row wide
-            raise InputError(f"{where}: more than {_MOST_CELLS:,} cells: save the sheet as CSV.")
-        texts = merged.row(number, [_text(cell, f"{where}, row {number}") for cell in cells])
+            raise InputError(f"{place}: more than {_MOST_CELLS:,} cells: save the sheet as CSV.")
+        texts = merged.row(number, [_text(cell, f"{place}, row {number}") for cell in cells])
         if any(texts):
             while not texts[-1]:
                 texts.pop()
             yield number, texts
 
 
-def _text(cell: Any, where: str) -> str:
+def _text(cell: Any, place: str) -> str:
     """A cell as CSV would hold it."""
     value = cell.value
     if cell.data_type == "e":
-        raise InputError(f"{where}: a cell shows the error {one_line(str(value), 20)}: correct or empty it.")
+        raise InputError(f"{place}: a cell shows the error {one_line(str(value), 20)}: correct or empty it.")
     match value:
         case None:
             return ""
@@ -169,7 +169,7 @@ _ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f])_")
 _CELL = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})")
 
 
-def _structure(path: Path, part: str, where: str) -> _Structure:
+def _structure(path: Path, part: str, place: str) -> _Structure:
     merged: list[tuple[int, int, int, int]] = []
     without_value = None
     with zipfile.ZipFile(path) as archive, archive.open(part) as stream:
@@ -178,11 +178,11 @@ def _structure(path: Path, part: str, where: str) -> _Structure:
             if tag == "c" and without_value is None and _is_uncomputed(element):
                 without_value = element.get("r", "?")
             elif tag == "mergeCell":
-                merged.append(_range(element.attrib, where))
+                merged.append(_range(element.attrib, place))
             if tag in ("row", "mergeCell"):
                 element.clear()
             if len(merged) > _MOST_MERGED:
-                raise InputError(f"{where}: more than {_MOST_MERGED:,} merged ranges; save it as CSV.")
+                raise InputError(f"{place}: more than {_MOST_MERGED:,} merged ranges; save it as CSV.")
     return _Structure(tuple(merged), without_value)
 
 
@@ -192,12 +192,12 @@ def _is_uncomputed(cell: Element) -> bool:
     return "f" in children and not children.get("v") and cell.get("t") != "str"
 
 
-def _range(attributes: Mapping[str, str], where: str) -> tuple[int, int, int, int]:
+def _range(attributes: Mapping[str, str], place: str) -> tuple[int, int, int, int]:
     """Row and column of the first and the last cell of a range such as A1:B2."""
     text = attributes.get("ref", "")
     cells = [_CELL.fullmatch(cell) for cell in text.replace("$", "").split(":")]
     if not cells or None in cells:
-        raise InputError(f"{where}: {one_line(text, 20)!r} is no range of cells.")
+        raise InputError(f"{place}: {one_line(text, 20)!r} is no range of cells.")
     (top, start), (bottom, end) = (
         (int(cell[2]), _column(cell[1])) for cell in (cells[0], cells[-1]) if cell is not None
     )

@@ -42,8 +42,8 @@ def read_mapping(file: Path, what: str, error: type[VivaError]) -> dict[str, Any
         stat = file.stat()
         value = _of_file(file, stat.st_mtime_ns, stat.st_size).value
     except (OSError, UnicodeDecodeError) as fault:
-        why = getattr(fault, "strerror", None) or fault
-        raise error(f"cannot read the {what} of {file}: {why}.") from None
+        reason = getattr(fault, "strerror", None) or fault
+        raise error(f"cannot read the {what} of {file}: {reason}.") from None
     except _Fault as fault:
         raise error(_sentence(file, fault)) from None
     if value is None:

@@ -236,15 +236,15 @@ def flip_rates(
     # Rows of one pair with one outcome fall in one cell, counted by version.
     cells, cell = np.unique(pair * n_outcomes + outcome, return_inverse=True)
     counts = np.bincount(2 * cell + version, minlength=2 * len(cells)).reshape(-1, 2)
-    where = cells // n_outcomes
-    same = np.bincount(where, weights=counts[:, 0] * counts[:, 1], minlength=n_pairs)
+    place = cells // n_outcomes
+    same = np.bincount(place, weights=counts[:, 0] * counts[:, 1], minlength=n_pairs)
     sizes = answers.reshape(-1, 2)
     twin = 1 - same / (sizes[:, 0] * sizes[:, 1])
     overall = estimate_mean(twin, of_pair, low=0, high=1, level=level)
     repeated = sizes > 1
     if repeats == "copied" or not repeated.any():
         return Flips(overall, None, None)
-    alike = np.stack([np.bincount(where, weights=c * (c - 1.0), minlength=n_pairs) for c in counts.T], axis=1)
+    alike = np.stack([np.bincount(place, weights=c * (c - 1.0), minlength=n_pairs) for c in counts.T], axis=1)
     floor = 1 - alike / np.where(repeated, sizes * (sizes - 1), 1)
     item_groups = np.broadcast_to(of_pair[:, None], repeated.shape)[repeated]
     repeat = estimate_mean(floor[repeated], item_groups, low=0, high=1, level=level)

@@ -162,11 +162,11 @@ def _same_question(row: Row, other: Row) -> bool:
     )
 
 
-def _must_equal(metric: Metric, first: _Values, second: _Values, where: str) -> None:
+def _must_equal(metric: Metric, first: _Values, second: _Values, place: str) -> None:
     for criterion in metric.criteria:
         a, b = (dict(_numbers(values[criterion.criterion], criterion)) for values in (first, second))
         equal = a.keys() == b.keys() and all(_close(a[unit], b[unit]) for unit in a)
-        _must(equal, f"{metric} gives different values of {criterion.criterion} to {where}")
+        _must(equal, f"{metric} gives different values of {criterion.criterion} to {place}")
 
 
 def _numbers(value: ValueOrUnits, criterion: Criterion) -> Iterator[tuple[str, float | None]]:

@@ -116,24 +116,24 @@ def _with_failures(scores: ScoreTable) -> ScoreTable:
     )
 
 
-def _check_finding(finding: Any, study: Study, where: str) -> None:
-    _must(isinstance(finding, Finding), f"{where} returns {type(finding).__name__}, no Finding")
+def _check_finding(finding: Any, study: Study, place: str) -> None:
+    _must(isinstance(finding, Finding), f"{place} returns {type(finding).__name__}, no Finding")
     name = registry.canonical(study).name
-    _must(finding.study == name, f"{where} calls its finding {finding.study!r}: use self.finding(rows, text)")
+    _must(finding.study == name, f"{place} calls its finding {finding.study!r}: use self.finding(rows, text)")
     expected = columns(study.row)
     for row in finding.rows:
         _must(
             tuple(row) == expected,
-            f"{where} has a row with the columns {', '.join(row)}; {study.row.__name__} has "
+            f"{place} has a row with the columns {', '.join(row)}; {study.row.__name__} has "
             f"{', '.join(expected)}",
         )
         for column, cell in row.items():
             number = cell if isinstance(cell, float) else 0.0
-            _must(math.isfinite(number), f"{where} has {cell} as {column}: write None, with the reason")
+            _must(math.isfinite(number), f"{place} has {cell} as {column}: write None, with the reason")
         try:
             json.dumps(row)
         except TypeError as error:
-            raise AssertionError(f"{where} has a row that JSON cannot hold: {error}") from error
+            raise AssertionError(f"{place} has a row that JSON cannot hold: {error}") from error
 
 
 def _comparable(rows: Sequence[Any]) -> list[str]:

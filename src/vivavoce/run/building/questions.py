@@ -73,13 +73,13 @@ def _named(lines: Iterable[Line], path: Path) -> Iterator[Line]:
     """The rows with an id each: that of their content, and a number where an earlier row has it."""
     occurrences: Counter[str] = Counter()
     for line in lines:
-        row, where = dict(line.row), line.where.removeprefix(f"{path}, ")
+        row, place = dict(line.row), line.where.removeprefix(f"{path}, ")
         if row.get("item") in (None, ""):
             texts = (str(row.get(name) or "") for name in ("question", "context", "options"))
             name = content_id(*filter(None, texts))
             occurrences[name] += 1
             row["item"] = name if occurrences[name] == 1 else f"{name}-{occurrences[name]}"
-        yield Line(where, row)
+        yield Line(place, row)
 
 
 def _of_benchmark(text: str) -> list[Item]:

@@ -334,14 +334,14 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
     planned = {(i.item, i.variant): i.weight for i in plan.items}
     if stored != planned:
         n_others = len(stored.keys() - planned.keys())
-        why = (
+        fault = (
             f"not {len(planned)}"
             if len(stored) != len(planned)
             else f"{n_others} of which are not in this one"
         )
         raise InputError(
-            f"{run.path} holds another sample of {benchmark} ({len(stored)} items, {why}): ask for the same "
-            "--sample and --draw, or use another run."
+            f"{run.path} holds another sample of {benchmark} ({len(stored)} items, {fault}): ask for the "
+            "same --sample and --draw, or use another run."
         )
 
 

@@ -132,8 +132,8 @@ def _scores_to_compare(
     metric = metric or (primary.metric if primary else "")
     table = scores_by(run, metric, selected, names)
     if primary:
-        why = f"No --metric: compared by {primary.label} ({primary.why})."
-        table = of_primary(table, primary)._replace(notes=(*table.notes, why))
+        reason = f"No --metric: compared by {primary.label} ({primary.why})."
+        table = of_primary(table, primary)._replace(notes=(*table.notes, reason))
     if not table.scores.height:
         place = "" if items is None else f" on the items of {items}"
         raise SelectionError(

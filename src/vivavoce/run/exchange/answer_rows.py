@@ -84,35 +84,35 @@ def _with_text(line: Line) -> Line:
 
 
 def _response(line: Line, key: ItemKey) -> Response:
-    row, where = line.row, line.where
+    row, place = line.row, line.where
     benchmark, item, variant = key
     text = row["text"]
     if text is not None and not isinstance(text, str):
         raise InputError(
-            f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
+            f"{place}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
             f"{_field_of(text)}"
         )
     status: Any = row.get("status")
     if status in (None, ""):
         status = "failed" if text is None else "ok"
     if status not in get_args(ResponseStatus):
-        raise InputError(f"{where}: status {status!r} is none of ok, filtered, failed.")
+        raise InputError(f"{place}: status {status!r} is none of ok, filtered, failed.")
     if status == "ok" and text is None:
-        raise InputError(f"{where}: the status is ok but there is no text.")
+        raise InputError(f"{place}: the status is ok but there is no text.")
     return Response(
         benchmark=benchmark,
         item=item,
         variant=variant,
         candidate=text_of(line, "candidate") or "",
-        repeat=number_of(row, "repeat", int, where, 1, least=1),
+        repeat=number_of(row, "repeat", int, place, 1, least=1),
         edit=text_of(line, "edit") or "",
         status=status,
         text=text if status == "ok" else None,
         reasoning=text_of(line, "reasoning"),
         finish_reason=text_of(line, "finish_reason"),
-        tokens=number_of(row, "tokens", int, where, least=0),
-        seconds=number_of(row, "seconds", float, where, least=0),
-        cost=number_of(row, "cost", float, where, least=0),
+        tokens=number_of(row, "tokens", int, place, least=0),
+        seconds=number_of(row, "seconds", float, place, least=0),
+        cost=number_of(row, "cost", float, place, least=0),
         error=text_of(line, "error") or (text if status == "failed" else None),
         meta=_confidence(line),
     )

@@ -188,14 +188,14 @@ def _reply(row: Mapping[str, Any], request: Request, settings: BatchSettings) ->
     body = part(response, "body")
     if not _is_reply(row):
         error = part(row, "error") or part(body, "error")
-        why = one_line(
+        reason = one_line(
             ": ".join(texts([error.get("code"), error.get("message")])) or "no cause was stated", 300
         )
         status = response.get("status_code")
         if not isinstance(status, int):
-            raise RetryableError(why)
+            raise RetryableError(reason)
         try:
-            raise refusal(why, status)
+            raise refusal(reason, status)
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
     return chat_reply(body, request, checked_model(body, settings.model, {settings.model: settings.accept}))

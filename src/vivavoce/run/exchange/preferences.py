@@ -206,8 +206,8 @@ def _questions(
         item, card = items[place], benchmarks[place[0]]
         answers = []
         for row in rows.iter_rows(named=True):
-            if why := _reason(row, item, card.access == "credentialed"):
-                left_out[f"answers: {why}"] += 1
+            if reason := _reason(row, item, card.access == "credentialed"):
+                left_out[f"answers: {reason}"] += 1
                 continue
             name = tuple(row[column] for column in RESPONSE)
             of_answer = None if units is None else units.get(name, [])

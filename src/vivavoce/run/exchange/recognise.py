@@ -52,10 +52,10 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
     for file, is_named in _files(paths):
         if file in belonging:
             continue
-        why = _refusal(file, available)
-        tool = "" if why else _tool_of(file, available)
+        reason = _refusal(file, available)
+        tool = "" if reason else _tool_of(file, available)
         if not tool:
-            skipped[file] = _unread(file, is_named, available, why)
+            skipped[file] = _unread(file, is_named, available, reason)
             continue
         for log in _laid_out(available[tool].logs(file), file, tool):
             log = replace(log, samples=partial(_samples, log))
@@ -64,7 +64,7 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
             if same is not log:
                 skipped[file] = f"it is the evaluation of {same.files[0].name} again"
     # What stands beside a log may have been met before it.
-    reasons = {str(file): why for file, why in skipped.items() if file not in belonging}
+    reasons = {str(file): reason for file, reason in skipped.items() if file not in belonging}
     return Recognised(tuple(logs.values()), reasons)
 
 
@@ -91,18 +91,18 @@ def _laid_out(parts: Iterable[_Part], file: Path, tool: str) -> Iterator[_Part]:
 
 def _refusal(file: Path, available: Mapping[str, RecordedLogReader]) -> str:
     """Why a file of one of these tools is not read; '' for any other."""
-    return next((why for reader in available.values() if (why := reader.refuses(file))), "")
+    return next((reason for reader in available.values() if (reason := reader.refuses(file))), "")
 
 
-def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader], why: str) -> str:
+def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader], reason: str) -> str:
     """Why a file is skipped. Raises `InputError` for one that was named by itself."""
-    if is_named and why:
-        raise InputError(f"{file}: {why}. Nothing was imported.")
-    if is_named and (why := no_text(file)):
-        raise InputError(f"{file} is {why}. Nothing was imported.")
+    if is_named and reason:
+        raise InputError(f"{file}: {reason}. Nothing was imported.")
+    if is_named and (reason := no_text(file)):
+        raise InputError(f"{file} is {reason}. Nothing was imported.")
     if is_named:
         raise InputError(f"{file} is no log of {' or '.join(available)}, by what it holds.")
-    return why or "no reader knows it"
+    return reason or "no reader knows it"
 
 
 def _tool_of(file: Path, available: Mapping[str, RecordedLogReader]) -> str:

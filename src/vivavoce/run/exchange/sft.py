@@ -125,15 +125,15 @@ def _of_benchmark(
     for row in rows.iter_rows(named=True):
         item = items[row["benchmark"], row["item"], row["variant"]]
         brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
-        why = _reason(row, item, entry.card.access == "credentialed", brought)
-        with_turns = None if why else earlier.as_asked(item, row["candidate"], row["repeat"])
+        reason = _reason(row, item, entry.card.access == "credentialed", brought)
+        with_turns = None if reason else earlier.as_asked(item, row["candidate"], row["repeat"])
         turns = (
             None
             if with_turns is None
             else rebuilt.messages(with_turns, row["candidate"], row["repeat"], brought)
         )
         if turns is None:
-            left_out[f"answers: {why or REBUILT_OTHERWISE}"] += 1
+            left_out[f"answers: {reason or REBUILT_OTHERWISE}"] += 1
             continue
         answer = Message("assistant", text_as_received(row["text"], json.loads(row["meta"])) or "")
         yield {

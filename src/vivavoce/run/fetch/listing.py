@@ -115,9 +115,9 @@ def _dataset_info(hub: Any, endpoint: str, repository: str, revision: str) -> An
             ) from None
         raise InputError(f"{page} cannot be listed (HTTP {status}): nothing was fetched.") from None
     except Exception as error:  # the libraries of the hub differ in what they raise for a network
-        why = one_line(printable(str(error)), 120)
+        reason = one_line(printable(str(error)), 120)
         raise InputError(
-            f"{endpoint} cannot be reached ({type(error).__name__}: {why}): nothing was fetched."
+            f"{endpoint} cannot be reached ({type(error).__name__}: {reason}): nothing was fetched."
         ) from None
 
 

@@ -380,9 +380,9 @@ def _check_metric(reference: str | None, names: Collection[str]) -> None:
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
+def _named(place: str) -> Iterator[None]:
     """Errors inside say where in the file they are."""
     try:
         yield
     except VivaError as error:
-        raise type(error)(f"{where}: {error}") from error
+        raise type(error)(f"{place}: {error}") from error

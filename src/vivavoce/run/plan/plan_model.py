@@ -145,22 +145,22 @@ def _place(fault: Any) -> Sequence[Any]:
     return place[:-2] if place[-1] == "[key]" else place
 
 
-def _sentence(where: str, values: Any, fault: Any) -> str:
+def _sentence(place: str, values: Any, fault: Any) -> str:
     """What is wrong with a plan, and where: pydantic's account of it in our words."""
     hint: Any = _PLAN
     for part in _place(fault):
         keys = _keys_of(hint)
         if isinstance(part, int):
-            where, hint, values = f"{where} {part + 1}", _entry_of(hint), values[part]
+            place, hint, values = f"{place} {part + 1}", _entry_of(hint), values[part]
         elif fault["type"] == "missing" and part in keys:
-            return f"{where}: the key {part} is missing; it names the run file, such as run: exam.viva."
+            return f"{place}: the key {part} is missing; it names the run file, such as run: exam.viva."
         elif isinstance(values, Mapping) and part in values:
             if keys and part not in keys:
-                return f"{where}: no key {part!r}.{suggest(str(part), list(keys))}"
-            where, hint, values = f"{where}, {part}", keys.get(part, _entry_of(hint)), values[part]
+                return f"{place}: no key {part!r}.{suggest(str(part), list(keys))}"
+            place, hint, values = f"{place}, {part}", keys.get(part, _entry_of(hint)), values[part]
     if fault["loc"][-1] == "[key]":
-        return f"{where}: a name is text, not {short(fault['input'])}.{_advice(fault['input'])}"
-    return f"{where}: {_needed(hint)} is needed, not {short(values)}.{_advice(values)}"
+        return f"{place}: a name is text, not {short(fault['input'])}.{_advice(fault['input'])}"
+    return f"{place}: {_needed(hint)} is needed, not {short(values)}.{_advice(values)}"
 
 
 def _choices(hint: Any) -> list[Any]:

@@ -175,8 +175,8 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
         number = None if value.value is None else float(value.value)
         parts = {str(k): float(v) for k, v in value.parts.items()} if value.parts else None
     except (TypeError, ValueError, AttributeError):
-        why = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
-        raise metric_error(metric, row, why) from None
+        reason = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
+        raise metric_error(metric, row, reason) from None
     note = value.note and str(value.note)
     evidence = _evidence(metric, row, value) if value.evidence else ()
     if (value.status == "ok") != (number is not None):

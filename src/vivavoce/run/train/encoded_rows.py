@@ -59,8 +59,8 @@ def find_encoder(encoder: str, recipe: Recipe) -> EncoderFiles:
         name = resolve_encoder(encoder)
     except ValueError as error:
         raise InputError(f"--{str(error).replace('encoder=', 'encoder ')}.") from None
-    where = str(folder_of(name) or name)
-    at = loading.source(name, where, None)
+    place = str(folder_of(name) or name)
+    at = loading.source(name, place, None)
     config, tokenizer = loading.configuration(name, at), loading.tokeniser(name, at, None)
     context = loading.context_of(name, config, tokenizer, None)
     limit = loading.longest_input(_without_weights(config), tokenizer, context)

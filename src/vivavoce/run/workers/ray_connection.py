@@ -96,9 +96,9 @@ class RaySession:
 
     def ended(self, error: Exception | None) -> MetricError:
         """The error that says that Ray cannot go on."""
-        why = f" ({type(error).__name__}: {one_line(str(error), 120)})" if error else ""
+        reason = f" ({type(error).__name__}: {one_line(str(error), 120)})" if error else ""
         return MetricError(
-            f"Ray {self.where} ended while its workers computed{why}: what was stored is safe; rerun the "
+            f"Ray {self.where} ended while its workers computed{reason}: what was stored is safe; rerun the "
             "command to resume."
         )
 

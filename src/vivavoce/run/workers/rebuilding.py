@@ -104,17 +104,17 @@ def _check_file(file: str, digest: str, what: str) -> None:
 
 def rebuild(sent: Recipe) -> Any:
     """The thing of a recipe. Raises `SpecError` where it cannot be built here, or comes out as another."""
-    why = "it comes out as another one"
+    reason = "it comes out as another one"
     try:
         thing = registry.build(sent.kind, sent.spec)
         same = registry.signature(thing) == sent.signature
         if not same:
-            why = f"here it is {registry.signature(thing)}, and {sent.signature} was sent"
+            reason = f"here it is {registry.signature(thing)}, and {sent.signature} was sent"
     except VivaError as error:
-        same, why = False, str(error).rstrip(".")
+        same, reason = False, str(error).rstrip(".")
     if same:
         return thing
     raise SpecError(
-        f"the {sent.kind} {sent.spec} cannot be rebuilt in a worker ({why}): register it in a file that "
+        f"the {sent.kind} {sent.spec} cannot be rebuilt in a worker ({reason}): register it in a file that "
         "--plugin (plugins=) names, or leave --workers out."
     )

@@ -162,21 +162,21 @@ def annotated(path: Path) -> AnnotatedFile:
 
 
 def _annotations(path: Path, line: Line, returned: Returned) -> Iterator[Annotation]:
-    where = f"{path}, record {name_or_empty(line.row.get('id')) or line.where.rpartition(' ')[2]}"
-    returned.check_task(line.row.get("id"), where)
-    texts = {name: text for name, text in need(line.row, "fields", where).items() if isinstance(text, str)}
+    place = f"{path}, record {name_or_empty(line.row.get('id')) or line.where.rpartition(' ')[2]}"
+    returned.check_task(line.row.get("id"), place)
+    texts = {name: text for name, text in need(line.row, "fields", place).items() if isinstance(text, str)}
     answers = [texts[name] for name in takewhile(texts.__contains__, map("answer_{}".format, count()))]
     responses = {
-        question: objects(entries, where, f"responses to {question}")
-        for question, entries in need(line.row, "responses", where).items()
+        question: objects(entries, place, f"responses to {question}")
+        for question, entries in need(line.row, "responses", place).items()
     }
     unsubmitted = _unsubmitted(responses)
     for user, reason in unsubmitted.items():
-        returned.leave(reason, f"{where} by {user}")
-    for user, fields in _by_user(responses, where).items():
+        returned.leave(reason, f"{place} by {user}")
+    for user, fields in _by_user(responses, place).items():
         if user not in unsubmitted:
             people = (user,) if user else ()
-            yield Annotation(f"{where} by {user}", line.row["id"], texts, tuple(answers), people, fields)
+            yield Annotation(f"{place} by {user}", line.row["id"], texts, tuple(answers), people, fields)
 
 
 _Responses = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -193,27 +193,27 @@ def _unsubmitted(responses: _Responses) -> dict[str, str]:
     }
 
 
-def _by_user(responses: _Responses, where: str) -> dict[str, dict[str, Any]]:
+def _by_user(responses: _Responses, place: str) -> dict[str, dict[str, Any]]:
     """What each user entered, by field. Raises `InputError` for a question that one answered twice."""
     users: dict[str, dict[str, Any]] = {}
     for question, entries in responses.items():
         for response in entries:
             user = name_or_empty(response.get("user_id"))
             fields = users.setdefault(user, {})
-            for name, value in _entries(question, response.get("value"), where):
+            for name, value in _entries(question, response.get("value"), place):
                 if name in fields:
-                    raise InputError(f"{where}: {user} answered {question} twice; nothing was stored.")
+                    raise InputError(f"{place}: {user} answered {question} twice; nothing was stored.")
                 fields[name] = value
     return users
 
 
-def _entries(question: str, value: Any, where: str) -> Iterator[tuple[str, Any]]:
+def _entries(question: str, value: Any, place: str) -> Iterator[tuple[str, Any]]:
     """The entries in a response: of a ranking and of a set of letters one for each letter."""
     if isinstance(value, list):
         for entry in value:
             ranked = isinstance(entry, dict)
             letter = str(entry.get("value") if ranked else entry)
             name = f"{question}_{ord(letter) - ord('A') if len(letter) == 1 else letter}"
-            yield name, entered_text(entry.get("rank"), where, name) if ranked else True
+            yield name, entered_text(entry.get("rank"), place, name) if ranked else True
     elif value is not None:
-        yield question, entered_text(value, where, question)
+        yield question, entered_text(value, place, question)

@@ -135,17 +135,17 @@ def _people(person: Any) -> tuple[str, ...]:
     return tuple(filter(None, names))
 
 
-def _fields(annotation: Mapping[str, Any], where: str) -> dict[str, str]:
+def _fields(annotation: Mapping[str, Any], place: str) -> dict[str, str]:
     """What was entered, by field; a region of a text or the like is nothing that was asked for."""
     fields: dict[str, str] = {}
-    for result in objects(annotation.get("result"), where, "results"):
+    for result in objects(annotation.get("result"), place, "results"):
         name, value = str(result.get("from_name")), result.get("value")
         if not isinstance(value, dict):
             continue
         lists = {kind: value[kind] for kind in ("choices", "text", "rating", "number") if kind in value}
         for kind, entered in lists.items():
             words = entered if isinstance(entered, list) else [entered]
-            texts = [entered_text(word, where, name) for word in words]
+            texts = [entered_text(word, place, name) for word in words]
             if any(texts):
                 fields[name] = (", " if kind == "choices" else "\n").join(texts)
     return fields

@@ -30,8 +30,8 @@ def refuse_task(identity: object, where: str) -> None:
         raise _mixed(where, "a task that `viva export` wrote, and others in this file are none")
 
 
-def _mixed(where: str, what: str) -> InputError:
-    return InputError(f"{where} is {what}: export them from projects of their own. Nothing was stored.")
+def _mixed(place: str, what: str) -> InputError:
+    return InputError(f"{place} is {what}: export them from projects of their own. Nothing was stored.")
 
 
 def objects(value: Any, where: str, what: str) -> list[Mapping[str, Any]]:

@@ -74,19 +74,19 @@ def _lost(conversations: int) -> str:
 def _samples(path: Path, task: str) -> Iterator[Sample]:
     rows = (row for name, row in members(path, _CASES) if name == _CASES)
     for number, row in enumerate(rows, 1):
-        where = f"{path}, test case {number}"
-        identity = name_or_empty(need({"case": row}, "case", where).get("name"))
-        text = text_or_null(row.get("actualOutput"), where)
+        place = f"{path}, test case {number}"
+        identity = name_or_empty(need({"case": row}, "case", place).get("name"))
+        text = text_or_null(row.get("actualOutput"), place)
         item = item_of(
             task,
             identity,
-            need(row, "input", where, str),
+            need(row, "input", place, str),
             references=texts(row.get("expectedOutput")),
             context="\n\n".join(texts(row.get("context"))) or None,
             category=category_in(part(row, "metadata")),
         )
         yield Sample(
-            where=where,
+            where=place,
             item=item,
             row_id=re.fullmatch(r"test_case_\d+", identity) is not None,
             **answer_fields(text),

@@ -92,8 +92,8 @@ def _samples(path: Path, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
 
 
 def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) -> Iterator[Sample]:
-    row, where = line.row, line.where
-    request, replies = need(row, "input", where), part(row, "output")
+    row, place = line.row, line.where
+    request, replies = need(row, "input", place), part(row, "output")
     options = texts(request.get("choices"))
     key = key_texts(request.get("reference"), options)
     question = row.get("messages") if request.get("raw") is None else request["raw"]
@@ -101,7 +101,7 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
     item = item_of(
         task,
         identity,
-        question_of(question, where),
+        question_of(question, place),
         messages=messages_of(question),
         **keyed(options, key),
     )
@@ -110,15 +110,15 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
     answers, error = texts_or_null(replies.get("raw")), row.get("error")
     if error or not answers:
         row_id = identity.isdecimal()
-        yield Sample(where=where, item=item, row_id=row_id, repeat=start, **answer_fields(None, error))
+        yield Sample(where=place, item=item, row_id=row_id, repeat=start, **answer_fields(None, error))
         return
     for repeat, text in enumerate(answers, start):
         yield Sample(
-            where=where,
+            where=place,
             item=item,
             row_id=identity.isdecimal(),
             repeat=repeat,
-            **answer_fields(text_or_null(text, where)),
+            **answer_fields(text_or_null(text, place)),
             tokens=whole_number(part(row, "token_usage").get("output_tokens")),
             marks=(_mark(row, results),) if repeat == start else (),
         )

@@ -48,12 +48,12 @@ def json_rows(path: Path, *fields: str) -> Iterator[Line]:
     """
     is_list = path.suffix.lower() == ".json"
     for number, row in enumerate(entries(path), 1) if is_list else lines(path):
-        where = f"{path}, {'entry' if is_list else 'line'} {number}"
+        place = f"{path}, {'entry' if is_list else 'line'} {number}"
         if not isinstance(row, dict):
-            raise InputError(f"{where}: a JSON object is needed, not {type(row).__name__}.")
+            raise InputError(f"{place}: a JSON object is needed, not {type(row).__name__}.")
         if lack := next((name for name in fields if name not in row), None):
-            raise InputError(f"{where}: {lack} is missing, so this is no whole log: have it written again.")
-        yield Line(where, row)
+            raise InputError(f"{place}: {lack} is missing, so this is no whole log: have it written again.")
+        yield Line(place, row)
 
 
 def members_before(path: Path, *streamed: str) -> dict[str, Any]:

@@ -62,10 +62,10 @@ class HealthBenchResults(RecordedLogReader):
 def _samples(path: Path) -> Iterator[Sample]:
     rows = (row for name, row in members(path, _EXAMPLES) if name == _EXAMPLES)
     for number, row in enumerate(rows, 1):
-        where = f"{path}, example {number}"
+        place = f"{path}, example {number}"
         if not isinstance(row, dict):
-            raise InputError(f"{where}: an object is needed, not {type(row).__name__}.")
-        criteria = need(row, "rubric_items", where, list)
+            raise InputError(f"{place}: an object is needed, not {type(row).__name__}.")
+        criteria = need(row, "rubric_items", place, list)
         points = [
             Unit(unit=f"r{k}", text=str(entry.get("criterion")), weight=number_or_null(entry.get("points")))
             for k, entry in enumerate(criteria, 1)
@@ -73,11 +73,11 @@ def _samples(path: Path) -> Iterator[Sample]:
         completion = rows_in(row, "completion")
         text = content_text(completion[-1].get("content")) if completion else None
         yield Sample(
-            where=where,
+            where=place,
             item=item_of(
                 "healthbench",
-                need(row, "prompt_id", where, str),
-                question_of(row.get("prompt"), where),
+                need(row, "prompt_id", place, str),
+                question_of(row.get("prompt"), place),
                 messages=messages_of(row.get("prompt")),
                 rubric=tuple(points),
                 meta={"axes": axes} if (axes := _axes(criteria)) else {},

@@ -52,8 +52,8 @@ class HelmRun(RecordedLogReader):
         method = ""
         with suppress(InputError):
             method = str(_adapter(path).get("method")) if self.knows(path) else ""
-        why = f"its options were asked one by one ({method}): that is no answer in words, and not read"
-        return why if method.startswith("multiple_choice_separate") else ""
+        reason = f"its options were asked one by one ({method}): that is no answer in words, and not read"
+        return reason if method.startswith("multiple_choice_separate") else ""
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one folder."""
@@ -97,22 +97,22 @@ def _samples(path: Path, stats: Path, task: str) -> Iterator[Sample]:
         yield from _answers(row, f"{path}, request {number}", task, marks)
 
 
-def _answers(row: Any, where: str, task: str, marks: Marks) -> Iterator[Sample]:
+def _answers(row: Any, place: str, task: str, marks: Marks) -> Iterator[Sample]:
     """An answer for each completion; a request that failed is one failed answer."""
-    instance = need(need({"state": row}, "state", where), "instance", where)
+    instance = need(need({"state": row}, "state", place), "instance", place)
     variant = str(part(instance, "perturbation").get("name", ""))
     item = _item(row, instance, task, variant)
-    result, trial = need(row, "result", where), whole_number(row.get("train_trial_index")) or 0
+    result, trial = need(row, "result", place), whole_number(row.get("train_trial_index")) or 0
     completions = rows_in(result, "completions")
     before = trial * max(1, whole_number(part(row, "request").get("num_completions")) or 1)
     if not result.get("success") or not completions:
-        why = result.get("error") or "the request failed"
-        yield Sample(where=where, item=item, repeat=before + 1, **answer_fields(None, why))
+        reason = result.get("error") or "the request failed"
+        yield Sample(where=place, item=item, repeat=before + 1, **answer_fields(None, reason))
         return
     for number, completion in enumerate(completions, 1):
-        text = text_or_null(completion.get("text"), where)
+        text = text_or_null(completion.get("text"), place)
         yield Sample(
-            where=where,
+            where=place,
             item=item,
             repeat=before + number,
             **answer_fields(text, reason=part(completion, "finish_reason").get("reason")),

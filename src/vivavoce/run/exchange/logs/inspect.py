@@ -97,8 +97,8 @@ def _samples(path: Path, task: str, scorers: Scorers) -> Iterator[Sample]:
                 yield _sample(member(path, archive, name), f"{path}, {name}", task, scorers)
 
 
-def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
-    row = _with_id(row, where)
+def _sample(row: Any, place: str, task: str, scorers: Scorers) -> Sample:
+    row = _with_id(row, place)
     row = attached({name: row[name] for name in _READ if name in row}, part(row, "attachments"))
     options = texts(row.get("choices"))
     output, error = part(row, "output"), row.get("error")
@@ -106,16 +106,16 @@ def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
     reason = first.get("stop_reason")
     content = part(first, "message").get("content") if first and not error else None
     sample = Sample(
-        where=where,
+        where=place,
         item=item_of(
             task,
             str(row["id"]),
-            question_of(row["input"], where),
+            question_of(row["input"], place),
             messages=messages_of(row["input"]),
             category=category_in(part(row, "metadata")),
             **keyed(options, key_texts(row.get("target"), options)),
         ),
-        repeat=_epoch(row, where),
+        repeat=_epoch(row, place),
         **answer_fields(
             content_text(without_reasoning(content)) if first and not error else None,
             part(row, "error").get("message", error or output.get("error")),
@@ -124,22 +124,22 @@ def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
         reasoning=reasoning_in(content),
         tokens=whole_number(part(output, "usage").get("output_tokens")),
         seconds=number_or_null(output.get("time")),
-        marks=tuple(scorers.marks(part(row, "scores"), where)),
+        marks=tuple(scorers.marks(part(row, "scores"), place)),
     )
     ours = part(row, "metadata", OURS)
     # A sample of our tasks holds an item alone, for its scorer; our exports hold what a run held.
     return restored(sample, ours) if isinstance(ours.get("response"), dict) else sample
 
 
-def _with_id(row: Any, where: str) -> Mapping[str, Any]:
+def _with_id(row: Any, place: str) -> Mapping[str, Any]:
     """The row. Raises `InputError` where it is no sample."""
     if not isinstance(row, dict) or "id" not in row or "input" not in row:
-        raise InputError(f"{where}: no sample with an id and an input: have the log written again.")
+        raise InputError(f"{place}: no sample with an id and an input: have the log written again.")
     return row
 
 
-def _epoch(row: Mapping[str, Any], where: str) -> int:
+def _epoch(row: Mapping[str, Any], place: str) -> int:
     epoch = row.get("epoch", 1)
     if not whole_number(epoch):
-        raise InputError(f"{where}: epoch must be a whole number from 1, not {one_line(repr(epoch), 40)}.")
+        raise InputError(f"{place}: epoch must be a whole number from 1, not {one_line(repr(epoch), 40)}.")
     return int(epoch)

@@ -52,19 +52,19 @@ def marks_of(scorer: str, score: Mapping[str, Any], rater: str, where: str) -> I
     for criterion, entry in values.items():
         grade = _grade(entry, f"{where}, scorer {one_line(scorer, 60)}")
         by_letter = isinstance(entry, str | bool)
-        why = score.get("reason") if grade is None else None
+        reason = score.get("reason") if grade is None else None
         yield Mark(
             scorer=safe_name(scorer),
             criterion=safe_name(str(criterion)),
             value=grade,
             low=0.0 if by_letter else None,
             high=1.0 if by_letter else None,
-            note="; ".join(str(t) for t in (why, note) if t) or ("no grade" if grade is None else None),
+            note="; ".join(str(t) for t in (reason, note) if t) or ("no grade" if grade is None else None),
             rater=rater,
         )
 
 
-def _grade(value: Any, where: str) -> float | None:
+def _grade(value: Any, place: str) -> float | None:
     """A number; null for NaN or null, which are failures. Raises `InputError` for a word that is no grade."""
     if value is None or (isinstance(value, float) and value != value):
         return None
@@ -76,6 +76,6 @@ def _grade(value: Any, where: str) -> float | None:
         number = None
     if number is None:
         raise InputError(
-            f"{where}: {one_line(repr(value), 60)} is neither a number nor a grade ({', '.join(GRADES)})."
+            f"{place}: {one_line(repr(value), 60)} is neither a number nor a grade ({', '.join(GRADES)})."
         )
     return number

@@ -91,11 +91,11 @@ def _text(row: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value := row.get(name), str) else None
 
 
-def _word(row: Mapping[str, Any], name: str, words: Any, default: str, where: str) -> Any:
+def _word(row: Mapping[str, Any], name: str, words: Any, default: str, place: str) -> Any:
     """A word of a list of words. Raises `InputError` for another."""
     word = row.get(name, default)
     if word not in get_args(words):
         raise InputError(
-            f"{where}: {name} is one of {', '.join(get_args(words))}, not {one_line(repr(word), 40)}."
+            f"{place}: {name} is one of {', '.join(get_args(words))}, not {one_line(repr(word), 40)}."
         )
     return word

@@ -97,36 +97,36 @@ def _rows(path: Path) -> Iterator[Line]:
 
 def _answers(line: Line, task: str) -> Iterator[Sample]:
     """The answers of a row, or the log-likelihoods of its options."""
-    row, where = line.row, line.where
-    doc, response = need(row, "doc", where), need(row, "model_response", where)
+    row, place = line.row, line.where
+    doc, response = need(row, "doc", place), need(row, "model_response", place)
     choices = texts(doc.get("choices"))
     key = _stripped(key_texts(doc.get("gold_index"), choices))
     marks = tuple(_marks(part(row, "metric")))
-    question = need(doc, "original_query" if doc.get("original_query") else "query", where, str)
+    question = need(doc, "original_query" if doc.get("original_query") else "query", place, str)
     item = item_of(
         task, str(doc.get("id")), question, **keyed(_stripped(choices) if len(choices) > 1 else (), key)
     )
     if "LOGPROBS" in texts(doc.get("sampling_methods")):
-        logprobs = _logprobs(response, len(choices), where)
-        yield Sample(where=where, item=item, row_id=True, repeat=1, option_logprobs=logprobs, marks=marks)
+        logprobs = _logprobs(response, len(choices), place)
+        yield Sample(where=place, item=item, row_id=True, repeat=1, option_logprobs=logprobs, marks=marks)
         return
     for number, text in enumerate(response.get("text") or [None], 1):
         yield Sample(
-            where=where,
+            where=place,
             item=item,
             row_id=True,
             repeat=number,
-            **answer_fields(text_or_null(text, where)),
+            **answer_fields(text_or_null(text, place)),
             marks=marks if number == 1 else (),
         )
 
 
-def _logprobs(response: Mapping[str, Any], options: int, where: str) -> tuple[float, ...]:
+def _logprobs(response: Mapping[str, Any], options: int, place: str) -> tuple[float, ...]:
     """The log-probability of each option. Raises `InputError` where one is missing."""
     scores = [number_or_null(n) for n in response.get("logprobs") or ()]
     logprobs = tuple(n for n in scores if n is not None)
     if len(scores) != options or len(logprobs) != options:
-        raise InputError(f"{where}: {len(logprobs)} log-probabilities for {options} options.")
+        raise InputError(f"{place}: {len(logprobs)} log-probabilities for {options} options.")
     return logprobs
 
 

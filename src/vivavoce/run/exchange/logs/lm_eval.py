@@ -81,21 +81,21 @@ def _samples(path: Path, task: str, directions: Mapping[str, Direction]) -> Iter
 
 def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Iterator[Sample]:
     """The answers of a row, one for each repeat, or the log-likelihoods of its options."""
-    row, where = line.row, line.where
-    doc = need(row, "doc", where)
-    requests = list(need(row, "arguments", where).values())
-    replies = need(row, "resps", where, list)
-    _check(requests, replies, where)
-    need(row, "metrics", where, list)
+    row, place = line.row, line.where
+    doc = need(row, "doc", place)
+    requests = list(need(row, "arguments", place).values())
+    replies = need(row, "resps", place, list)
+    _check(requests, replies, place)
+    need(row, "metrics", place, list)
     question = _question(doc, requests)
     identity = name_or_empty(doc.get("id"))
     marks = tuple(_marks(row, directions))
-    fields: dict[str, Any] = {"where": where, "row_id": not identity}
+    fields: dict[str, Any] = {"where": place, "row_id": not identity}
     name = identity or str(row["doc_id"])
     if _likelihoods(replies):
         options = tuple(str(r["arg_1"]).strip() for r in requests if r["arg_0"] == requests[0]["arg_0"])
         if len(options) < 2:
-            raise InputError(f"{where}: the likelihood of one text alone is no answer to a question.")
+            raise InputError(f"{place}: the likelihood of one text alone is no answer to a question.")
         item = item_of(task, name, question, category=category_in(doc), **keyed(options, _key(row, options)))
         logprobs = _likelihoods(replies)[: len(options)]
         yield Sample(item=item, repeat=1, option_logprobs=logprobs, marks=marks, **fields)
@@ -104,14 +104,14 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
     key = key_texts(row["target"], options)
     item = item_of(task, name, question, category=category_in(doc), **keyed(options, key))
     for number, answer in enumerate(replies[0], 1):  # the marks are of all repeats, and stand at the first
-        answered = answer_fields(text_or_null(answer, where))
+        answered = answer_fields(text_or_null(answer, place))
         yield Sample(item=item, repeat=number, marks=marks if number == 1 else (), **answered, **fields)
 
 
-def _check(requests: Sequence[Any], replies: Sequence[Any], where: str) -> None:
+def _check(requests: Sequence[Any], replies: Sequence[Any], place: str) -> None:
     """Raise `InputError` for a row without a request, or with another number of replies."""
     if not requests or len(requests) != len(replies) or not all(isinstance(entry, list) for entry in replies):
-        raise InputError(f"{where}: not a list of replies for each request: have the log written again.")
+        raise InputError(f"{place}: not a list of replies for each request: have the log written again.")
 
 
 def _question(doc: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> str:

@@ -111,18 +111,18 @@ def _samples(files: Iterable[Path], requests: Requests) -> Iterator[Sample]:
             yield from _answers(line.row, line.where, name, requests[name][1])
 
 
-def _answers(row: Mapping[str, Any], where: str, name: str, request: Mapping[str, Any]) -> Iterator[Sample]:
+def _answers(row: Mapping[str, Any], place: str, name: str, request: Mapping[str, Any]) -> Iterator[Sample]:
     """The answers in a result; an error, also one with a response, is a failed answer."""
     numbered = _ID.fullmatch(name)
     repeat = int(numbered["repeat"]) if numbered else None
     messages = request.get("messages") or request.get("input")
-    question = question_of(messages, where)
+    question = question_of(messages, place)
     name = numbered["item"] if numbered else name
     item = item_of("openai_batch", name, question, messages=messages_of(messages))
     candidate = name_or_empty(request.get("model"))
     response = part(row, "response")
     body = part(response, "body")
-    fields: dict[str, Any] = {"where": where, "item": item, "candidate": candidate, "repeat": repeat}
+    fields: dict[str, Any] = {"where": place, "item": item, "candidate": candidate, "repeat": repeat}
     if row.get("error") or response.get("status_code") != 200:
         error = part(row, "error") or part(body, "error")
         why = " ".join(texts([error.get("code"), error.get("message")]))
@@ -131,17 +131,17 @@ def _answers(row: Mapping[str, Any], where: str, name: str, request: Mapping[str
     usage = part(body, "usage")
     tokens = whole_number(usage.get("completion_tokens", usage.get("output_tokens")))
     meta = {"model": body["model"]} if isinstance(body.get("model"), str) else {}
-    for text, reason in _texts(body, where):
+    for text, reason in _texts(body, place):
         yield Sample(tokens=tokens, meta=meta, **fields, **answer_fields(text, reason=reason))
 
 
-def _texts(body: Mapping[str, Any], where: str) -> list[tuple[str, str | None]]:
+def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None]]:
     """The texts of a chat completion, or of a response, each with why it ended."""
     if choices := rows_in(body, "choices"):
         messages = [(part(choice, "message"), choice.get("finish_reason")) for choice in choices]
         return [(content_text(m.get("content") or m.get("refusal")), reason) for m, reason in messages]
     outputs = [entry for entry in rows_in(body, "output") if entry.get("type") == "message"]
     if not outputs:
-        raise InputError(f"{where}: the response has status 200, and neither choices nor output.")
+        raise InputError(f"{place}: the response has status 200, and neither choices nor output.")
     ended = {"completed": "stop", "incomplete": "length"}.get(str(body.get("status")))
     return [(content_text(outputs[-1].get("content")), ended)]

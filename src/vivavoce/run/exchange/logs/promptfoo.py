@@ -62,15 +62,15 @@ class PromptfooResults(RecordedLogReader):
 def _samples(path: Path, task: str, several_prompts: bool) -> Iterator[Sample]:
     rows = (row for name, row in members(path, _RESULTS) if name == _RESULTS)
     for number, row in enumerate(rows, 1):
-        where = f"{path}, result {number}"
-        variables = need(need({"result": row}, "result", where), "vars", where)
-        provider = need(row, "provider", where)
+        place = f"{path}, result {number}"
+        variables = need(need({"result": row}, "result", place), "vars", place)
+        provider = need(row, "provider", place)
         name = name_or_empty(provider.get("label")) or name_or_empty(provider.get("id"))
         failed = row.get("failureReason") == _ERROR
         text = None if failed else _text(part(row, "response").get("output"))
         results = rows_in(part(row, "gradingResult"), "componentResults")
         yield Sample(
-            where=where,
+            where=place,
             item=_item(row, variables, task),
             candidate=f"{name}, prompt {row.get('promptIdx', 0) + 1}" if several_prompts else name,
             **answer_fields(text, row.get("error")),

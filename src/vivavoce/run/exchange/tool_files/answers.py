@@ -159,8 +159,8 @@ class ExportSource:
         scores = []
         for score in answer_scores(self._db, response):
             if score.on_ballot or score.measure in self.pooled:
-                why = "on ballots of several answers" if score.on_ballot else "pooled over all answers"
-                self.left_out[f"scores: {why}"] += 1
+                reason = "on ballots of several answers" if score.on_ballot else "pooled over all answers"
+                self.left_out[f"scores: {reason}"] += 1
                 continue
             scores.append(score)
         return tuple(scores)

@@ -32,8 +32,8 @@ def sample_of(answer: Answer, identity: str, candidate: str, scorers: Scorers) -
         "total_time": answer.seconds, "working_time": answer.seconds,
     }  # fmt: skip
     if answer.status == "failed":
-        why = answer.error or "no response came"
-        sample["error"] = {"message": why, "traceback": "", "traceback_ansi": ""}
+        reason = answer.error or "no response came"
+        sample["error"] = {"message": reason, "traceback": "", "traceback_ansi": ""}
     else:
         choice = {"message": message, "stop_reason": _stop_reason(answer)}
         sample["messages"].append(message)
