@@ -7,7 +7,7 @@ VERSION = $(shell sed -n 's/^__version__ = "\([0-9]*\.[0-9]*\).*/\1/p' src/vivav
 unexport PYTHONDONTWRITEBYTECODE
 test test-long: export OMP_WAIT_POLICY = PASSIVE
 
-.PHONY: demo test test-long lint sbom bench docs publish clean
+.PHONY: demo test test-long golden lint sbom bench docs publish clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
@@ -17,6 +17,10 @@ test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
 
 test-long: .venv/.dev ## the same tests, and the long forms of fuzzing, faults and simulations, same seeds
 	VIVA_TEST_LONG=1 .venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+
+REV ?= HEAD
+golden: .venv/.dev ## what commands print now that they did not in the commit REV; REV=HEAD~1
+	.venv/bin/python tools/golden_state.py against $(REV)
 
 lint: .venv/.dev ## format, lint, types, licences of what is installed with it, and known holes
 	.venv/bin/ruff format --check .
