@@ -37,23 +37,25 @@ def marks(judge_scores):
 
 
 @pytest.mark.parametrize(
-    ("model", "mean", "between", "within", "s2_item"),
+    ("model", "mean", "between", "within", "s2_item", "one", "five"),
     [
-        ("Gemini 2.5 Pro", 4.14127, 1.66715, 0.15317, 0.30280),
-        ("Claude 3.5 Sonnet", 4.05079, 2.45786, 0.19365, 0.45284),
-        ("Llama 3.1-8B-Instruct", 3.35238, 3.04977, 0.48730, 0.51249),
-        ("MedGemma 27B", 3.95397, 1.51585, 0.29603, 0.24396),
-        ("NVLM-70B", 3.25079, 6.85141, 0.06508, 1.35727),
-        ("Med42-70B", 3.64000, 4.79864, 0.05833, 0.94806),
+        ("Gemini 2.5 Pro", 4.14127, 1.66715, 0.15317, 0.30280, 0.08507, 0.07275),
+        ("Claude 3.5 Sonnet", 4.05079, 2.45786, 0.19365, 0.45284, 0.10130, 0.08833),
+        ("Llama 3.1-8B-Instruct", 3.35238, 3.04977, 0.48730, 0.51249, 0.12598, 0.09840),
+        ("MedGemma 27B", 3.95397, 1.51585, 0.29603, 0.24396, 0.09258, 0.06937),
+        ("NVLM-70B", 3.25079, 6.85141, 0.06508, 1.35727, None, None),
+        ("Med42-70B", 3.64000, 4.79864, 0.05833, 0.94806, None, None),
     ],
 )
-def test_golden_items_and_repeats(marks, model, mean, between, within, s2_item):
+def test_golden_items_and_repeats(marks, model, mean, between, within, s2_item, one, five):
     values, items, _ = marks(model)
     v = item_variance(values, items)
     assert near(mean) == values.mean()
     assert (near(between), near(within), near(within)) == (v.ms_item, v.ms_within, v.s2_within)
     assert Component(near(s2_item), near(s2_item)) == v.s2_item
     assert (5, 60 if model == "Med42-70B" else 63) == (v.repeats, v.n_items)
+    if one is not None:
+        assert (near(one), near(five)) == (v.se(1), v.se(5))
 
 
 @pytest.mark.parametrize(
@@ -124,14 +126,16 @@ def test_unequal_numbers_are_solved_by_hendersons_coefficients():
 
 
 def test_hand_worked_items_and_repeats():
-    """Means 2 and 6, R = 2: MSB 2 * 8; MSW (2 + 2) / 2 = 2; s2_item 7."""
+    """Means 2 and 6, R = 2: MSB 2 * 8; MSW (2 + 2) / 2 = 2; s2_item 7; SE^2 for R = 4: (7 + .5) / 2."""
     v = item_variance([1, 3, 5, 7], ["a", "a", "b", "b"])
     assert (16, 2, Component(7, 7), 2, 2, 2, 4) == tuple(v)
+    assert pytest.approx(3.75**0.5) == v.se(4)
 
 
 def test_a_negative_component_is_reported_raw_beside_its_zero():
     v = item_variance([1, 5, 5, 1], [0, 0, 1, 1])
     assert Component(0.0, -4.0) == v.s2_item
+    assert pytest.approx(2.0) == v.se(1)
     n = nested_variance([1, 5, 5, 1, 3, 3], [0, 0, 1, 1, 2, 2], groups=[0, 0, 0, 0, 1, 1])
     assert n.s2_item.raw < 0
     assert 0 == n.s2_item.value
@@ -140,6 +144,7 @@ def test_a_negative_component_is_reported_raw_beside_its_zero():
 def test_without_a_second_repeat_items_and_repeats_are_one():
     v = item_variance([1, 2, 4], [0, 1, 2])
     assert (pytest.approx(7 / 3), None, None, None, 1) == v[:5]
+    assert v.se(5) is None
     n = nested_variance([1, 2, 4, 6], [0, 1, 2, 3], groups=[0, 0, 1, 1])
     assert (None, None) == (n.s2_item, n.s2_within)
     assert pytest.approx((n.ms_group - n.ms_item) / 2) == n.s2_group.raw
@@ -247,3 +252,5 @@ def test_what_cannot_be_is_refused():
         nested_variance([1, 2], ["a", "a"], groups=[0, 1])
     with pytest.raises(ValueError, match="response a lies in two items"):
         pass_variance([1, 2], ["a", "a"], items=[0, 1])
+    with pytest.raises(ValueError, match="repeats must be at least 1"):
+        item_variance([1, 2], [0, 0]).se(0)

@@ -8,6 +8,7 @@ Generalizability Theory, ch. 3, with repeats nested: runs of two models share no
 Henderson (1953), Biometrics 9, 226-252; Searle, Casella & McCulloch (1992), Variance Components, ch. 3-5.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,17 @@ class ItemVariance(NamedTuple):
     repeats: float
     n_items: int
     n_values: int
+
+    def se(self, repeats: float) -> float | None:
+        """SE of the mean over these items, had each `repeats` repeats: sqrt((s2_item + s2_within / R) / n).
+
+        Items count as independent: with twins among them take CR2 by group. Null if a component is.
+        """
+        if not repeats >= 1:
+            raise ValueError(f"repeats must be at least 1, but is {repeats}")
+        if self.s2_item is None or self.s2_within is None:
+            return None
+        return math.sqrt((self.s2_item.value + self.s2_within / repeats) / self.n_items)
 
 
 class NestedVariance(NamedTuple):
