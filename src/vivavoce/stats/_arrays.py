@@ -41,9 +41,9 @@ def finite(name: str, values: ArrayLike, *, length: int | None = None, empty: bo
         raise ValueError(f"{name} has {len(array)} entries, {length} are needed: one for each value")
     wrong = ~np.isfinite(array)
     if wrong.any():
-        at = int(np.argmax(wrong))
+        position = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} holds {array[at]} at position {at}: drop or score such rows first, knowingly"
+            f"{name} holds {array[position]} at position {position}: drop or score such rows first, knowingly"
         )
     return array
 
@@ -79,9 +79,9 @@ def group_codes(groups: ArrayLike, *, length: int) -> tuple[Codes, int]:
         # NaN is the one label that differs from itself
         missing = np.array([label is None or label != label for label in labels])
     if missing.any():
-        at = int(np.argmax(missing))
+        position = int(np.argmax(missing))
         raise ValueError(
-            f"groups has no label at position {at}: every row belongs to a group, if only its own"
+            f"groups has no label at position {position}: every row belongs to a group, if only its own"
         )
     names, codes = np.unique(labels, return_inverse=True)
     return codes, len(names)
@@ -152,9 +152,9 @@ def inside(name: str, inner: Codes, n_inner: int, *, of: str, outer: Codes) -> C
     outer_of[inner] = outer
     astray = outer_of[inner] != outer
     if astray.any():
-        at = int(np.argmax(astray))
+        position = int(np.argmax(astray))
         raise ValueError(
-            f"{of} differs inside one of the {name}, at position {at}: all its rows must share one"
+            f"{of} differs inside one of the {name}, at position {position}: all its rows must share one"
         )
     return outer_of
 
@@ -171,8 +171,10 @@ def item_weights(weights: ArrayLike | None, *, length: int) -> Floats:
         return np.ones(length)
     w = finite("weights", weights, length=length)
     if (w <= 0).any():
-        at = int(np.argmax(w <= 0))
-        raise ValueError(f"weights holds {w[at]} at position {at}: leave out rows that do not count")
+        position = int(np.argmax(w <= 0))
+        raise ValueError(
+            f"weights holds {w[position]} at position {position}: leave out rows that do not count"
+        )
     return w
 
 
@@ -211,10 +213,12 @@ def within_limits(
     """
     y = finite(name, values)
     floor, ceiling = -math.inf if low is None else low, math.inf if high is None else high
-    outside = (y < floor - ROUNDING) | (y > ceiling + ROUNDING)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise ValueError(f"{name} holds {y[at]} at position {at}, outside the limits {low} to {high}")
+    beyond_limits = (y < floor - ROUNDING) | (y > ceiling + ROUNDING)
+    if beyond_limits.any():
+        position = int(np.argmax(beyond_limits))
+        raise ValueError(
+            f"{name} holds {y[position]} at position {position}, outside the limits {low} to {high}"
+        )
     return np.clip(y, floor, ceiling)
 
 

@@ -231,10 +231,10 @@ def _unique(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         return np.unique(labels, return_inverse=True)
     # Objects need not be comparable with each other: 1 and "one" are two labels.
     names = sorted(set(labels), key=lambda label: (type(label).__name__, str(label)))
-    at = {label: code for code, label in enumerate(names)}
+    position = {label: code for code, label in enumerate(names)}
     column = np.empty(len(names), dtype=object)
     column[:] = names
-    return column, np.array([at[label] for label in labels], dtype=np.intp)
+    return column, np.array([position[label] for label in labels], dtype=np.intp)
 
 
 def _declared(
@@ -245,8 +245,8 @@ def _declared(
     names, _ = _unique(_labels(declared, np.ones(declared.shape, dtype=bool), scale))
     if len(names) != len(declared):
         raise ValueError("categories names a label twice")
-    at = {label: code for code, label in enumerate(names.tolist())}
-    codes = np.array([at.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    position = {label: code for code, label in enumerate(names.tolist())}
+    codes = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
     if (codes < 0).any():
         first = int(np.argmax(codes < 0))
         unit, rater = np.argwhere(present)[first]

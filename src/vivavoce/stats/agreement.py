@@ -130,8 +130,8 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale, *, missing: ArrayLike |
         return coefficient(None, None, table=table, used=used, one_label=False)
     totals = used.totals().astype(np.float64)
     values, distance = _positions(table.categories, totals, scale)
-    inside = distance_within(values[used.codes], used.present, distance=distance)
-    observed = float(used.counts @ inside) / n
+    within_units = distance_within(values[used.codes], used.present, distance=distance)
+    observed = float(used.counts @ within_units) / n
     if distance is squared:
         middle = float(totals @ values) / n
         expected = 2 * float(totals @ (values - middle) ** 2) / (n - 1)
@@ -142,18 +142,18 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale, *, missing: ArrayLike |
         expected = pairs / (n * (n - 1))
     present = values[totals > 0]
     # A spread that is only rounding is none.
-    same = float(np.ptp(present)) <= NO_SPREAD * float(np.abs(present).max())
-    return coefficient(observed, expected, table=table, used=used, one_label=same)
+    constant = float(np.ptp(present)) <= NO_SPREAD * float(np.abs(present).max())
+    return coefficient(observed, expected, table=table, used=used, one_label=constant)
 
 
 def _by_category(used: Ratings) -> tuple[CategoryAgreement, ...]:
     q = len(used.categories)
     units = np.nonzero(used.present)[0]
     # A key for each unit and label that occurs, so that many labels take no memory.
-    cells, inside = np.unique(units * q + used.codes[used.present], return_counts=True)
-    label, others = cells % q if q else cells, used.counts[cells // q if q else cells] - 1
-    agreeing = np.bincount(label, weights=inside * (inside - 1), minlength=q)
-    possible = np.bincount(label, weights=inside * others, minlength=q)
+    cells, counts = np.unique(units * q + used.codes[used.present], return_counts=True)
+    label, n_pairs = cells % q if q else cells, used.counts[cells // q if q else cells] - 1
+    agreeing = np.bincount(label, weights=counts * (counts - 1), minlength=q)
+    possible = np.bincount(label, weights=counts * n_pairs, minlength=q)
     return tuple(
         CategoryAgreement(name, float(a / p) if p else None, int(n))
         for name, a, p, n in zip(used.categories.tolist(), agreeing, possible, used.totals(), strict=True)

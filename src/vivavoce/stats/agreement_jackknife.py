@@ -148,10 +148,10 @@ class _GroupedUnits(NamedTuple):
     def rest_extent(self, lows: Floats, highs: Floats) -> tuple[Floats, Floats]:
         """The least of `lows` and the largest of `highs`, both by unit, outside each group."""
         extent = []
-        for column, pick, none in ((lows, np.minimum, np.inf), (highs, np.maximum, -np.inf)):
-            by_group = np.full(self.n_groups, none)
+        for column, pick, identity in ((lows, np.minimum, np.inf), (highs, np.maximum, -np.inf)):
+            by_group = np.full(self.n_groups, identity)
             pick.at(by_group, self.groups, column)
-            extent.append(_accumulated(by_group, pick, none))
+            extent.append(_accumulated(by_group, pick, identity))
         return extent[0], extent[1]
 
     def unit_extent(self, values: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -173,8 +173,10 @@ class _GroupedUnits(NamedTuple):
         """Groups, labels and counts (or weights of units) of every pair of group and label that occurs."""
         units, raters = np.nonzero(self.table.present)
         q = len(self.table.categories)
-        keys, at = np.unique(self.groups[units] * q + self.table.codes[units, raters], return_inverse=True)
-        counts = np.bincount(at, weights=None if weights is None else weights[units]).astype(np.float64)
+        keys, position = np.unique(
+            self.groups[units] * q + self.table.codes[units, raters], return_inverse=True
+        )
+        counts = np.bincount(position, weights=None if weights is None else weights[units]).astype(np.float64)
         return keys // max(q, 1), keys % max(q, 1), counts
 
     def rest_squares(self, weights: Floats | None = None) -> tuple[Floats, float]:
@@ -191,12 +193,12 @@ def _weighted_counts(codes: Codes, weights: ArrayLike, size: int = 0) -> Floats:
     return np.asarray(np.bincount(codes, weights=np.asarray(weights), minlength=size), dtype=np.float64)
 
 
-def _accumulated(parts: Floats, combine: np.ufunc, none: float) -> Floats:
+def _accumulated(parts: Floats, combine: np.ufunc, identity: float) -> Floats:
     """What all parts but one combine to, for each one."""
-    before, after = np.full((2, len(parts)), none)
-    before[1:] = combine.accumulate(parts[:-1])
-    after[:-1] = combine.accumulate(parts[:0:-1])[::-1]
-    return np.asarray(combine(before, after))
+    prefix, suffix = np.full((2, len(parts)), identity)
+    prefix[1:] = combine.accumulate(parts[:-1])
+    suffix[:-1] = combine.accumulate(parts[:0:-1])[::-1]
+    return np.asarray(combine(prefix, suffix))
 
 
 def _percent(units: _GroupedUnits) -> _Without:
@@ -225,9 +227,9 @@ def _alpha_interval(units: _GroupedUnits) -> _Without:
     expected = 2 * spread / (n - 1)
     low, high = used.rest_extent(*used.unit_extent(x))
     # A spread that is only rounding is none.
-    same = ~(high - low > NO_SPREAD * np.maximum(np.abs(low), np.abs(high)))
+    constant = ~(high - low > NO_SPREAD * np.maximum(np.abs(low), np.abs(high)))
     return _Without(
-        np.where(same, np.nan, 1 - observed / n / expected), ~same & (spread < CANCELLED * squares)
+        np.where(constant, np.nan, 1 - observed / n / expected), ~constant & (spread < CANCELLED * squares)
     )
 
 
@@ -251,9 +253,9 @@ def _alpha_ordinal(units: _GroupedUnits) -> _Without:
         expected[start : start + size] = 2 * np.einsum("gk,gk->g", remaining, ranks**2) / (n - 1)
         everyone = ((ranks[:, pairs.first] - ranks[:, pairs.second]) ** 2) @ pairs.weights
         entries = slice(*np.searchsorted(pairs.group, (start, start + size)))
-        at, pair = pairs.group[entries] - start, pairs.of[entries]
-        squares = (ranks[at, pairs.first[pair]] - ranks[at, pairs.second[pair]]) ** 2
-        gone = _weighted_counts(at, pairs.of_group[entries] * squares, size)
+        position, pair = pairs.group[entries] - start, pairs.of[entries]
+        squares = (ranks[position, pairs.first[pair]] - ranks[position, pairs.second[pair]]) ** 2
+        gone = _weighted_counts(position, pairs.of_group[entries] * squares, size)
         observed[start : start + size] = 2 * (everyone - gone) / n
     return _Without(np.where(used.one_label(), np.nan, 1 - observed / expected))
 
@@ -288,16 +290,16 @@ def _label_pairs(used: _GroupedUnits) -> _LabelPairs:
             weights.append(1 / (counts[units] - 1))
             groups.append(used.groups[units])
     if not keys:
-        none = np.empty(0, dtype=np.intp)
-        return _LabelPairs(none, none, np.empty(0), none, none, np.empty(0))
+        empty = np.empty(0, dtype=np.intp)
+        return _LabelPairs(empty, empty, np.empty(0), empty, empty, np.empty(0))
     key, weight, group = (np.concatenate(parts) for parts in (keys, weights, groups))
-    names, at = np.unique(key, return_inverse=True)
+    names, position = np.unique(key, return_inverse=True)
     width = max(len(names), 1)
-    of_groups, at_group = np.unique(group * width + at, return_inverse=True)
+    of_groups, at_group = np.unique(group * width + position, return_inverse=True)
     return _LabelPairs(
         first=names // q,
         second=names % q,
-        weights=_weighted_counts(at, weight, len(names)),
+        weights=_weighted_counts(position, weight, len(names)),
         group=of_groups // width,
         of=of_groups % width,
         of_group=_weighted_counts(at_group, weight),
@@ -322,8 +324,10 @@ def _quadratic_kappa(units: _GroupedUnits) -> _Without:
     n, of_a, of_b, squares, observed = used.rest(np.ones(len(a)), a, b, a**2 + b**2, (a - b) ** 2)
     # The variances of both and the squared difference of their means.
     expected = squares - 2 * of_a * of_b / n
-    same = used.one_label()
-    return _Without(np.where(same, np.nan, 1 - observed / expected), ~same & (expected < CANCELLED * squares))
+    constant = used.one_label()
+    return _Without(
+        np.where(constant, np.nan, 1 - observed / expected), ~constant & (expected < CANCELLED * squares)
+    )
 
 
 def _icc_a1(units: _GroupedUnits) -> _Without:
@@ -335,23 +339,23 @@ def _icc_a1(units: _GroupedUnits) -> _Without:
     means = x.mean(axis=1)
     levels = (x - means[:, None]).mean(axis=0)
     # What a unit's ratings hold beside its own level and the raters' levels in the whole table.
-    rest = x - means[:, None] - levels
+    residual = x - means[:, None] - levels
     centred = means - means.mean()
     n, sums, squares, errors, *shifts = used.rest(
-        np.ones(len(x)), centred, centred**2, (rest**2).sum(axis=1), *rest.T
+        np.ones(len(x)), centred, centred**2, (residual**2).sum(axis=1), *residual.T
     )
     shift = np.stack(shifts) / n
     ms_units = k * (squares - sums**2 / n) / (n - 1)
     ms_raters = n * ((levels[:, None] + shift) ** 2).sum(axis=0) / (k - 1)
     ms_error = (errors - n * (shift**2).sum(axis=0)) / ((n - 1) * (k - 1))
-    below = ms_units + (k - 1) * ms_error + k * (ms_raters - ms_error) / n
+    denominator = ms_units + (k - 1) * ms_error + k * (ms_raters - ms_error) / n
     low, high = used.rest_extent(*used.unit_extent(x))
     largest = np.maximum(np.abs(low), np.abs(high))
-    defined = (n >= 2) & (below > (NO_SPREAD * largest) ** 2)
+    defined = (n >= 2) & (denominator > (NO_SPREAD * largest) ** 2)
     terms = k * squares + errors
     # Terms that are rounding themselves leave nothing to compute again.
-    spoilt = (n >= 2) & ((n - 1) * below < CANCELLED * terms) & (terms > (NO_SPREAD * largest) ** 2)
-    return _Without(np.where(defined, (ms_units - ms_error) / below, np.nan), spoilt)
+    spoilt = (n >= 2) & ((n - 1) * denominator < CANCELLED * terms) & (terms > (NO_SPREAD * largest) ** 2)
+    return _Without(np.where(defined, (ms_units - ms_error) / denominator, np.nan), spoilt)
 
 
 def _pearson(units: _GroupedUnits) -> _Without:
@@ -363,12 +367,12 @@ def _pearson(units: _GroupedUnits) -> _Without:
     var_x, var_y = xx - sum_x**2 / n, yy - sum_y**2 / n
     r = (xy - sum_x * sum_y / n) / np.sqrt(var_x * var_y)
     r = np.where(1 - np.abs(r) <= PERFECT, np.sign(r), r)
-    same = np.zeros(units.n_groups, dtype=bool)
+    constant = np.zeros(units.n_groups, dtype=bool)
     for column in numbers.T:
         low, high = units.rest_extent(rounded(column), rounded(column))
-        same |= low >= high
+        constant |= low >= high
     spoilt = (var_x < CANCELLED * xx) | (var_y < CANCELLED * yy)
-    return _Without(np.where(same, np.nan, r), ~same & spoilt)
+    return _Without(np.where(constant, np.nan, r), ~constant & spoilt)
 
 
 def _pearson_of_all(ratings: NDArray[Any], missing: Any, categories: Any) -> float | None:

@@ -100,7 +100,7 @@ def bootstrap(
     ValueError
         If there is no row, a value is NaN or infinite, a group is missing, or lengths or numbers do not fit.
     """
-    each = None if without is None else np.asarray(without, dtype=np.float64).reshape(-1, 1)
+    leave_one_out = None if without is None else np.asarray(without, dtype=np.float64).reshape(-1, 1)
 
     def single_statistic(rows: Floats) -> list[float | None]:
         return [statistic(rows)]
@@ -112,7 +112,7 @@ def bootstrap(
         resamples=resamples,
         level=level,
         method=method,
-        without=each,
+        without=leave_one_out,
     )[0]
 
 
@@ -227,16 +227,18 @@ def _numbers(figures: "list[float | None] | Floats", length: int | None) -> Floa
 def _members(chosen: Codes, order: Codes, starts: Codes, sizes: Codes) -> Codes:
     """Rows of the chosen groups, group by group."""
     taken = sizes[chosen]
-    before = np.cumsum(taken) - taken
-    return order[np.repeat(starts[chosen] - before, taken) + np.arange(int(taken.sum()))]
+    offsets = np.cumsum(taken) - taken
+    return order[np.repeat(starts[chosen] - offsets, taken) + np.arange(int(taken.sum()))]
 
 
 def _corrected(value: float, defined: Floats, left_out: Floats, level: float) -> tuple[float, float] | None:
     """The two quantiles of BCa; None where bias or acceleration cannot be had."""
-    below = (np.count_nonzero(defined < value) + np.count_nonzero(defined <= value)) / (2 * len(defined))
-    if not 0 < below < 1 or np.isnan(left_out).any():
+    share_below = (np.count_nonzero(defined < value) + np.count_nonzero(defined <= value)) / (
+        2 * len(defined)
+    )
+    if not 0 < share_below < 1 or np.isnan(left_out).any():
         return None
-    bias = float(scipy.special.ndtri(below))
+    bias = float(scipy.special.ndtri(share_below))
     pull = left_out.mean() - left_out
     largest = float(np.abs(pull).max())
     acceleration = 0.0
@@ -257,9 +259,9 @@ def _quantile(ordered: Floats, share: float, *, below: int, above: int) -> float
     """Quantile (linear) of `ordered` with so many unknown numbers below and above; None among those."""
     position = share * (len(ordered) + below + above - 1) - below
     at = math.floor(position)
-    rest = position - at
-    if at < 0 or at + (rest > 0) > len(ordered) - 1:
+    fraction = position - at
+    if at < 0 or at + (fraction > 0) > len(ordered) - 1:
         return None
-    if rest == 0:
+    if fraction == 0:
         return float(ordered[at])
-    return float(ordered[at] + (ordered[at + 1] - ordered[at]) * rest)
+    return float(ordered[at] + (ordered[at + 1] - ordered[at]) * fraction)

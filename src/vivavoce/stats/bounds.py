@@ -84,9 +84,9 @@ def bounds(
         ceiling = finite("values_high", values_high, length=len(floor))
         crossed = floor > ceiling + ROUNDING
         if crossed.any():
-            at = int(np.argmax(crossed))
+            k = int(np.argmax(crossed))
             raise ValueError(
-                f"values_low holds {floor[at]} at position {at}, above values_high with {ceiling[at]}: "
+                f"values_low holds {floor[k]} at position {k}, above values_high with {ceiling[k]}: "
                 "swap the fillings"
             )
     at_low = _filling("values_low", values_low, groups, weights, cells)
@@ -168,16 +168,18 @@ def imbens_manski(
     width, se = max(0.0, set_high - set_low), max(se_low, se_high)
     gap = width / se if se > 0 else math.inf
     # The left side rises with c, and is at most `level` at one quantile, at least at the other.
-    short, enough = float(scipy.special.ndtri(level)), float(scipy.special.ndtri(0.5 + level / 2))
-    while enough - short > 1e-13 * (1 + enough):
-        c = (short + enough) / 2
-        short, enough = (
-            (c, enough) if float(scipy.special.ndtr(c + gap) - scipy.special.ndtr(-c)) < level else (short, c)
+    short, longest = float(scipy.special.ndtri(level)), float(scipy.special.ndtri(0.5 + level / 2))
+    while longest - short > 1e-13 * (1 + longest):
+        c = (short + longest) / 2
+        short, longest = (
+            (c, longest)
+            if float(scipy.special.ndtr(c + gap) - scipy.special.ndtr(-c)) < level
+            else (short, c)
         )
     # Only the end is limited by the scale; c and the set are reported as computed.
-    start, end = set_low - enough * se_low, set_high + enough * se_high
+    start, end = set_low - longest * se_low, set_high + longest * se_high
     return ImbensManski(
-        start if low is None else max(start, low), end if high is None else min(end, high), enough
+        start if low is None else max(start, low), end if high is None else min(end, high), longest
     )
 
 

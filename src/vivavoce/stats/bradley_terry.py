@@ -34,9 +34,9 @@ def checked_pairs(pairs: ArrayLike, n_systems: int) -> Codes:
         raise ValueError(f"pairs must be whole numbers of the shape (n, 2), not {array.dtype} {array.shape}")
     wrong = (array < 0).any(axis=1) | (array >= n_systems).any(axis=1) | (array[:, 0] == array[:, 1])
     if wrong.any():
-        at = int(np.argmax(wrong))
+        position = int(np.argmax(wrong))
         raise ValueError(
-            f"pairs holds {array[at, 0]} and {array[at, 1]} at position {at}: "
+            f"pairs holds {array[position, 0]} and {array[position, 1]} at position {position}: "
             f"two different systems from 0 to {n_systems - 1} are needed"
         )
     return array.astype(np.intp)
@@ -50,8 +50,10 @@ def counted(pairs: ArrayLike, outcomes: ArrayLike, n_systems: int) -> Counts:
         raise ValueError(f"outcomes has the shape {results.shape}, ({len(meetings)},) is needed")
     wrong = ~np.isin(results, (-1, 0, 1))
     if wrong.any():
-        at = int(np.argmax(wrong))
-        raise ValueError(f"outcomes holds {results[at]} at position {at}: 1, 0 and -1 are the outcomes")
+        position = int(np.argmax(wrong))
+        raise ValueError(
+            f"outcomes holds {results[position]} at position {position}: 1, 0 and -1 are the outcomes"
+        )
     low, high = meetings.min(axis=1, initial=n_systems), meetings.max(axis=1, initial=0)
     # One row per unordered pair: the outcome is told from the lower number's side.
     won = np.where(meetings[:, 0] == low, results, -results.astype(np.int64))

@@ -132,11 +132,11 @@ def outcomes(
     y = within_limits(correct, 0.0, 1.0)
     if len(y) != len(c):
         raise ValueError(f"correct has {len(y)} entries, {len(c)} are needed: one for each confidence")
-    between = np.minimum(y, 1 - y) > ROUNDING
-    if between.any():
-        at = int(np.argmax(between))
+    fractional = np.minimum(y, 1 - y) > ROUNDING
+    if fractional.any():
+        k = int(np.argmax(fractional))
         raise ValueError(
-            f"correct holds {y[at]} at position {at}: an answer is right (1) or wrong (0), set a limit first"
+            f"correct holds {y[k]} at position {k}: an answer is right (1) or wrong (0), set a limit first"
         )
     codes, n_groups = group_codes(groups, length=len(c))
     return Outcomes(rounded(c), np.round(y), codes, n_groups, item_weights(weights, length=len(c)))
@@ -216,15 +216,15 @@ def calibration(
     spread = noise.interval(
         resolution, hits - rate, shares, noise.of_hits, _of_mass(a, codes, hits - rate), level
     )
-    none = ONE_GROUP if a.n_groups < 2 else None
+    reason = ONE_GROUP if a.n_groups < 2 else None
     root = (None, None) if squared is None else (math.sqrt(squared.low), math.sqrt(squared.high))
     return Calibration(
         overconfidence=CalibrationFigure(mean_gap.value, mean_gap.low, mean_gap.high, mean_gap.reason),
         ece=CalibrationFigure(float(shares @ np.abs(gaps)), reason=BIASED),
-        ece_debiased=CalibrationFigure(math.sqrt(max(reliability, 0.0)), root[0], root[1], none),
+        ece_debiased=CalibrationFigure(math.sqrt(max(reliability, 0.0)), root[0], root[1], reason),
         brier=CalibrationFigure(brier, bounded.low, bounded.high, bounded.reason),
-        reliability=CalibrationFigure(reliability, *_around(squared, reliability), none),
-        resolution=CalibrationFigure(resolution, *_around(spread, resolution), none)
+        reliability=CalibrationFigure(reliability, *_around(squared, reliability), reason),
+        resolution=CalibrationFigure(resolution, *_around(spread, resolution), reason)
         if n_bins > 1
         else CalibrationFigure(None, reason=ONE_BIN),
         uncertainty=_uncertainty(a, uncertainty, weights, level),
@@ -239,13 +239,13 @@ def calibration(
 
 def _bins(a: Outcomes, effective: float) -> Codes:
     """The bin of each answer, 0 for the least confident; all numbers up to the largest occur."""
-    most = min(MOST_BINS, max(1, int((effective + ROUNDING) // GROUPS_IN_BIN)))
+    n_bins = min(MOST_BINS, max(1, int((effective + ROUNDING) // GROUPS_IN_BIN)))
     _, values = np.unique(a.confidence, return_inverse=True)
     # By the middle of its mass a value lies in one bin as a whole, from whichever side it is counted.
     mass = np.bincount(values, weights=a.weights)
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
     # Rounded, so that weights in another unit put no value that lies on an edge elsewhere.
-    of_value = np.minimum(np.floor(np.round(most * middle, 9)).astype(np.intp), most - 1)
+    of_value = np.minimum(np.floor(np.round(n_bins * middle, 9)).astype(np.intp), n_bins - 1)
     codes = np.unique(of_value[values], return_inverse=True)[1]
     while codes.max() > 0:
         sizes = [len(np.unique(a.groups[codes == b])) for b in range(int(codes.max()) + 1)]
@@ -277,9 +277,9 @@ class _Noise(NamedTuple):
         of_rate = _sums(a, np.zeros_like(codes), a.correct - rate)
         plain = (of_gaps**2).sum(axis=0), (of_hits**2).sum(axis=0), float((of_rate**2).sum())
         # Only the intervals get a floor: the debiased figures stay those that are published.
-        even = _even_groups(a, codes)
-        shrunk = (even * hits + PLUS / 2) / (even + PLUS)
-        floor = np.where(_hardly_vary(a, codes), shrunk * (1 - shrunk) / even, 0.0)
+        groups = _even_groups(a, codes)
+        shrunk = (groups * hits + PLUS / 2) / (groups + PLUS)
+        floor = np.where(_hardly_vary(a, codes), shrunk * (1 - shrunk) / groups, 0.0)
         lifted = [np.diag(np.sqrt(np.maximum(floor - variance, 0.0))) for variance in plain[:2]]
         # What a bin's share does beyond the rate of all, whose own deviation is the shares' mean of them.
         centred = np.vstack([of_hits, lifted[1]])
@@ -297,13 +297,13 @@ class _Noise(NamedTuple):
         # With the covariances: one case has answers in several bins.
         variance = sums.T @ sums
         raw = float(shares @ gaps**2)
-        along = float((shares * gaps) @ variance @ (shares * gaps)) / raw if raw > 0 else 0.0
-        alone = 2 * float((np.outer(shares, shares) * variance**2).sum()) + of_mass
+        slope = float((shares * gaps) @ variance @ (shares * gaps)) / raw if raw > 0 else 0.0
+        spread = 2 * float((np.outer(shares, shares) * variance**2).sum()) + of_mass
         t2 = float(scipy.special.stdtrit(df, 0.5 + level / 2)) ** 2
         # A squared error below 0 is noise; to centre on it would make the upper end too low.
         start = max(estimate, 0.0)
-        centre = start + 2 * along * t2
-        half = math.sqrt(4 * along * t2 * start + 4 * along**2 * t2**2 + t2 * alone)
+        centre = start + 2 * slope * t2
+        half = math.sqrt(4 * slope * t2 * start + 4 * slope**2 * t2**2 + t2 * spread)
         return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
@@ -366,8 +366,8 @@ def _uncertainty(a: Outcomes, value: float, weights: ArrayLike | None, level: fl
     if rate.low is None or rate.high is None:
         return CalibrationFigure(value, reason=rate.reason)
     ends = [end * (1 - end) for end in (rate.low, rate.high)]
-    most = 0.25 if rate.low <= 0.5 <= rate.high else max(ends)
-    return CalibrationFigure(value, min(ends), max(most, value))
+    highest = 0.25 if rate.low <= 0.5 <= rate.high else max(ends)
+    return CalibrationFigure(value, min(ends), max(highest, value))
 
 
 def _skill(a: Outcomes, brier: float, uncertainty: float, level: float) -> CalibrationFigure:
@@ -381,8 +381,8 @@ def _skill(a: Outcomes, brier: float, uncertainty: float, level: float) -> Calib
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = hits / weight
         spread = rate * (1 - rate)
-        without = np.where(spread > ROUNDING, 1 - loss / weight / spread, np.nan)
-    skill = WithoutGroups(value, without, np.bincount(a.groups)).jackknife(scale="raw", level=level)
+        leave_one_out = np.where(spread > ROUNDING, 1 - loss / weight / spread, np.nan)
+    skill = WithoutGroups(value, leave_one_out, np.bincount(a.groups)).jackknife(scale="raw", level=level)
     if skill.low is None or skill.high is None:
         return CalibrationFigure(
             value, reason=ONE_GROUP if a.n_groups < 2 else "leaving a group out makes it undefined"

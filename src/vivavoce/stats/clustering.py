@@ -83,7 +83,7 @@ def cluster_measures(
         raise ValueError(f"values must have three dimensions, measures, systems, items, not {array.ndim}")
     if len(array) < 2:
         raise ValueError(f"values has {len(array)} measure, at least 2 are needed")
-    measures = [matrix(f"measure {at} of values", measure) for at, measure in enumerate(array)]
+    measures = [matrix(f"measure {position} of values", measure) for position, measure in enumerate(array)]
     if level not in LEVELS:
         raise ValueError(f"no level named {level!r}: there are {', '.join(LEVELS)}")
     if resamples < 1:
@@ -145,13 +145,13 @@ def average_linkage(distances: ArrayLike) -> Floats:
         rows.append((*sorted((names[i], names[j])), float(d[i, j]), size))
         # Average linkage: the new cluster's distance is the mean over all its members.
         merged = (sizes[i] * d[i] + sizes[j] * d[j]) / size
-        rest = [k for k in range(len(d)) if k not in (i, j)]
-        grown = np.full((len(rest) + 1, len(rest) + 1), np.inf)
-        grown[:-1, :-1] = d[np.ix_(rest, rest)]
-        grown[-1, :-1] = grown[:-1, -1] = merged[rest]
+        remaining = [k for k in range(len(d)) if k not in (i, j)]
+        grown = np.full((len(remaining) + 1, len(remaining) + 1), np.inf)
+        grown[:-1, :-1] = d[np.ix_(remaining, remaining)]
+        grown[-1, :-1] = grown[:-1, -1] = merged[remaining]
         d = grown
-        names = [*(names[k] for k in rest), n + step]
-        sizes = [*(sizes[k] for k in rest), size]
+        names = [*(names[k] for k in remaining), n + step]
+        sizes = [*(sizes[k] for k in remaining), size]
     return np.array(rows, dtype=np.float64)
 
 

@@ -130,9 +130,9 @@ def control_test(
         centre = (narrow.low + narrow.high) / 2
         se = (narrow.high - narrow.low) / 2 / float(scipy.special.stdtrit(result.df, 0.5 + NARROW / 2))
     # Rounded like the differences: a centre on the line must not be a digit of noise above it.
-    above = round(centre - line, 9)
-    p = 2 * float(scipy.special.stdtr(result.df, -abs(above) / se))
-    side: Literal[1, 0, -1] = 1 if above > 0 else -1 if above < 0 else 0
+    excess = round(centre - line, 9)
+    p = 2 * float(scipy.special.stdtr(result.df, -abs(excess) / se))
+    side: Literal[1, 0, -1] = 1 if excess > 0 else -1 if excess < 0 else 0
     return ControlTest(
         result, ends.low, ends.high, p, side, "t" if result.test == "t" else "Agresti-Min", line
     )
@@ -202,5 +202,5 @@ def controls_needed(test: ControlTest, margin: float) -> int | None:
     if groups is None:
         return None
     # New groups are taken to be as uneven as those seen, and fewer than 10 effective ones tell nothing.
-    least = max(groups, math.ceil(LEAST_GROUPS / evenness))
-    return items_needed(least, n_items=result.n_items, n_groups=result.n_groups)
+    fewest = max(groups, math.ceil(LEAST_GROUPS / evenness))
+    return items_needed(fewest, n_items=result.n_items, n_groups=result.n_groups)

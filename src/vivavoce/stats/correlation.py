@@ -195,8 +195,8 @@ def _points(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _constant(values: Floats) -> bool:
-    near = rounded(values)
-    return bool((near == near[0]).all())
+    rounded_values = rounded(values)
+    return bool((rounded_values == rounded_values[0]).all())
 
 
 def _clipped(r: float) -> float:
@@ -221,11 +221,11 @@ def _inversions(codes: Codes) -> int:
         blocks = codes >> (bit + 1)
         order = np.argsort(blocks, kind="stable")
         blocks, ones = blocks[order], (codes[order] >> bit) & 1
-        before = np.cumsum(ones) - ones
+        n_before = np.cumsum(ones) - ones
         starts = np.flatnonzero(np.r_[True, blocks[1:] != blocks[:-1]])
         sizes = np.diff(np.r_[starts, len(blocks)])
-        before -= np.repeat(before[starts], sizes)
-        total += int(before[ones == 0].sum())
+        n_before -= np.repeat(n_before[starts], sizes)
+        total += int(n_before[ones == 0].sum())
     return total
 
 

@@ -164,9 +164,10 @@ def leave_one_out(
     a = finite("x", x)
     b = finite("y", y, length=len(a))
     codes, n = group_codes(np.arange(len(a)) if families is None else families, length=len(a))
-    without = [codes != k for k in range(n)]
+    selections = [codes != k for k in range(n)]
     values = tuple(
-        correlation(a[rest], b[rest], coefficient=coefficient) if rest.any() else None for rest in without
+        correlation(a[kept_rows], b[kept_rows], coefficient=coefficient) if kept_rows.any() else None
+        for kept_rows in selections
     )
     defined = [value for value in values if value is not None]
     return LeaveOneOut(min(defined, default=None), max(defined, default=None), values, n)
@@ -225,15 +226,17 @@ def shown_agreement(better_x: ArrayLike, better_y: ArrayLike) -> OrderAgreement:
 
 
 def _counted(products: NDArray[np.float64] | NDArray[np.int_]) -> OrderAgreement:
-    same, opposite = int(np.count_nonzero(products > 0)), int(np.count_nonzero(products < 0))
+    concordant, opposite = int(np.count_nonzero(products > 0)), int(np.count_nonzero(products < 0))
     # Only pairs that both measures decide count; a tie on either side is left out, not half a match.
-    decided = same + opposite
-    return OrderAgreement(same, opposite, len(products) - decided, same / decided if decided else None)
+    decided = concordant + opposite
+    return OrderAgreement(
+        concordant, opposite, len(products) - decided, concordant / decided if decided else None
+    )
 
 
 def _orders(n: int) -> NDArray[np.intp]:
     """All orders of 0 … n - 1, shape (n!, n)."""
     orders = np.zeros((1, 1), dtype=np.intp)
     for new in range(1, n):
-        orders = np.concatenate([np.insert(orders, at, new, axis=1) for at in range(new + 1)])
+        orders = np.concatenate([np.insert(orders, position, new, axis=1) for position in range(new + 1)])
     return orders

@@ -396,9 +396,9 @@ def _of_weights(y: Floats, value: float, se: float, weights: ArrayLike | None, n
 
     Where the items of great weight are all alike, as near a limit they are, CR2 sees next to no spread.
     """
-    if weights is None or (even := evenness(w := finite("weights", weights))) == 1:
+    if weights is None or (kish := evenness(w := finite("weights", weights))) == 1:
         return se
-    return max(se, math.sqrt(float(w @ (y - value) ** 2) / float(w.sum()) / (n_groups * even)))
+    return max(se, math.sqrt(float(w @ (y - value) ** 2) / float(w.sum()) / (n_groups * kish)))
 
 
 def _check_mean(value: float, se: float) -> None:

@@ -227,8 +227,10 @@ def flip_rates(
     answers = np.bincount(unit, minlength=2 * n_pairs)
     if (answers == 0).any():
         lone = int(np.argmax(answers == 0)) // 2
-        at = int(np.argmax(pair == lone))
-        raise ValueError(f"the pair at position {at} has one version only: leave such pairs out, knowingly")
+        position = int(np.argmax(pair == lone))
+        raise ValueError(
+            f"the pair at position {position} has one version only: leave such pairs out, knowingly"
+        )
     of_pair = np.arange(n_pairs)
     if groups is not None:
         by_row, _ = group_codes(groups, length=n_rows)
@@ -237,9 +239,9 @@ def flip_rates(
     cells, cell = np.unique(pair * n_outcomes + outcome, return_inverse=True)
     counts = np.bincount(2 * cell + version, minlength=2 * len(cells)).reshape(-1, 2)
     place = cells // n_outcomes
-    same = np.bincount(place, weights=counts[:, 0] * counts[:, 1], minlength=n_pairs)
+    n_equal = np.bincount(place, weights=counts[:, 0] * counts[:, 1], minlength=n_pairs)
     sizes = answers.reshape(-1, 2)
-    twin = 1 - same / (sizes[:, 0] * sizes[:, 1])
+    twin = 1 - n_equal / (sizes[:, 0] * sizes[:, 1])
     overall = estimate_mean(twin, of_pair, low=0, high=1, level=level)
     repeated = sizes > 1
     if repeats == "copied" or not repeated.any():
@@ -248,8 +250,10 @@ def flip_rates(
     floor = 1 - alike / np.where(repeated, sizes * (sizes - 1), 1)
     item_groups = np.broadcast_to(of_pair[:, None], repeated.shape)[repeated]
     repeat = estimate_mean(floor[repeated], item_groups, low=0, high=1, level=level)
-    both = repeated.all(axis=1)
+    repeated_twice = repeated.all(axis=1)
     excess = None
-    if both.any():
-        excess = estimate_mean((twin - floor.mean(axis=1))[both], of_pair[both], level=level)
+    if repeated_twice.any():
+        excess = estimate_mean(
+            (twin - floor.mean(axis=1))[repeated_twice], of_pair[repeated_twice], level=level
+        )
     return Flips(overall, repeat, excess)

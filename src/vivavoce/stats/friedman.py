@@ -232,14 +232,14 @@ def icc_a1(ratings: ArrayLike, *, missing: ArrayLike | None = None) -> Intraclas
         return IntraclassCorrelation(None, None, None, None, n, k, dropped)
     spread = table - table.mean()
     units, raters = spread.mean(axis=1), spread.mean(axis=0)
-    rest = spread - units[:, None] - raters
+    residual = spread - units[:, None] - raters
     ms_units = k * float(units @ units) / (n - 1)
     ms_raters = n * float(raters @ raters) / (k - 1)
-    ms_error = float(np.sum(rest**2)) / ((n - 1) * (k - 1))
-    below = ms_units + (k - 1) * ms_error + k * (ms_raters - ms_error) / n
+    ms_error = float(np.sum(residual**2)) / ((n - 1) * (k - 1))
+    denominator = ms_units + (k - 1) * ms_error + k * (ms_raters - ms_error) / n
     value = None
-    if below > (NO_SPREAD * float(np.abs(table).max())) ** 2:
-        value = (ms_units - ms_error) / below
+    if denominator > (NO_SPREAD * float(np.abs(table).max())) ** 2:
+        value = (ms_units - ms_error) / denominator
     return IntraclassCorrelation(value, ms_units, ms_raters, ms_error, n, k, dropped)
 
 
@@ -273,8 +273,8 @@ def kendall_w(ratings: ArrayLike, *, missing: ArrayLike | None = None) -> Concor
     ranks, ties = zip(*(_ranks(column) for column in table.T), strict=True)
     sums = np.sum(ranks, axis=0)
     s = float(np.sum((sums - sums.mean()) ** 2))
-    most = m**2 * (float(n) ** 3 - n) - m * sum(ties)
-    return Concordance(12 * s / most if most > 0 else None, n, m, dropped)
+    largest = m**2 * (float(n) ** 3 - n) - m * sum(ties)
+    return Concordance(12 * s / largest if largest > 0 else None, n, m, dropped)
 
 
 def _ranks(column: Floats) -> tuple[Floats, float]:

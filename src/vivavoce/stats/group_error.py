@@ -147,9 +147,9 @@ class GroupDesign:
         factors = self.shares / np.sqrt(1 - shares)
         # M = diag(d) - b s' - s b' + s k s': a group's sum with itself, with the cells' means, and of those.
         s = factors * shares
-        together = s.sum(axis=1, keepdims=True)
-        d = (1 - RHO) * (factors**2 * squares).sum(axis=1) + RHO * together[:, 0] ** 2
-        b = (1 - RHO) * factors * squares + RHO * together * shares
+        total = s.sum(axis=1, keepdims=True)
+        d = (1 - RHO) * (factors**2 * squares).sum(axis=1) + RHO * total[:, 0] ** 2
+        b = (1 - RHO) * factors * squares + RHO * total * shares
         k = (1 - RHO) * np.diag(squares.sum(axis=0)) + RHO * shares.T @ shares
         outer = np.hstack([b, s])
         n_cells = len(self.shares)

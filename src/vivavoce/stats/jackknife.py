@@ -133,8 +133,8 @@ def by_group_jackknife(
     codes, n_groups = group_codes(labels, length=len(labels))
     value = _finite(statistic(np.arange(len(codes), dtype=np.intp)))
     figures = [_finite(statistic(np.flatnonzero(codes != g))) for g in range(n_groups if n_groups > 1 else 0)]
-    without = np.array(figures, dtype=np.float64)  # None becomes NaN
-    return WithoutGroups(value, without, np.bincount(codes)).jackknife(scale=scale, level=level)
+    leave_one_out = np.array(figures, dtype=np.float64)  # None becomes NaN
+    return WithoutGroups(value, leave_one_out, np.bincount(codes)).jackknife(scale=scale, level=level)
 
 
 def labels_for_coefficient(n_pilot: int, se_pilot: float | None, *, se_target: float) -> int | None:

@@ -100,23 +100,25 @@ def case_probabilities(
         If n is below 1, an array does not fit or holds NaN, or every case was drawn.
     """
     d = finite("judged", judged)
-    before = np.zeros(len(d)) if earlier is None else finite("earlier", earlier, length=len(d))
+    earlier_chances = np.zeros(len(d)) if earlier is None else finite("earlier", earlier, length=len(d))
     can_be = np.ones(len(d), dtype=bool) if free is None else np.asarray(free, dtype=bool)
     if n < 1:
         raise ValueError(f"n must be at least 1, but is {n}")
-    if before.min() < 0 or before.max() > 1:
+    if earlier_chances.min() < 0 or earlier_chances.max() > 1:
         raise ValueError("earlier must hold probabilities from 0 to 1")
     if not can_be.any():
         raise ValueError("every case was drawn before: there is none left to draw")
-    at = np.asarray(labelled, dtype=np.intp)
-    if (before[at] <= 0).any():
+    position = np.asarray(labelled, dtype=np.intp)
+    if (earlier_chances[position] <= 0).any():
         raise ValueError("labels must be of cases with an earlier probability above 0")
-    people = _Labels(at, finite("labels", labels, length=len(at), empty=True), 1 / before[at])
+    people = _Labels(
+        position, finite("labels", labels, length=len(position), empty=True), 1 / earlier_chances[position]
+    )
     size = np.ones(len(d)) if sizes is None else finite("sizes", sizes, length=len(d))
     predicted = np.sqrt(_predicted(d, size, spread, people, folds))
-    now = allocation(predicted, min(n, int(can_be.sum())), earlier=before, free=can_be)
-    total = before + (1 - before) * now
-    return CaseProbabilities(now, total, float(total.mean() * (1 / total).mean()))
+    chances = allocation(predicted, min(n, int(can_be.sum())), earlier=earlier_chances, free=can_be)
+    total = earlier_chances + (1 - earlier_chances) * chances
+    return CaseProbabilities(chances, total, float(total.mean() * (1 / total).mean()))
 
 
 def allocation(sizes: Floats, n: int, *, earlier: Floats, free: Flags) -> Floats:
@@ -143,10 +145,10 @@ def allocation(sizes: Floats, n: int, *, earlier: Floats, free: Flags) -> Floats
     """
     if n == free.sum():
         return np.ones(len(sizes))
-    least = LEAST * n / free.sum()
+    smallest = LEAST * n / free.sum()
 
     def probabilities(factor: float) -> Floats:
-        return np.clip((factor * sizes - earlier) / np.maximum(1 - earlier, 1e-12), least, 1.0)
+        return np.clip((factor * sizes - earlier) / np.maximum(1 - earlier, 1e-12), smallest, 1.0)
 
     low, high = 0.0, 2 / float(sizes.min())
     for _ in range(100):
@@ -201,7 +203,7 @@ def draw_cases(probabilities: ArrayLike, *, numbers: ArrayLike, start: float) ->
 class _Labels(NamedTuple):
     """Where people's figures are, what they are, and their weights."""
 
-    at: NDArray[np.intp]
+    positions: NDArray[np.intp]
     values: Floats
     weights: Floats
 
@@ -213,15 +215,15 @@ def _predicted(
     features, hints = _features(d, sizes, spread)
     prior = _prior(features, hints)
     shares = np.tile(prior, (len(d), 1))
-    if len(people.at) >= FEWEST_LABELS:
+    if len(people.positions) >= FEWEST_LABELS:
         if folds is None:
             raise ValueError("labels need folds: a case's own label must not enter its prediction")
         fold = np.asarray(folds)
         for number in np.unique(fold):
-            others = fold[people.at] != number
-            if others.sum() >= FEWEST_LABELS:
-                use = people.at[others]
-                residuals = _residuals(people.values[others], d[use], sizes[use], people.weights[others])
+            training = fold[people.positions] != number
+            if training.sum() >= FEWEST_LABELS:
+                use = people.positions[training]
+                residuals = _residuals(people.values[training], d[use], sizes[use], people.weights[training])
                 shares[fold == number] = _fitted(features[use], residuals**2, prior)
     return np.asarray((features * shares).sum(axis=1))
 

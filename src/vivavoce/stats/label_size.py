@@ -119,13 +119,13 @@ def _errors(n_cases: int, judge_sd: float, people_sd: float, correlation: float)
     n = np.arange(FEWEST, n_cases + 1, dtype=np.float64)
     covariance = correlation * judge_sd * people_sd
     unlabelled = n_cases - n
-    alone = people_sd**2 / n
+    error_alone = people_sd**2 / n
     if covariance <= 0:
-        return np.sqrt(alone)
+        return np.sqrt(error_alone)
     # n / (N - n) is infinite where all are labelled, and the judge then counts for nothing.
     slope = np.clip(covariance / judge_sd**2 * unlabelled / n_cases, 0.0, 1.0)
     judged = np.divide(slope**2 * judge_sd**2, unlabelled, out=np.zeros_like(n), where=unlabelled > 0)
-    return np.sqrt(judged + alone + (slope**2 * judge_sd**2 - 2 * slope * covariance) / n)
+    return np.sqrt(judged + error_alone + (slope**2 * judge_sd**2 - 2 * slope * covariance) / n)
 
 
 def _quantiles(n_cases: int, level: float, power: float) -> NDArray[np.float64]:

@@ -149,8 +149,8 @@ def linear_link(
     # A variance below this is rounding: of the values, or of sums from which a group was taken.
     least = np.array(
         [
-            max((NO_SPREAD * np.abs(side).max()) ** 2, NO_SPREAD * np.abs(off).max() ** 2)
-            for side, off in ((x, u), (y, v))
+            max((NO_SPREAD * np.abs(side).max()) ** 2, NO_SPREAD * np.abs(values).max() ** 2)
+            for side, values in ((x, u), (y, v))
         ]
     )
     # Sums by group, so that leaving a group out is one subtraction.
@@ -167,12 +167,12 @@ def linear_link(
     intercept, slope = (float(number) for number in line)
     residual = math.sqrt(float(np.average((y - intercept - slope * x) ** 2, weights=w)))
     # The jackknife by group: every line without one group.
-    without = (
+    leave_one_out = (
         _line(totals[:, None] - sums, centre, least, method) if n_groups > 1 else np.full((2, 1), np.nan)
     )
     se_intercept = se_slope = shared = None
-    if not np.isnan(without).any():
-        deviations = without - without.mean(axis=1, keepdims=True)
+    if not np.isnan(leave_one_out).any():
+        deviations = leave_one_out - leave_one_out.mean(axis=1, keepdims=True)
         # Jackknife covariance of intercept and slope, which `at` needs at any old value.
         spread = (n_groups - 1) / n_groups * deviations @ deviations.T
         errors = [math.sqrt(float(spread[k, k])) for k in (0, 1)]

@@ -91,28 +91,28 @@ def choose_measures(
     # A gain after one that is not shown is not tested: so the order, fixed before, guards the whole family.
     above_zero = [gain.low is not None and gain.low > 0 for gain in gains]
     confirmed = tuple(order[: above_zero.index(False) if False in above_zero else len(above_zero)])
-    together = before = None
+    combined = previous = None
     if confirmed:
         weights = choosing.regression(confirmed, target)
-        before, together = (
+        previous, combined = (
             half.weighted(confirmed, weights)
             .correlation(half.products.shape[1], target)
             .jackknife(level=level)
             for half in (choosing, reporting)
         )
-    return MeasureChoice(tuple(order), confirmed, tuple(gains), together, before)
+    return MeasureChoice(tuple(order), confirmed, tuple(gains), combined, previous)
 
 
 def _next(half: WithinItems, target: int, columns: Sequence[int], taken: Sequence[int]) -> int | None:
     """The column that adds most to those taken; null if none adds anything that the half shows."""
-    best, most = None, 0.0
+    best, highest = None, 0.0
     for column in columns:
         if column in taken:
             continue
         gain = half.correlation(column, target, controls=taken)
         # Rounded, so that the last digit of a figure does not choose between equal columns.
         value = 0.0 if gain.value is None else float(rounded(np.array([gain.value]))[0])
-        low = gain.jackknife(level=ADD_LEVEL).low if value > most else None
+        low = gain.jackknife(level=ADD_LEVEL).low if value > highest else None
         if low is not None and low > 0:
-            best, most = column, value
+            best, highest = column, value
     return best

@@ -111,8 +111,8 @@ def intersection_union(p: ArrayLike) -> float:
 
 def _probabilities(p: ArrayLike) -> Floats:
     values = finite("p", p, empty=True)
-    outside = (values < 0) | (values > 1)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise ValueError(f"p holds {values[at]} at position {at}, outside 0 to 1")
+    impossible = (values < 0) | (values > 1)
+    if impossible.any():
+        position = int(np.argmax(impossible))
+        raise ValueError(f"p holds {values[position]} at position {position}, outside 0 to 1")
     return values

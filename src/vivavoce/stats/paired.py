@@ -247,14 +247,14 @@ def with_test(
     flips : callable, optional
         The test where too few groups differ. Sign flips of `groups` if none is given.
     """
-    up, down = _counted(groups)
+    n_up, n_down = _counted(groups)
     higher, lower = _counted(items)
-    effective = design.only(groups != 0).df + 1 if up + down else 0.0
+    effective = design.only(groups != 0).df + 1 if n_up + n_down else 0.0
     # A t test of few differences, or of one that outweighs the rest, is too sure of its error.
     is_t = bool(se) and enough_groups(effective)
     if se and is_t:
         p = _two_sided(difference, se, design.df)
-    elif up + down:
+    elif n_up + n_down:
         rng = np.random.default_rng(FLIP_SEED)
         p = (flips() if flips else sign_flips(groups, rng=rng, resamples=FLIPS)).p
     else:
@@ -270,9 +270,9 @@ def with_test(
         n_higher=higher,
         n_lower=lower,
         n_groups=len(groups),
-        n_different=up + down,
-        n_groups_higher=up,
-        n_groups_lower=down,
+        n_different=n_up + n_down,
+        n_groups_higher=n_up,
+        n_groups_lower=n_down,
         effective_different=effective,
     )
 
@@ -335,8 +335,10 @@ def agresti_min(
         raise ValueError(f"span must be a finite number above 0, but is {span}")
     wide = np.abs(d) > span + ROUNDING
     if wide.any():
-        at = int(np.argmax(wide))
-        raise ValueError(f"differences holds {d[at]} at position {at}, wider than the metric's span, {span}")
+        position = int(np.argmax(wide))
+        raise ValueError(
+            f"differences holds {d[position]} at position {position}, wider than the metric's span, {span}"
+        )
     codes, n_groups = group_codes(groups, length=len(d))
     if n_groups < 2:
         raise ValueError(f"groups has {n_groups} label, at least 2 are needed: one group has no interval")

@@ -159,8 +159,8 @@ def pooled_paired(
         return None
     se = None
     if n_groups > 1:
-        without = (_without(x, codes, n_groups) for x in (a, b))
-        se, _ = _error(_difference(statistic, *without), max(abs(difference), ROUNDING))
+        leave_one_out = (_without(x, codes, n_groups) for x in (a, b))
+        se, _ = _error(_difference(statistic, *leave_one_out), max(abs(difference), ROUNDING))
     return with_test(
         difference,
         se,
@@ -280,19 +280,19 @@ def _by_group(table: Floats, codes: Codes, n_groups: int) -> Floats:
 def _without(table: Floats, codes: Codes, n_groups: int) -> Floats:
     """Sums without each group in turn; what cancels is 0, not 1e-17 of a match."""
     totals = _totals(table)
-    rest = totals - _by_group(table, codes, n_groups)
+    remainder = totals - _by_group(table, codes, n_groups)
     size = np.abs(table).sum(axis=0, keepdims=True)
     # What is left of a sum from which everything was taken is rounding, and would be a denominator.
-    return np.where(np.abs(rest) <= ROUNDING * size, 0.0, rest)
+    return np.where(np.abs(remainder) <= ROUNDING * size, 0.0, remainder)
 
 
-def _error(without: Floats, value: float) -> tuple[float | None, int]:
+def _error(leave_one_out: Floats, value: float) -> tuple[float | None, int]:
     """The jackknife's SE, and how many of the figures it rests on are undefined."""
-    undefined = int(np.count_nonzero(np.isnan(without)))
+    undefined = int(np.count_nonzero(np.isnan(leave_one_out)))
     if undefined:
         return None, undefined
     # Jackknife variance: (G - 1) / G times the sum of squares of the G left-out figures.
-    se = math.sqrt((len(without) - 1) * float(np.var(without)))
+    se = math.sqrt((len(leave_one_out) - 1) * float(np.var(leave_one_out)))
     return (0.0 if se <= NO_SPREAD * abs(value) else se), 0
 
 
@@ -357,9 +357,9 @@ def macro_f1(sums: Floats) -> Floats:
         an F1 of 0. NaN where there is no label.
     """
     tp, fp, fn = np.split(sums, 3, axis=1)
-    below = 2 * tp + fp + fn
-    occurs = below > 0
-    by_label = np.where(occurs, 2 * tp / np.where(occurs, below, 1.0), 0.0)
+    denominator = 2 * tp + fp + fn
+    occurs = denominator > 0
+    by_label = np.where(occurs, 2 * tp / np.where(occurs, denominator, 1.0), 0.0)
     return _over(by_label.sum(axis=1), occurs.sum(axis=1).astype(np.float64))
 
 
@@ -370,9 +370,9 @@ def label_sizes(counts: ArrayLike) -> Floats:
     label are as much as 1,000 of a common one. 0 for an item without counts.
     """
     tp, fp, fn = np.split(_counts("counts", counts), 3, axis=1)
-    below = 2 * tp + fp + fn
-    totals = below.sum(axis=0)
-    sizes: Floats = (below / np.where(totals > 0, totals, 1.0)).sum(axis=1)
+    denominator = 2 * tp + fp + fn
+    totals = denominator.sum(axis=0)
+    sizes: Floats = (denominator / np.where(totals > 0, totals, 1.0)).sum(axis=1)
     return sizes
 
 

@@ -237,11 +237,11 @@ def repeats_worth(*, s2_interaction: float, s2_within: float, repeats: int) -> f
     ValueError
         If a number is out of its range.
     """
-    single, many = (
+    single, repeated = (
         variance_of_difference(s2_interaction=s2_interaction, s2_within=s2_within, n_items=1, repeats=r)
         for r in (1, repeats)
     )
-    return single / many if many > 0 else None
+    return single / repeated if repeated > 0 else None
 
 
 def best_repeats(

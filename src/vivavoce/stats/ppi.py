@@ -100,16 +100,16 @@ class PredictionPowered(NamedTuple):
 class _Sample(NamedTuple):
     """What the judge and people said, ready to be put together.
 
-    `d` (N,) of the judge, `w` (N,) item weights, `g` (N,) codes of `n_groups` cases; `at` (n,) the labelled
-    items, `unlabelled` (N,) flags the rest, `y` (n,) people's; `labels` is the design of the labelled items,
-    weights divided by the probability of being drawn.
+    `d` (N,) of the judge, `w` (N,) item weights, `g` (N,) codes of `n_groups` cases; `positions` (n,) of the
+    labelled items, `unlabelled` (N,) flags the others, `y` (n,) people's; `labels` is the design of the
+    labelled items, weights divided by the probability of being drawn.
     """
 
     d: Floats
     w: Floats
     g: Codes
     n_groups: int
-    at: NDArray[np.intp]
+    positions: NDArray[np.intp]
     unlabelled: NDArray[np.bool_]
     y: Floats
     labels: GroupDesign
@@ -131,7 +131,7 @@ class _Sample(NamedTuple):
 
     def residuals(self, factors: Floats) -> Floats:
         """Each labelled item's weight times the deviation of D - factor * d, the factor being its case's."""
-        d = self.d[self.at]
+        d = self.d[self.positions]
         deviations = self.y - self.mean(self.y) - factors[self.labels.groups] * (d - self.mean(d))
         return np.asarray(self.labels.weights * deviations, dtype=np.float64)
 
@@ -233,18 +233,18 @@ def prediction_powered(
     d = finite("judged", judged)
     y = rounded(within_limits(labels, low, high, name="labels"))
     sample = _as_sample(d, y, _positions(labelled, len(y), len(d)), groups, weights)
-    together = _by_cells
+    combined = _by_cells
     p = np.ones(len(y)) if probabilities is None else _probabilities(probabilities, sample)
     if np.ptp(p) > ROUNDING:
         sample = sample._replace(labels=replace(sample.labels, weights=sample.labels.weights / p))
-        together = _linearised
+        combined = _linearised
     design = sample.labels
     people = sample.mean(y)
     labels_se = spread(design.se(design.weights * (y - people)), y)
     different = _different(sample, bounded=low is not None)
-    best = alone = _Together(people, labels_se or 0.0, design.df, 0.0)
+    best = people_alone = _Together(people, labels_se or 0.0, design.df, 0.0)
     if labels_se and enough_groups(different):
-        best = _narrower(together(sample), alone)
+        best = _narrower(combined(sample), people_alone)
     result = PredictionPowered(
         value=best.value,
         low=None,
@@ -275,8 +275,8 @@ def _with_interval(
         return _by_t(result, level)
     if not result.lambda_:
         cases, w = sample.labels.groups, sample.labels.weights
-        alone = estimate_mean(sample.y, cases, weights=w, low=low, high=high, level=level)
-        return result._replace(low=alone.low, high=alone.high, reason=alone.reason)
+        people_alone = estimate_mean(sample.y, cases, weights=w, low=low, high=high, level=level)
+        return result._replace(low=people_alone.low, high=people_alone.high, reason=people_alone.reason)
     value = min(max(result.value, low), high)
     ends = wilson(value, result.se or 0.0, result.df, low=low, high=high, level=level)
     return result._replace(value=value, low=ends.low, high=ends.high)
@@ -305,23 +305,25 @@ def _by_cells(sample: _Sample) -> _Together | None:
         return None
     codes, n_rest = group_codes(sample.g[rest], length=int(rest.sum()))
     unlabelled = GroupDesign.of(codes, n_rest, sample.w[rest])
-    w_l, w_u = float(sample.w[sample.at].sum()), float(sample.w[rest].sum())
+    w_l, w_u = float(sample.w[sample.positions].sum()), float(sample.w[rest].sum())
     sizes, squares, deviations = (
         np.bincount(sample.g, weights=values, minlength=sample.n_groups)
         for values in (sample.w, sample.w**2, sample.w * (sample.d - sample.judge_mean))
     )
     working = (1 - RHO) * squares + RHO * sizes**2
-    q_l, q_u = (float(working[np.unique(sample.g[part])].sum()) for part in (sample.at, rest))
+    q_l, q_u = (float(working[np.unique(sample.g[part])].sum()) for part in (sample.positions, rest))
     per_working = float(deviations @ deviations) * sample.n_groups / (sample.n_groups - 1) / (q_l + q_u)
-    people, judge = sample.sums(sample.y), sample.sums(sample.d[sample.at])
-    lambda_, without = _least_squares(people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0)
+    people, judge = sample.sums(sample.y), sample.sums(sample.d[sample.positions])
+    lambda_, leave_one_out = _least_squares(
+        people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0
+    )
     d_u = sample.d[rest]
     mean_u = float(np.average(d_u, weights=sample.w[rest]))
     se_u = unlabelled.se(sample.w[rest] * (d_u - mean_u))
     if not lambda_ or se_u is None:
         return None
-    of_u, of_l = (lambda_ * se_u) ** 2, sample.residual_se(without) ** 2
-    value = lambda_ * mean_u + sample.mean(sample.y - lambda_ * sample.d[sample.at])
+    of_u, of_l = (lambda_ * se_u) ** 2, sample.residual_se(leave_one_out) ** 2
+    value = lambda_ * mean_u + sample.mean(sample.y - lambda_ * sample.d[sample.positions])
     return _Together(value, math.sqrt(of_u + of_l), _welch((of_u, unlabelled.df), (of_l, labels.df)), lambda_)
 
 
@@ -330,47 +332,51 @@ def _linearised(sample: _Sample) -> _Together | None:
     w_u = float(sample.w[sample.unlabelled].sum())
     if not w_u:
         return None
-    labels, d_l = sample.labels, sample.d[sample.at]
-    every = GroupDesign.of(sample.g, sample.n_groups, sample.w)
+    labels, d_l = sample.labels, sample.d[sample.positions]
+    design_of_all = GroupDesign.of(sample.g, sample.n_groups, sample.w)
     deviations = sample.w * (sample.d - sample.judge_mean)
     total = float(sample.w.sum())
     # What a case adds to mean_L(d) - mean_A(d), and to mean_L(D): theta subtracts lA times the one.
     gap = -np.bincount(sample.g, weights=deviations, minlength=sample.n_groups) / total
-    which = np.unique(sample.g[sample.at])
-    gap[which] += sample.sums(d_l)
+    labelled_groups = np.unique(sample.g[sample.positions])
+    gap[labelled_groups] += sample.sums(d_l)
     most = total / w_u
-    factor, without = _least_squares(sample.sums(sample.y) * gap[which], float(gap @ gap), most=most)
+    factor, leave_one_out = _least_squares(
+        sample.sums(sample.y) * gap[labelled_groups], float(gap @ gap), most=most
+    )
     if not factor:
         return None
-    both = GroupDesign(
-        groups=np.concatenate([sample.g, sample.g[sample.at]]),
+    design = GroupDesign(
+        groups=np.concatenate([sample.g, sample.g[sample.positions]]),
         n_groups=sample.n_groups,
         weights=np.concatenate([sample.w, labels.weights]),
         cells=np.repeat(np.arange(2), (len(sample.d), len(sample.y))),
         shares=np.ones(2),
     )
-    se = both.se(np.concatenate([factor * deviations, sample.residuals(without)]))
-    of_judge, of_labels = every.se(factor * deviations), sample.residual_se(without)
+    se = design.se(np.concatenate([factor * deviations, sample.residuals(leave_one_out)]))
+    of_judge, of_labels = design_of_all.se(factor * deviations), sample.residual_se(leave_one_out)
     if se is None or of_judge is None:
         return None
     value = factor * sample.judge_mean + sample.mean(sample.y - factor * d_l)
-    return _Together(value, se, _welch((of_judge**2, every.df), (of_labels**2, labels.df)), factor / most)
+    return _Together(
+        value, se, _welch((of_judge**2, design_of_all.df), (of_labels**2, labels.df)), factor / most
+    )
 
 
-def _narrower(both: _Together | None, alone: _Together) -> _Together:
+def _narrower(combined: _Together | None, people_alone: _Together) -> _Together:
     """Judge and labels together, unless there is no judge, or the interval has no width or is much wider."""
-    least, most = ROUNDING * alone.half_width, WIDER * alone.half_width
-    return both if both and least < both.half_width <= most else alone
+    tolerance, widest = ROUNDING * people_alone.half_width, WIDER * people_alone.half_width
+    return combined if combined and tolerance < combined.half_width <= widest else people_alone
 
 
 def _least_squares(products: Floats, variance: float, *, most: float) -> tuple[float, Floats]:
     """The factor of the judge, 0 to `most`, and for each labelled case the one without that case."""
     if not variance > 0:
         return 0.0, np.zeros(len(products))
-    more = len(products) / (len(products) - 1)
+    correction = len(products) / (len(products) - 1)
     total = products.sum()
-    without = np.clip((total - products * more) * more / variance, 0.0, most)
-    return float(np.clip(total / variance, 0.0, most)), without
+    leave_one_out = np.clip((total - products * correction) * correction / variance, 0.0, most)
+    return float(np.clip(total / variance, 0.0, most)), leave_one_out
 
 
 def _welch(*parts: tuple[float, float]) -> float:
@@ -386,10 +392,10 @@ def _different(sample: _Sample, *, bounded: bool) -> float:
     labels, y = sample.labels, sample.y
     if bounded:
         values, counts = np.unique(y, return_counts=True)
-        off = np.bincount(labels.groups, weights=y != values[np.argmax(counts)]) > 0
+        differs = np.bincount(labels.groups, weights=y != values[np.argmax(counts)]) > 0
     else:
-        off = group_sums(y, labels.groups, weights=sample.w[sample.at]) != 0
-    return labels.only(off).df + 1 if off.any() else 0.0
+        differs = group_sums(y, labels.groups, weights=sample.w[sample.positions]) != 0
+    return labels.only(differs).df + 1 if differs.any() else 0.0
 
 
 def _as_sample(
@@ -401,10 +407,10 @@ def _as_sample(
 ) -> _Sample:
     codes, n_groups = group_codes(np.arange(len(d)) if groups is None else groups, length=len(d))
     w = item_weights(weights, length=len(d))
-    rest = np.ones(len(d), dtype=bool)
-    rest[at] = False
+    is_unlabelled = np.ones(len(d), dtype=bool)
+    is_unlabelled[at] = False
     in_rest = np.zeros(n_groups, dtype=bool)
-    in_rest[codes[rest]] = True
+    in_rest[codes[is_unlabelled]] = True
     parted = in_rest[codes[at]]
     if parted.any():
         first = int(np.argmax(parted))
@@ -413,7 +419,9 @@ def _as_sample(
             "cases are drawn whole, so leave out labels of a part of one"
         )
     of_labelled, n_labelled = group_codes(codes[at], length=len(at))
-    return _Sample(d, w, codes, n_groups, at, rest, y, GroupDesign.of(of_labelled, n_labelled, w[at]))
+    return _Sample(
+        d, w, codes, n_groups, at, is_unlabelled, y, GroupDesign.of(of_labelled, n_labelled, w[at])
+    )
 
 
 def _probabilities(probabilities: ArrayLike, sample: _Sample) -> Floats:
@@ -437,13 +445,13 @@ def _probabilities(probabilities: ArrayLike, sample: _Sample) -> Floats:
 
 
 def _positions(labelled: ArrayLike, n: int, total: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    at = np.asarray(labelled)
-    if at.shape != (n,) or at.dtype.kind not in "iu":
+    position = np.asarray(labelled)
+    if position.shape != (n,) or position.dtype.kind not in "iu":
         raise ValueError(f"labelled must hold {n} positions, whole numbers: one for each label")
-    wrong = (at < 0) | (at >= total)
+    wrong = (position < 0) | (position >= total)
     if wrong.any():
         first = int(np.argmax(wrong))
-        raise ValueError(f"labelled holds {at[first]} at position {first}, outside 0 to {total - 1}")
-    if len(np.unique(at)) < n:
+        raise ValueError(f"labelled holds {position[first]} at position {first}, outside 0 to {total - 1}")
+    if len(np.unique(position)) < n:
         raise ValueError("labelled names an item twice: average its labels first")
-    return at.astype(np.intp)
+    return position.astype(np.intp)

@@ -212,13 +212,13 @@ def ranks_under_fillings(
     first, second = np.triu_indices(n_systems, 1)
     p, directions = [], []
     for i, j in zip(first, second, strict=True):
-        against, favourable = low[i] - high[j], high[i] - low[j]
+        least_favourable, favourable = low[i] - high[j], high[i] - low[j]
         # One unbounded score may be anything, so nothing is shown of a pair that meets it.
-        if np.isnan(against).any() or np.isnan(favourable).any():
+        if np.isnan(least_favourable).any() or np.isnan(favourable).any():
             p.append(1.0)
             directions.append(0)
             continue
-        pairs = [_pair(d, codes, weights, categories) for d in (against, favourable)]
+        pairs = [_pair(d, codes, weights, categories) for d in (least_favourable, favourable)]
         p.append(max(pair.p for pair in pairs))
         directions.append(pairs[0].direction if pairs[0].direction == pairs[1].direction else 0)
     return observed.shown_by_both(ranks_of_pairs(observed.means, p, directions, alpha=alpha))
@@ -238,10 +238,10 @@ def _better(
 
 def _intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
     """The ranks that the pairs shown leave open."""
-    above, below = better.sum(axis=0), better.sum(axis=1)
+    n_above, n_below = better.sum(axis=0), better.sum(axis=1)
     return tuple(
-        RankInterval(1 + int(over), len(better) - int(under))
-        for over, under in zip(above, below, strict=True)
+        RankInterval(1 + int(upper), len(better) - int(lower))
+        for upper, lower in zip(n_above, n_below, strict=True)
     )
 
 

@@ -180,8 +180,8 @@ def _linearised(
     a = finite("numerators", numerators)
     b = finite("denominators", denominators, length=len(a))
     if (b < 0).any():
-        at = int(np.argmax(b < 0))
-        raise ValueError(f"denominators holds {b[at]} at position {at}: 0 or more is needed")
+        position = int(np.argmax(b < 0))
+        raise ValueError(f"denominators holds {b[position]} at position {position}: 0 or more is needed")
     codes, n_groups = group_codes(groups, length=len(a))
     w = item_weights(weights, length=len(a))
     total = float(w @ b)

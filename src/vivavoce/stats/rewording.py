@@ -142,8 +142,8 @@ def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
     level : float
         Of the interval of `share`.
     """
-    several = ~np.isnan(data.variances)
-    s2_rephrase = float(data.variances[several].mean()) if several.any() else None
+    has_variance = ~np.isnan(data.variances)
+    s2_rephrase = float(data.variances[has_variance].mean()) if has_variance.any() else None
     table, columns = _table(data)
     s2_candidate = _candidates(table)
     share = low = high = None
@@ -151,11 +151,11 @@ def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
         share = s2_rephrase / s2_candidate.value
         ends = _share_interval(data, table, columns, share, level)
         low, high = ends or (None, None)
-    scaled = _scaled(data, several)
+    scaled = _scaled(data, has_variance)
     return WordingVariance(
         *(s2_rephrase, s2_candidate, share, low, high),
         scaled_published=None if scaled is None else float(scaled.mean()),
-        n_responses=int(several.sum()),
+        n_responses=int(has_variance.sum()),
         n_items=table.shape[1],
         scaled_quartiles=None if scaled is None else tuple(np.quantile(scaled, (0.25, 0.5, 0.75)).tolist()),
     )
@@ -191,8 +191,8 @@ def _candidates(table: Floats) -> Component | None:
 def _raw_candidates(effects: Floats, squares: Floats, n: Floats) -> Floats:
     """The raw component from candidates' effects, the sum of squares inside items, and how many items."""
     m = effects.shape[1]
-    between = n * np.sum(effects**2, axis=1)
-    raw: Floats = (between / (m - 1) - (squares - between) / ((m - 1) * (n - 1))) / n
+    spread = n * np.sum(effects**2, axis=1)
+    raw: Floats = (spread / (m - 1) - (squares - spread) / ((m - 1) * (n - 1))) / n
     return raw
 
 
@@ -205,9 +205,9 @@ def _share_interval(
         return None
     codes, column_codes = np.searchsorted(groups, data.groups), np.searchsorted(groups, columns)
     g = len(groups)
-    several = ~np.isnan(data.variances)
-    sums = np.bincount(codes[several], weights=data.variances[several], minlength=g)
-    counts = np.bincount(codes[several], minlength=g)
+    has_variance = ~np.isnan(data.variances)
+    sums = np.bincount(codes[has_variance], weights=data.variances[has_variance], minlength=g)
+    counts = np.bincount(codes[has_variance], minlength=g)
     centred = table - table.mean(axis=0)
     n = table.shape[1] - np.bincount(column_codes, minlength=g).astype(np.float64)
     squares = np.sum(centred**2) - np.bincount(column_codes, weights=np.sum(centred**2, axis=0), minlength=g)
@@ -227,14 +227,14 @@ def _share_interval(
     return Interval(math.exp(figure.low), math.exp(figure.high))
 
 
-def _scaled(data: Wordings, several: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats | None:
+def _scaled(data: Wordings, has_variance: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats | None:
     """The published figure by item; null where no response has two wordings, or all values are equal."""
-    if not several.any() or data.high - data.low <= math.sqrt(rounding(np.array([data.low, data.high]))):
+    if not has_variance.any() or data.high - data.low <= math.sqrt(rounding(np.array([data.low, data.high]))):
         return None
-    sizes = data.sizes[several]
+    sizes = data.sizes[has_variance]
     # Variances are kept with ddof 1, and the paper divides by the number of wordings.
-    variances = data.variances[several] * (sizes - 1) / sizes
-    candidates, items = data.candidates[several], data.items[several]
+    variances = data.variances[has_variance] * (sizes - 1) / sizes
+    candidates, items = data.candidates[has_variance], data.items[has_variance]
     width = int(candidates.max()) + 1
     cells, cell = np.unique(items * width + candidates, return_inverse=True)
     by_cell = np.bincount(cell, weights=variances) / np.bincount(cell)

@@ -72,8 +72,8 @@ def sample_ratio(
     b = finite("denominators", denominators, length=len(a))
     size = finite("sizes", sizes, length=len(a))
     if (b < 0).any():
-        at = int(np.argmax(b < 0))
-        raise ValueError(f"denominators holds {b[at]} at position {at}: 0 or more is needed")
+        position = int(np.argmax(b < 0))
+        raise ValueError(f"denominators holds {b[position]} at position {position}: 0 or more is needed")
     codes, n_strata = label_codes("strata", strata, length=len(a))
     n_sampled = np.bincount(codes, minlength=n_strata)
     population = np.zeros(n_strata)
@@ -82,10 +82,10 @@ def sample_ratio(
         raise ValueError("sizes must be one number for each stratum, no smaller than the items drawn there")
     weights = (population / n_sampled)[codes]
     n, total = len(a), int(population.sum())
-    below = float(weights @ b)
-    if below == 0:
+    denominator = float(weights @ b)
+    if denominator == 0:
         return SampleRatio(None, None, 0.0, n, total)
-    theta = float(weights @ a) / below
+    theta = float(weights @ a) / denominator
     z = a - theta * b
     # What is only rounding is no spread, and equal values have an error of 0.
     z[np.abs(z) <= NO_SPREAD * max(float(np.abs(a).max()), abs(theta) * float(b.max()))] = 0.0
@@ -95,36 +95,36 @@ def sample_ratio(
     parts, dfs = variances
     variance = float(parts.sum())
     df = variance**2 / float((parts**2 / dfs).sum()) if variance else float(dfs.sum())
-    return SampleRatio(theta, math.sqrt(variance) / below, df, n, total)
+    return SampleRatio(theta, math.sqrt(variance) / denominator, df, n, total)
 
 
 def _variances(z: Floats, codes: Codes, n_sampled: Codes, population: Floats) -> tuple[Floats, Floats] | None:
     """The variance of each stratum's total, with its degrees of freedom; null where one has none."""
     open_ = n_sampled < population
-    together = _collapsed(n_sampled, population, open_)
-    if together is None:
+    combined = _collapsed(n_sampled, population, open_)
+    if combined is None:
         return None
     means = np.bincount(codes, weights=z, minlength=len(n_sampled)) / n_sampled
     squares = np.bincount(codes, weights=(z - means[codes]) ** 2, minlength=len(n_sampled))
-    open_[together] = False
+    open_[combined] = False
     n, size = n_sampled[open_], population[open_]
     parts, dfs = size * (size - n) * squares[open_] / (n - 1) / n, (n - 1).astype(np.float64)
-    if not len(together):
+    if not len(combined):
         return parts, dfs
-    sizes, k = population[together], len(together)
-    totals = sizes * means[together]
+    sizes, k = population[combined], len(combined)
+    totals = sizes * means[combined]
     # How far their totals differ from shares of one total: strata that differ make it too large, never small.
-    between = k / (k - 1) * float(((totals - sizes / sizes.sum() * totals.sum()) ** 2).sum())
-    return np.append(parts, between), np.append(dfs, k - 1.0)
+    spread = k / (k - 1) * float(((totals - sizes / sizes.sum() * totals.sum()) ** 2).sum())
+    return np.append(parts, spread), np.append(dfs, k - 1.0)
 
 
 def _collapsed(n_sampled: Codes, population: Floats, open_: NDArray[np.bool_]) -> Codes | None:
     """The strata of one item that are taken together, with another where it is one; null without another."""
-    alone = np.flatnonzero((n_sampled == 1) & open_)
-    if len(alone) != 1:
-        return alone
-    others = np.setdiff1d(np.flatnonzero(open_), alone)
-    return np.append(alone, others[np.argmin(population[others])]) if len(others) else None
+    singles = np.flatnonzero((n_sampled == 1) & open_)
+    if len(singles) != 1:
+        return singles
+    larger = np.setdiff1d(np.flatnonzero(open_), singles)
+    return np.append(singles, larger[np.argmin(population[larger])]) if len(larger) else None
 
 
 def variance_ratio(first: ArrayLike, second: ArrayLike) -> TwoSamples:
@@ -151,9 +151,9 @@ def variance_ratio(first: ArrayLike, second: ArrayLike) -> TwoSamples:
         return TwoSamples(None, None)
     f = float(np.var(x, ddof=1) / np.var(y, ddof=1))
     # Both tails by themselves: 1 less the other loses its digits far out.
-    below = float(scipy.special.fdtr(len(x) - 1, len(y) - 1, f))
-    above = float(scipy.special.fdtrc(len(x) - 1, len(y) - 1, f))
-    return TwoSamples(f, min(2 * min(below, above), 1.0))
+    p_below = float(scipy.special.fdtr(len(x) - 1, len(y) - 1, f))
+    p_above = float(scipy.special.fdtrc(len(x) - 1, len(y) - 1, f))
+    return TwoSamples(f, min(2 * min(p_below, p_above), 1.0))
 
 
 def two_sample_t(first: ArrayLike, second: ArrayLike) -> TwoSamples:

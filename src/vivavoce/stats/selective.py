@@ -128,10 +128,10 @@ def _area(order: Floats, errors: Floats, weights: Floats) -> tuple[float, Floats
     area = float(share @ risk)
     # Sums over the steps of later ties, and over those of its own, where only a part of it counts.
     pull = [share / covered, share * risk / covered]
-    later = [np.bincount(step, weights=v) for v in pull]
-    later = [v.sum() - np.cumsum(v) for v in later]
-    within = [np.bincount(step, weights=v * part) for v in pull]
-    slope, level = (total * (a + b) for a, b in zip(later, within, strict=True))
+    suffix_sums = [np.bincount(step, weights=v) for v in pull]
+    suffix_sums = [v.sum() - np.cumsum(v) for v in suffix_sums]
+    sums_of_step = [np.bincount(step, weights=v * part) for v in pull]
+    slope, level = (total * (a + b) for a, b in zip(suffix_sums, sums_of_step, strict=True))
     mean_risk = np.bincount(step, weights=risk) / n
     influence = mean_risk[ties] - area + errors * slope[ties] - level[ties]
     return area, weights * influence
@@ -275,16 +275,16 @@ def answer_threshold(
             chosen.n_groups,
             chosen.size,
         )
-    least = min(tests, key=lambda test: test.p)
-    needed = _needed(least.risk, risk, part)
+    best = min(tests, key=lambda test: test.p)
+    needed = _needed(best.risk, risk, part)
     return AnswerThreshold(
         None,
         None,
         None,
-        least.p,
-        least.n,
-        least.n_groups,
-        least.size,
+        best.p,
+        best.n,
+        best.n_groups,
+        best.size,
         needed=needed,
         reason=f"no threshold keeps errors below {risk:g} with {100 * level:g} % confidence",
     )

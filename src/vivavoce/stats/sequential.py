@@ -233,8 +233,8 @@ class _Path(NamedTuple):
 
     def density(self, bound: float) -> float:
         """The density of |Z| at the bound."""
-        above, below = (np.exp(-0.5 * ((z - bound) / self.error) ** 2) for z in (self.places, -self.places))
-        return float(self.mass @ (above + below)) / (self.error * math.sqrt(2 * math.pi))
+        upper, lower = (np.exp(-0.5 * ((z - bound) / self.error) ** 2) for z in (self.places, -self.places))
+        return float(self.mass @ (upper + lower)) / (self.error * math.sqrt(2 * math.pi))
 
     def within(self, bound: float) -> "_Path":
         """The paths within the bound, each now at its own place."""

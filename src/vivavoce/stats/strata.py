@@ -220,11 +220,11 @@ def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -
     group, n_groups = group_codes(groups, length=len(y))
     q = n_categories - 1
     df2 = n_groups - q
-    none = Wald(None, None, q, max(df2, 0), n_categories, n_groups)
+    untested = Wald(None, None, q, max(df2, 0), n_categories, n_groups)
     if q < 1:
-        return none
+        return untested
     if np.ptp(np.round(y, 9)) == 0:
-        return none._replace(f=0.0, p=1.0)
+        return untested._replace(f=0.0, p=1.0)
     size = np.bincount(kind, minlength=n_categories)
     means = np.bincount(kind, weights=y, minlength=n_categories) / size
     spread = np.zeros((n_groups, n_categories))
@@ -234,13 +234,13 @@ def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -
     occurs[group, kind] = 1
     sizes = occurs.sum(axis=0)
     if df2 < 2 or sizes.min() < 2:
-        return none
+        return untested
     spread *= np.sqrt(sizes / (sizes - 1))
     covariance = spread.T @ spread
     contrast = np.hstack([-np.ones((q, 1)), np.eye(q)])
     inner = contrast @ covariance @ contrast.T
     if np.linalg.matrix_rank(inner) < q:
-        return none
+        return untested
     c = contrast @ means
     f = float(df2 / (q * (n_groups - 1)) * c @ np.linalg.solve(inner, c))
-    return none._replace(f=f, p=float(scipy.special.fdtrc(q, df2, f)))
+    return untested._replace(f=f, p=float(scipy.special.fdtrc(q, df2, f)))

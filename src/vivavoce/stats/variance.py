@@ -165,8 +165,8 @@ def item_variance(values: ArrayLike, items: ArrayLike) -> ItemVariance:
     item, n = _codes("item", items, length=len(y))
     sizes = np.bincount(item, minlength=n).astype(np.float64)
     zero = rounding(y)
-    means, within = _split(y, item, sizes)
-    ms_within = mean_square(within, len(y) - n, zero)
+    means, residuals = _split(y, item, sizes)
+    ms_within = mean_square(residuals, len(y) - n, zero)
     ms_item = mean_square(float(sizes @ (means - y.mean()) ** 2), n - 1, zero)
     # Repeats per item in the expected mean square, with unequal counts (Searle et al. 1992, sec. 3.6).
     repeats = (len(y) - float(sizes @ sizes) / len(y)) / (n - 1) if n > 1 else float(len(y))
@@ -246,27 +246,27 @@ def _nested(values: ArrayLike, lower: tuple[str, ArrayLike], upper: tuple[str, A
     home = np.zeros(n, dtype=np.intp)
     home[item] = group
     if (home[item] != group).any():
-        at = int(np.argmax(home[item] != group))
-        label = np.asarray(lower[1])[at]
-        raise ValueError(f"{lower[0]} {label} lies in two {upper[0]}s: once at position {at}")
+        position = int(np.argmax(home[item] != group))
+        label = np.asarray(lower[1])[position]
+        raise ValueError(f"{lower[0]} {label} lies in two {upper[0]}s: once at position {position}")
     zero = rounding(y)
     rows = np.bincount(item, minlength=n).astype(np.float64)
     group_rows = np.bincount(group, minlength=g).astype(np.float64)
-    item_means, within = _split(y, item, rows)
+    item_means, residuals = _split(y, item, rows)
     group_means, _ = _split(y, group, group_rows)
-    ms_within = mean_square(within, len(y) - n, zero)
+    ms_within = mean_square(residuals, len(y) - n, zero)
     ms_item = mean_square(float(rows @ (item_means - group_means[home]) ** 2), n - g, zero)
     ms_group = mean_square(float(group_rows @ (group_means - y.mean()) ** 2), g - 1, zero)
     # Coefficients k1, k2, k3 of Henderson's method I for unequal counts (Searle et al. 1992, sec. 5.3).
-    inside = float(np.sum(np.bincount(home, weights=rows**2, minlength=g) / group_rows))
-    repeats = (len(y) - inside) / (n - g) if n > g else None
+    mean_size = float(np.sum(np.bincount(home, weights=rows**2, minlength=g) / group_rows))
+    repeats = (len(y) - mean_size) / (n - g) if n > g else None
     s2_item = s2_group = None
     if ms_item is not None and ms_within is not None and repeats is not None:
         s2_item = component((ms_item - ms_within) / repeats)
     if ms_group is not None and ms_item is not None:
         k3 = (len(y) - float(group_rows @ group_rows) / len(y)) / (g - 1)
         if s2_item is not None and ms_within is not None:
-            k2 = (inside - float(rows @ rows) / len(y)) / (g - 1)
+            k2 = (mean_size - float(rows @ rows) / len(y)) / (g - 1)
             # The raw component, not the one cut at 0: a cut one would bias the level above it.
             s2_group = component((ms_group - ms_within - k2 * s2_item.raw) / k3)
         else:
@@ -299,8 +299,8 @@ def _codes(name: str, labels: ArrayLike, *, length: int) -> tuple[Codes, int]:
 def _split(y: Floats, codes: Codes, sizes: Floats) -> tuple[Floats, float]:
     """Mean of each class, and the sum of squares inside classes."""
     means = np.bincount(codes, weights=y, minlength=len(sizes)) / sizes
-    rest = y - means[codes]
-    return means, float(rest @ rest)
+    residuals = y - means[codes]
+    return means, float(residuals @ residuals)
 
 
 class CrossedVariance(NamedTuple):
@@ -362,10 +362,10 @@ def crossed_variance(values: ArrayLike) -> CrossedVariance:
     middle = cells.mean()
     models, items = cells.mean(axis=1) - middle, cells.mean(axis=0) - middle
     # Without replicates across models and items the interaction is what model and item leave unexplained.
-    rest = cells - middle - models[:, None] - items
+    residuals = cells - middle - models[:, None] - items
     ms_model = mean_square(n * r * float(models @ models), m - 1, zero)
     ms_item = mean_square(m * r * float(items @ items), n - 1, zero)
-    ms_mi = mean_square(r * float(np.sum(rest**2)), (m - 1) * (n - 1), zero)
+    ms_mi = mean_square(r * float(np.sum(residuals**2)), (m - 1) * (n - 1), zero)
     ms_within = mean_square(float(np.sum((y - cells[:, :, None]) ** 2)), m * n * (r - 1), zero)
 
     def above(upper: float | None, lower: float | None, count: int) -> Component | None:

@@ -153,8 +153,8 @@ def _row(evidence: Evidence, margin: float | None) -> Verdict:
         return Verdict("better", favours) if direction else Verdict("cannot_tell")
     if direction:
         # Seen from the one who is better, so that b needs no second set of rows.
-        near, far = (low, high) if direction > 0 else (-high, -low)
-        if near > margin:
+        nearer, far = (low, high) if direction > 0 else (-high, -low)
+        if nearer > margin:
             return Verdict("better_by_margin", favours)
         return Verdict("better", favours, "smaller" if far < margin else "open")
     if -margin < low and high < margin:

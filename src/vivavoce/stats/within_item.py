@@ -58,8 +58,10 @@ class WithinItems(NamedTuple):
         """
         total = self.products.sum(axis=0)
         value = float(_partial(total[None], a, b, controls)[0])
-        without = _partial(total - self.products, a, b, controls) if len(self.sizes) > 1 else np.empty(0)
-        return WithoutGroups(None if np.isnan(value) else value, without, self.sizes)
+        leave_one_out = (
+            _partial(total - self.products, a, b, controls) if len(self.sizes) > 1 else np.empty(0)
+        )
+        return WithoutGroups(None if np.isnan(value) else value, leave_one_out, self.sizes)
 
     def weighted(self, columns: Sequence[int], weights: ArrayLike) -> "WithinItems":
         """The same with one more column, the last: a weighted sum of these columns."""
@@ -108,8 +110,8 @@ def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> Wit
     if table.ndim != 2 or not table.size:
         raise ValueError(f"columns must have two dimensions and a value, but has the shape {table.shape}")
     if not np.isfinite(table).all():
-        column, at = np.argwhere(~np.isfinite(table))[0]
-        raise ValueError(f"columns holds {table[column, at]} in column {column} at position {at}")
+        column, position = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(f"columns holds {table[column, position]} in column {column} at position {position}")
     n = table.shape[1]
     item, n_items = group_codes(items, length=n)
     group, n_groups = group_codes(groups, length=n)
@@ -135,7 +137,7 @@ def _partial(products: Floats, a: int, b: int, controls: Sequence[int]) -> Float
     """Partial correlations of two columns for each table of products; NaN where one does not vary."""
     pair = [a, b]
     cross_products = products[:, pair][:, :, pair]
-    before = np.stack([cross_products[:, 0, 0], cross_products[:, 1, 1]], axis=1)
+    spreads = np.stack([cross_products[:, 0, 0], cross_products[:, 1, 1]], axis=1)
     if controls:
         columns = list(controls)
         # Columns of any units, from words to shares: unscaled, the inverse would drop the smaller ones.
@@ -147,8 +149,8 @@ def _partial(products: Floats, a: int, b: int, controls: Sequence[int]) -> Float
             gram, rcond=1e-10, hermitian=True
         ) @ cross.transpose(0, 2, 1)
     variances = np.stack([cross_products[:, 0, 0], cross_products[:, 1, 1]], axis=1)
-    defined = ((variances > LEAST_VARIANCE * before) & (before > 0)).all(axis=1)
+    defined = ((variances > LEAST_VARIANCE * spreads) & (spreads > 0)).all(axis=1)
     square = np.where(defined, variances.prod(axis=1), 1.0)
     values = np.where(defined, cross_products[:, 0, 1] / np.sqrt(square), np.nan)
-    near = 1 - np.abs(values) <= PERFECT
-    return np.where(near, np.sign(values), np.clip(values, -1.0, 1.0))
+    is_perfect = 1 - np.abs(values) <= PERFECT
+    return np.where(is_perfect, np.sign(values), np.clip(values, -1.0, 1.0))

@@ -59,19 +59,19 @@ def worst_of_k(values: ArrayLike, items: ArrayLike, *, k: int) -> Floats:
     repeats = np.bincount(codes, minlength=n_items)
     short = repeats[codes] < k
     if short.any():
-        at = int(np.argmax(short))
+        position = int(np.argmax(short))
         raise ValueError(
-            f"the item at position {at} has {repeats[codes[at]]} answers, fewer than k = {k}: "
+            f"the item at position {position} has {repeats[codes[position]]} answers, fewer than k = {k}: "
             "lower k, or leave such items out, knowingly"
         )
     # Sorted inside each item, so that a value's rank is its position behind the item's start.
     order = np.lexsort((y, codes))
     starts = np.cumsum(repeats) - repeats
     rank = np.arange(len(y)) - starts[codes[order]]
-    x, of = y[order], repeats[codes[order]]
+    x, n_repeats = y[order], repeats[codes[order]]
     weighted = np.empty(len(y))
     for r in np.unique(repeats):
-        rows = of == r
+        rows = n_repeats == r
         weighted[rows] = _shares(int(r), k)[rank[rows]] * x[rows]
     # The clip undoes rounding: the worst of five fives is 5.
     return np.clip(np.add.reduceat(weighted, starts), x[starts], x[starts + repeats - 1])
