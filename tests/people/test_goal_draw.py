@@ -199,7 +199,7 @@ def test_stated_chances_are_those_of_the_draw(tmp_path: Path) -> None:
 
 def draw_of(run: Run, seed: int, goal: GoalDraw) -> tuple[set[str], dict[str, float]]:
     """The drawn questions and the chances of all, without writing anything."""
-    choice = choose(run.file, RateTask.by("correctness"), None, ["Able", "Fair"], 4, seed, goal)
+    choice = choose(run.file, RateTask.with_rubric("correctness"), None, ["Able", "Fair"], 4, seed, goal)
     return {q.item for q in choice.questions}, {k[1]: p for k, p in choice.sample.probabilities.items()}
 
 

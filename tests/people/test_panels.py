@@ -32,7 +32,7 @@ def run(tmp_path) -> Run:
     return drawn(examined(tmp_path, 40))
 
 
-@pytest.mark.parametrize("task", [RankTask(), ReviewTask(), RateTask.by("correctness")])
+@pytest.mark.parametrize("task", [RankTask(), ReviewTask(), RateTask.with_rubric("correctness")])
 def test_the_same_settings_open_the_same_panel_though_the_run_has_grown(run, tmp_path, task):
     settings = PanelSettings(task, n=10)
     first = open_panel(run.file, settings, RATERS)
@@ -163,7 +163,9 @@ def test_a_half_ranked_question_takes_nothing_back_unless_it_is_meant(run):
 def test_silent_questions_are_somebodys_where_questions_are_shared_out(tmp_path):
     silent = [f"{who} q{k:02}" for who in ("Able", "Fair", "Poor") for k in range(6)]
     run = examined(tmp_path, 12, silent=silent)
-    panel = open_panel(run.file, PanelSettings(RateTask.by("medgpt"), n=12, double=0.0), ["anna", "ben"])
+    panel = open_panel(
+        run.file, PanelSettings(RateTask.with_rubric("medgpt"), n=12, double=0.0), ["anna", "ben"]
+    )
     assert 6 == sum(len(questions) for questions in panel.key.unshown.values())
 
 
@@ -180,7 +182,9 @@ def test_status_counts_a_rater_s_open_disputes(run):
 
 def test_a_planted_repeat_is_no_second_label(run):
     run.score("bleu")
-    panel = open_panel(run.file, PanelSettings(RateTask.by("correctness"), n=20, repeats=0.5), ["anna"])
+    panel = open_panel(
+        run.file, PanelSettings(RateTask.with_rubric("correctness"), n=20, repeats=0.5), ["anna"]
+    )
     for entry in panel.key.packets["anna"]:
         value = "1" if entry.pass_no == 1 else "0"
         entries = {label: {"correct": value} for label in "ABC"[: len(entry.answers)]}

@@ -538,7 +538,7 @@ def test_every_case_has_the_same_chance(tmp_path: Path) -> None:
     """3 of 10 cases of one to ten questions in 200 draws: each 60 times, within four standard errors."""
     run = cased(tmp_path, range(1, 11))
     times: Counter[str] = Counter()
-    task = RateTask.by("correctness")
+    task = RateTask.with_rubric("correctness")
     for seed in range(200):
         choice = choose(run.file, task, None, (), 17, seed)
         times.update({q.item.split("-")[0] for q in choice.questions})

@@ -26,7 +26,7 @@ from vivavoce.store.runfile import RunFile
 from vivavoce.web.annotate.app import annotate_app
 
 ADDRESS = "http://127.0.0.1:8018"
-TASKS = {"rank": RankTask(), "rate": RateTask.by("correctness"), "review": ReviewTask()}
+TASKS = {"rank": RankTask(), "rate": RateTask.with_rubric("correctness"), "review": ReviewTask()}
 FIELDS = {
     "rank": {"rank": "1", "tag": "good"},
     "rate": {"correct": "0.5"},

@@ -16,7 +16,7 @@ from vivavoce.core.records import Finding
 
 if TYPE_CHECKING:
     from vivavoce.people.packets import PacketsWritten
-    from vivavoce.people.storing.store_ballots import BallotsStored
+    from vivavoce.people.storing.put_ballot import BallotsStored
 
 
 def panel(

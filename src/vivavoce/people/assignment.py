@@ -112,13 +112,13 @@ class _Lots(NamedTuple):
 
     def give(self, place: ItemKey, category: str) -> None:
         """The question goes to the rater with the fewest."""
-        self._to(self._ranked(place, category)[0], place, category)
+        self._assign(self._ranked(place, category)[0], place, category)
 
     def give_pair(self, place: ItemKey, category: str) -> None:
         """The question goes to two raters: loads first, or they would not stay within one."""
         ranked = self._ranked(place, category)
-        least = len(self.places[ranked[0]])
-        lowest = [name for name in ranked if len(self.places[name]) == least]
+        fewest = len(self.places[ranked[0]])
+        lowest = [name for name in ranked if len(self.places[name]) == fewest]
         if len(lowest) > 1:
             pairs = [(a, b) if a < b else (b, a) for a, b in combinations(lowest, 2)]
         else:
@@ -126,7 +126,7 @@ class _Lots(NamedTuple):
         pair = min(pairs, key=lambda pair: self.pairs[pair])
         self.pairs[pair] += 1
         for name in pair:
-            self._to(name, place, category)
+            self._assign(name, place, category)
 
     def _ranked(self, place: ItemKey, category: str) -> list[str]:
         return sorted(
@@ -138,7 +138,7 @@ class _Lots(NamedTuple):
             ),
         )
 
-    def _to(self, rater: str, place: ItemKey, category: str) -> None:
+    def _assign(self, rater: str, place: ItemKey, category: str) -> None:
         self.places[rater].append(place)
         self.by_category[rater, category] += 1
 

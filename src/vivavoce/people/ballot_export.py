@@ -50,11 +50,11 @@ def fact_lines(db: sqlite3.Connection, key: Key) -> Iterator[str]:
         for entry in packet:
             question = entry.question
             facts = newest_facts(db, verified_answer(entry, rater)) if entry.pass_no == 1 else []
-            for who, (k, fact) in product(entry.answers[0].candidates, enumerate(facts, 1)):
+            for candidate, (k, fact) in product(entry.answers[0].candidates, enumerate(facts, 1)):
                 evidence = [{"source": fact["source"], "quote": fact["quote"]}] if fact["quote"] else []
                 row = {
                     "benchmark": question.benchmark, "item": question.item, "variant": question.variant,
-                    "candidate": who, "repeat": question.repeats[who], "unit": f"{rater} {k}",
+                    "candidate": candidate, "repeat": question.repeats[candidate], "unit": f"{rater} {k}",
                     "text": fact["fact"], "verdict": fact["verdict"] or None, "source": fact["source"],
                     "evidence": evidence, "rater": rater,
                 }  # fmt: skip

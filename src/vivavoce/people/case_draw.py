@@ -74,12 +74,12 @@ def draw_cases(
     order = sorted(by_case, key=lambda case: _order_of(seed, "cases", *first[case]))
     k = min(max(1, round(n * len(by_case) / len(ready))), len(by_case))
     chosen = set(order[:k])
-    everything = (*ready, *unshown)
+    questions = (*ready, *unshown)
     probabilities = {
-        item.place: k / len(by_case) if cases[item.place] in by_case else 1.0 for item in everything
+        item.place: k / len(by_case) if cases[item.place] in by_case else 1.0 for item in questions
     }
-    sample = [item for item in everything if cases[item.place] in chosen or probabilities[item.place] == 1]
-    draw = CaseDraw(k, len(by_case), frame_digest(everything, cases), tuple(candidates))
+    sample = [item for item in questions if cases[item.place] in chosen or probabilities[item.place] == 1]
+    draw = CaseDraw(k, len(by_case), frame_digest(questions, cases), tuple(candidates))
     return DrawnItems(by_place(sample), draw, probabilities)
 
 
@@ -95,22 +95,26 @@ def few_answers(sample: DrawnItems, n: int, seed: int) -> DrawnItems:
             combinations(item.answers, n),
             key=lambda answers: (
                 _mean_count(met, answers),
-                _order_of(seed, "choice", *item.place, *(who for a in answers for who in a.candidates)),
+                _order_of(
+                    seed, "choice", *item.place, *(candidate for a in answers for candidate in a.candidates)
+                ),
             ),
         )
         answers = choices[0]
         met.update(_meetings(answers))
         silent = item.silent if n > 1 else {}
-        names = {who for answer in answers for who in answer.candidates}.union(silent)
-        repeats = {who: repeat for who, repeat in item.repeats.items() if who in names}
+        names = {candidate for answer in answers for candidate in answer.candidates}.union(silent)
+        repeats = {candidate: repeat for candidate, repeat in item.repeats.items() if candidate in names}
         items.append(item._replace(answers=answers, repeats=repeats, silent=silent, lost=()))
     return sample._replace(items=by_place(items))
 
 
 def _meetings(answers: Sequence[BlindedAnswer]) -> list[tuple[str, ...]]:
     """Each way to take one candidate of every answer, in the order of names; and each candidate alone."""
-    together = [tuple(sorted(names)) for names in product(*(answer.candidates for answer in answers))]
-    return together + [(who,) for answer in answers for who in answer.candidates if len(answers) > 1]
+    groups = [tuple(sorted(names)) for names in product(*(answer.candidates for answer in answers))]
+    return groups + [
+        (candidate,) for answer in answers for candidate in answer.candidates if len(answers) > 1
+    ]
 
 
 def _mean_count(met: Mapping[tuple[str, ...], int], answers: Sequence[BlindedAnswer]) -> float:

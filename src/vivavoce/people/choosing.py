@@ -141,16 +141,16 @@ def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, obj
     answers = _Answers({}, {})
     silent: dict[str, str] = {}
     lost = []
-    for who, row in first.items():
+    for candidate, row in first.items():
         if row["status"] == "failed":
-            lost.append(who)
+            lost.append(candidate)
             continue
         text = str(row["text"])
         status = formats.read_response(item, text).status if row["status"] == "ok" else "unanswered"
         if status == "ok":
-            answers.add(who, task.visible_part(text))
+            answers.add(candidate, task.visible_part(text))
         else:
-            silent[who] = "unreadable" if status == "unreadable" else "unanswered"
+            silent[candidate] = "unreadable" if status == "unreadable" else "unanswered"
     reference = task.reference(item)
     if reference.strip() and task.rates_reference:
         answers.add(REFERENCE, reference)
@@ -162,7 +162,7 @@ def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, obj
         hash=item.hash,
         prompt=cleaned(formats.ask(item)),
         answers=answers.blinded(),
-        repeats={who: int(str(row["repeat"])) for who, row in first.items()},
+        repeats={candidate: int(str(row["repeat"])) for candidate, row in first.items()},
         silent=silent,
         lost=tuple(lost),
         reference=bool(reference.strip()),
@@ -174,9 +174,9 @@ def _first_arrived(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[st
     """The first repeat of each candidate that arrived, else its first: what was lost is our doing."""
     first: dict[str, Mapping[str, object]] = {}
     for row in rows:
-        who = str(row["candidate"])
-        if who not in first or (first[who]["status"] == "failed" and row["status"] != "failed"):
-            first[who] = row
+        candidate = str(row["candidate"])
+        if candidate not in first or (first[candidate]["status"] == "failed" and row["status"] != "failed"):
+            first[candidate] = row
     return first
 
 
@@ -194,8 +194,8 @@ class _Answers(NamedTuple):
 
     def blinded(self) -> tuple[BlindedAnswer, ...]:
         return tuple(
-            BlindedAnswer(self.texts[flat], tuple(sorted(who)))
-            for flat, who in sorted(self.candidates.items())
+            BlindedAnswer(self.texts[flat], tuple(sorted(names)))
+            for flat, names in sorted(self.candidates.items())
         )
 
 

@@ -21,8 +21,8 @@ def csv_packet(key: Key, rater: str) -> bytes:
     for entry in key.packets[rater]:
         question = key.task.texts_beside(entry.question)
         for n, answer in enumerate(entry.answers):
-            about = question if n == 0 else ("" for _ in question)
-            texts = (key.panel, rater, entry.question.name, entry.seal, *about, label(n), answer.text)
+            columns = question if n == 0 else ("" for _ in question)
+            texts = (key.panel, rater, entry.question.name, entry.seal, *columns, label(n), answer.text)
             rows.writerow([*map(_defused, texts), *("" for _ in key.task.filled)])
     return text.getvalue().encode("utf-8-sig", "replace")
 

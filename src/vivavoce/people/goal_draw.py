@@ -46,25 +46,25 @@ class GoalDraw(NamedTuple):
         of an earlier draw for this goal gives the questions of that draw again, for more raters. Raises
         `InputError` where that had another `n`, `SelectionError` if no case is left.
         """
-        everything = (*ready, *unshown)
-        if again := self._again(n, seed):
-            places = {question.place for question in again.questions}
-            return DrawnItems(by_place(item for item in everything if item.place in places), again.draw)
-        frame = Frame.of((item.place for item in ready), cases, self.earlier)
+        questions = (*ready, *unshown)
+        if panel := self._earlier_panel(n, seed):
+            places = {question.place for question in panel.questions}
+            return DrawnItems(by_place(item for item in questions if item.place in places), panel.draw)
+        frame = Frame.of_cases((item.place for item in ready), cases, self.earlier)
         if not frame.free.any():
             raise SelectionError(
                 f"every case that can be rated for {self.goal.text!r} was drawn before: none is left."
             )
         chances = self._chances(frame, frame.n_cases(n), seed)
-        digest, n_drawn = frame_digest(everything, cases), int(chances.selected.sum())
+        digest, n_drawn = frame_digest(questions, cases), int(chances.selected.sum())
         draw = CaseDraw(n_drawn, len(frame.cases), digest, tuple(candidates), self.goal.text, n)
         # Where nothing in a case can be read, its scores follow by rule: it counts as drawn for certain.
         total = dict(zip(frame.cases, map(float, chances.total), strict=True))
         skipped = set(np.array(frame.cases)[~chances.selected])
         return DrawnItems(
-            by_place(item for item in everything if cases[item.place] not in skipped),
+            by_place(item for item in questions if cases[item.place] not in skipped),
             draw,
-            {item.place: total.get(cases[item.place], 1.0) for item in everything},
+            {item.place: total.get(cases[item.place], 1.0) for item in questions},
         )
 
     @property
@@ -78,7 +78,7 @@ class GoalDraw(NamedTuple):
                 return key.draw.candidates
         return tuple(self.goal.signs)
 
-    def _again(self, n: int, seed: int) -> Key | None:
+    def _earlier_panel(self, n: int, seed: int) -> Key | None:
         """The panel that this seed drew for the goal before."""
         for key in self.panels:
             if key.seed == seed and key.draw and key.draw.goal == self.goal.text:
@@ -99,16 +99,16 @@ class GoalDraw(NamedTuple):
             for figures in goal_figures(self.goal, self.judge, self.people, frame)
         ]
         # Each criterion's probabilities sum to k, so their mean does.
-        now = np.mean(draws or [np.full(len(keys), k / frame.free.sum())], axis=0)
+        chances = np.mean(draws or [np.full(len(keys), k / frame.free.sum())], axis=0)
         # With earlier draws the numbers are new ones, whatever the seed.
         closed = sorted(self.earlier.items) if self.earlier else []
         salt = (str(seed), *(part for item in closed for part in item))
         selected = stats.draw_cases(
-            np.where(frame.free, now, 0.0),
+            np.where(frame.free, chances, 0.0),
             numbers=[_number("label", *key, *salt) for key in keys],
             start=_number("start", *salt),
         )
-        return _Chances(selected, frame.earlier + (1 - frame.earlier) * now)
+        return _Chances(selected, frame.earlier + (1 - frame.earlier) * chances)
 
 
 def _probabilities(figures: GoalFigures, frame: Frame, k: int, folds: Sequence[int]) -> NDArray[np.float64]:

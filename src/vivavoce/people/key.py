@@ -77,10 +77,10 @@ class Key(NamedTuple):
     def _seen_question(
         self, question: Question, rater: str, pass_no: int, halves: Mapping[ItemKey, int]
     ) -> Seen:
-        about = ("answer",) if pass_no == 1 else ("answer again",)
+        purpose = ("answer",) if pass_no == 1 else ("answer again",)
         answers = sorted(
             question.answers,
-            key=lambda answer: self._keyed_hash(*about, rater, *question.place, *answer.candidates),
+            key=lambda answer: self._keyed_hash(*purpose, rater, *question.place, *answer.candidates),
         )
         if question.place in halves and len(question.answers) > 1:
             answers = [question.answers[halves[question.place]]]

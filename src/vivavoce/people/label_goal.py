@@ -26,8 +26,8 @@ class Goal(NamedTuple):
     @classmethod
     def parse(cls, text: str, candidates: Sequence[str]) -> "Goal":
         """The goal that a text names. Raises `InputError` for one of no known form, or of two readings."""
-        verb, _, rest = text.strip().partition(" ")
-        words = rest.split()
+        verb, _, names = text.strip().partition(" ")
+        words = names.split()
         if verb == "score" and words:
             return cls(text, {match_candidate(" ".join(words), candidates): 1.0})
         if verb == "compare" and len(words) > 1:
@@ -48,7 +48,7 @@ class Goal(NamedTuple):
                 item = (row["benchmark"], row["item"], row["variant"])
                 figures.setdefault(item, {})[row["candidate"]] = row["observed"]
         return {
-            item: sum(self.signs[who] * value for who, value in values.items())
+            item: sum(self.signs[candidate] * value for candidate, value in values.items())
             for item, values in figures.items()
             if len(values) == len(self.signs)
         }
@@ -76,7 +76,7 @@ class Frame(NamedTuple):
     free: NDArray[np.bool_]
 
     @classmethod
-    def of(
+    def of_cases(
         cls, places: Iterable[ItemKey], cases: Mapping[ItemKey, str], earlier: LabelDraw | None
     ) -> "Frame":
         """The frame of the cases of these items."""
@@ -127,7 +127,7 @@ def goal_figures(goal: Goal, judge: ScoreTable, people: ScoreTable | None, frame
     figures = []
     for key, measure in judge.measures.items():
         rows = judge.scores.filter(pl.col("measure_id") == key)
-        if of_item := _inside(goal.values(rows, measure.criterion), frame):
+        if of_item := _in_frame(goal.values(rows, measure.criterion), frame):
             figures.append(_figures(goal, measure.criterion, rows, of_item, people, frame))
     return figures
 
@@ -146,16 +146,16 @@ def _figures(
     sizes = np.where(unknown, items, counts)
     judged = np.where(unknown, float(np.median(list(of_item.values()))) * items, judged)
     passes = [
-        _sums(_inside(goal.values(part, criterion), frame), frame).sums
+        _sums(_in_frame(goal.values(part, criterion), frame), frame).sums
         for _, part in sorted(rows.group_by("pass_no"))
     ]
     spread = np.var(passes, axis=0, ddof=1) if len(passes) > 1 else None
     labels, n_labels = _sums(_of_people(goal, people, criterion.criterion, of_item), frame)
-    at = np.flatnonzero((n_labels == sizes) & ~unknown)
-    return GoalFigures(criterion, judged, sizes, spread, labels[at], at)
+    positions = np.flatnonzero((n_labels == sizes) & ~unknown)
+    return GoalFigures(criterion, judged, sizes, spread, labels[positions], positions)
 
 
-def _inside(values: Mapping[ItemKey, float], frame: Frame) -> dict[ItemKey, float]:
+def _in_frame(values: Mapping[ItemKey, float], frame: Frame) -> dict[ItemKey, float]:
     case_of = frame.case_of
     return {item: value for item, value in values.items() if item in case_of}
 
@@ -182,7 +182,7 @@ class _Sums(NamedTuple):
 
 def _sums(values: Mapping[ItemKey, float], frame: Frame) -> _Sums:
     case_of = frame.case_of
-    at = np.array([case_of[item] for item in values], dtype=int)
+    positions = np.array([case_of[item] for item in values], dtype=int)
     n = len(frame.cases)
-    sums = np.bincount(at, weights=np.array(list(values.values()), dtype=float), minlength=n)
-    return _Sums(np.asarray(sums, dtype=np.float64), np.bincount(at, minlength=n).astype(float))
+    sums = np.bincount(positions, weights=np.array(list(values.values()), dtype=float), minlength=n)
+    return _Sums(np.asarray(sums, dtype=np.float64), np.bincount(positions, minlength=n).astype(float))

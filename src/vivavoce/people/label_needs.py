@@ -70,7 +70,7 @@ def _need(figure: GoalFigures, judge_sd: float, basis: _Basis, n: int, margin: f
     """One need; `n` labelled cases are looked at as far as there are so many."""
     n_cases = len(figure.judged)
     spreads = {"judge_sd": judge_sd, "people_sd": basis.people_sd}
-    joint, alone = (
+    joint, without_judge = (
         stats.label_half_widths(n_cases, **spreads, correlation=r) for r in (basis.correlation, 0.0)
     )
     width = power = None
@@ -79,16 +79,16 @@ def _need(figure: GoalFigures, judge_sd: float, basis: _Basis, n: int, margin: f
             stats.labels_needed(margin, n_cases=n_cases, **spreads, correlation=basis.correlation, power=p)
             for p in (None, POWER)
         )
-    at = min(max(n, 2), n_cases) - 2
+    position = min(max(n, 2), n_cases) - 2
     return LabelNeed(
         criterion=figure.criterion.criterion,
         **basis._asdict(),
         judge_sd=judge_sd,
         n_cases=n_cases,
         n_labelled=len(figure.labelled),
-        n=at + 2,
-        half_width=float(joint[at]),
-        half_width_alone=float(alone[at]),
+        n=position + 2,
+        half_width=float(joint[position]),
+        half_width_alone=float(without_judge[position]),
         half_width_all=float(joint[-1]),
         margin=margin,
         n_width=width and width.n,
@@ -108,22 +108,22 @@ def _spreads(figure: GoalFigures, earlier: Floats) -> tuple[float, _Basis | None
     size = sizes.mean()
     x = (d - sizes * (d.sum() / sizes.sum())) / size
     judge_sd = float(np.sqrt((x @ x) / (len(x) - 1)))
-    at = figure.labelled
-    if len(at) < PILOT or (earlier[at] <= 0).any():
+    labelled = figure.labelled
+    if len(labelled) < PILOT or (earlier[labelled] <= 0).any():
         return judge_sd, None
-    w = 1 / earlier[at]
+    w = 1 / earlier[labelled]
     w = w / w.sum()
 
     def deviations(sums: Floats) -> Floats:
-        return np.asarray((sums - sizes[at] * (w @ sums) / (w @ sizes[at])) / size)
+        return np.asarray((sums - sizes[labelled] * (w @ sums) / (w @ sizes[labelled])) / size)
 
-    y, judged = deviations(figure.labels), deviations(d[at])
+    y, judged = deviations(figure.labels), deviations(d[labelled])
     # One degree of freedom for the mean, of as many labels as the weights leave.
-    least = 1 / (w @ w)
-    factor = least / (least - 1)
+    effective_n = 1 / (w @ w)
+    factor = effective_n / (effective_n - 1)
     of_people, of_judge = (float(np.sqrt(factor * (w @ v**2))) for v in (y, judged))
-    both = of_people * of_judge
-    r = float(factor * (w @ (y * judged)) / both) if both > 0 else 0.0
+    product = of_people * of_judge
+    r = float(factor * (w @ (y * judged)) / product) if product > 0 else 0.0
     return judge_sd, _Basis("labels", of_people, min(max(r, -1.0), 1.0))
 
 
@@ -149,10 +149,10 @@ def _lines(rows: Sequence[LabelNeed], figures: str) -> list[str]:
         return [f"The {source} do not differ between cases: nothing can be planned from them."]
     lines = [f"r = {need.correlation:.2f}: {_need_text(need)}" for need in rows]
     if first.basis == "assumed":
-        when = f"Fewer than {PILOT} usable labels" if first.n_labelled else "Before any label"
+        state = f"Fewer than {PILOT} usable labels" if first.n_labelled else "Before any label"
         lines.insert(
             0,
-            f"{when}: assumes people's {figures} spread like the judge's (standard deviation "
+            f"{state}: assumes people's {figures} spread like the judge's (standard deviation "
             f"{first.judge_sd:.3g} by case) and correlate with them as r says.",
         )
     return [*lines, f"All {first.n_cases:,} cases labelled give an interval of ±{first.half_width_all:.3g}."]
@@ -173,8 +173,11 @@ def _need_text(need: LabelNeed) -> str:
     )
 
 
-def _cases_text(n: int | None, alone: int | None) -> str:
+def _cases_text(n: int | None, without_judge: int | None) -> str:
     """So many labelled cases, and how many without the judge where that differs."""
-    more = "more cases than there are"
-    text = more if n is None else count(n, "labelled case")
-    return text if n == alone else f"{text} (without the judge {more if alone is None else f'{alone:,}'})"
+    impossible = "more cases than there are"
+    text = impossible if n is None else count(n, "labelled case")
+    if n == without_judge:
+        return text
+    number = impossible if without_judge is None else f"{without_judge:,}"
+    return f"{text} (without the judge {number})"

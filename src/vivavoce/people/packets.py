@@ -127,23 +127,23 @@ def _task(task: str, criterion: str | None, rubric: str | None) -> Task:
         raise InputError(
             "--task rate needs a --rubric, shipped or a .md file: `viva list rubrics` shows them."
         )
-    return RateTask.by(rubric)
+    return RateTask.with_rubric(rubric)
 
 
 def _write(
-    run: RunFile, to: Path, raters: Sequence[str], seed: int, task: Task, choice: Choice
+    run: RunFile, folder: Path, raters: Sequence[str], seed: int, task: Task, choice: Choice
 ) -> tuple[Key, tuple[Path, ...]]:
     """Store the key, and the chance of what was drawn; then write the packets."""
     with run.writing() as db:
         key = new_key(db, task, choice, raters, seed)
         files = {
-            to / f"{who}.{kind}": write(key, who)
-            for who in raters
+            folder / f"{rater}.{kind}": write(key, rater)
+            for rater in raters
             for kind, write in (("html", html_packet), ("csv", csv_packet))
         }
-        _refuse(to, files)
+        _refuse(folder, files)
         store_key(db, key, choice, "panel make")
-    _store(to, files)
+    _store(folder, files)
     return key, tuple(files)
 
 
@@ -151,7 +151,7 @@ def new_key(db: sqlite3.Connection, task: Task, choice: Choice, raters: Sequence
     """The key of a panel with a packet for each rater, not stored yet; without raters they share one."""
     panel, secret = panel_identity(db, seed, task, choice.questions)
     key = Key(panel, seed, task, secret, choice.questions, {}, choice.sample.draw)
-    packets = {who: key.packet(who) for who in raters}
+    packets = {rater: key.packet(rater) for rater in raters}
     return key._replace(packets=packets, shared=() if raters else key.packet(EVERYONE))
 
 
@@ -179,16 +179,16 @@ def rater_names(raters: Sequence[str]) -> list[str]:
                 "and -, a letter or digit first, at most 60; it is the name of a file too."
             )
     folded = [name.casefold() for name in names]
-    if twice := [name for name, key in zip(names, folded, strict=True) if folded.count(key) > 1]:
-        raise InputError(f"--raters names {twice[0]!r} twice: each rater gets a packet of their own.")
+    if repeated := [name for name, key in zip(names, folded, strict=True) if folded.count(key) > 1]:
+        raise InputError(f"--raters names {repeated[0]!r} twice: each rater gets a packet of their own.")
     return names
 
 
-def _refuse(to: Path, files: Mapping[Path, bytes]) -> None:
+def _refuse(folder: Path, files: Mapping[Path, bytes]) -> None:
     """Raise `StoreError` where a packet would lie over something else, such as one that was filled in."""
     try:
-        if to.exists() and not to.is_dir():
-            raise StoreError(f"{to} is a file: give the packets a folder with --to.")
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"{folder} is a file: give the packets a folder with --to.")
         for path, content in files.items():
             if path.exists() and (path.is_dir() or path.read_bytes() != content):
                 raise StoreError(
@@ -196,15 +196,17 @@ def _refuse(to: Path, files: Mapping[Path, bytes]) -> None:
                     "packets another folder with --to."
                 )
     except OSError as error:
-        raise StoreError(f"cannot look at {to}: {error.strerror or error}. Choose another --to.") from None
+        raise StoreError(
+            f"cannot look at {folder}: {error.strerror or error}. Choose another --to."
+        ) from None
 
 
-def _store(to: Path, files: Mapping[Path, bytes]) -> None:
+def _store(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
-        private_folder(to)
+        private_folder(folder)
         write_all_private(files)
     except OSError as error:
         raise StoreError(
-            f"cannot write packets to {to}: {error.strerror or error}. The key is kept; the same command "
+            f"cannot write packets to {folder}: {error.strerror or error}. The key is kept; the same command "
             "with another --to writes the same packets."
         ) from None

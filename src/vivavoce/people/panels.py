@@ -134,10 +134,10 @@ def load_panel(run: RunFile, panel: str) -> Panel:
     with run.reading() as db:
         key, items = _with_texts(db, read_keys(db)[panel])
     packets, changed = {}, set[str]()
-    for who, packet in key.packets.items():
-        intact = tuple(entry for entry in packet if _is_intact(key, who, entry))
+    for rater, packet in key.packets.items():
+        intact = tuple(entry for entry in packet if _is_intact(key, rater, entry))
         changed |= {entry.question.name for entry in packet} - {entry.question.name for entry in intact}
-        packets[who] = intact
+        packets[rater] = intact
     return Panel(key._replace(packets=packets), items, tuple(sorted(changed)))
 
 
@@ -187,16 +187,16 @@ def _with_packets(
     """The key with a packet for each of these raters; shared out by `categories` where a share is double."""
     key = key._replace(packets={**key.packets, **{name: key.packets.get(name, ()) for name in names}})
     pilot = key.first_places(settings.pilot)
-    rest = {question.place for question in key.questions} - pilot
-    parts = {name: rest for name in names}
+    places = {question.place for question in key.questions} - pilot
+    parts = {name: places for name in names}
     if settings.double is not None and categories is not None:
-        by_place = {place: categories.get(place, "") for place in rest}
+        by_place = {place: categories.get(place, "") for place in places}
         shares = assign(by_place, names, double=settings.double, seed=settings.seed).raters
         parts = {name: set(shares[name]) for name in names}
         key = key._replace(unshown=_silent_questions(key, parts))
     packets, earlier = {}, Counter[ItemKey]()
     for name in key.packets:
-        part = parts.get(name, rest)
+        part = parts.get(name, places)
         packets[name] = (
             key.packets[name]
             if name not in parts
@@ -225,8 +225,8 @@ def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]
         for q in key.questions
     }
     packets = {
-        who: tuple(_seen_with_texts(entry, questions[entry.question.name]) for entry in packet)
-        for who, packet in key.packets.items()
+        rater: tuple(_seen_with_texts(entry, questions[entry.question.name]) for entry in packet)
+        for rater, packet in key.packets.items()
     }
     full = key._replace(questions=tuple(questions.values()), packets=packets)
     return full, items

@@ -25,8 +25,8 @@ def record_draw(
     draw = key.draw
     if draw is None:
         return
-    others = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
-    for seed, old in others:
+    earlier_draws = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
+    for seed, old in earlier_draws:
         _refuse_unlike(key, draw, seed, old)
     sample = frozenset(question.place for question in key.questions)
     if draw.goal:
@@ -34,21 +34,23 @@ def record_draw(
         if probabilities:
             put_label_draw(db, LabelDraw(key.metric, probabilities, sample, "panel"))
         return
-    same = max((old.probability for seed, old in others if seed == key.seed and not old.goal), default=0.0)
-    if draw.probability <= same:  # drawn before, by this panel or a larger one
+    nested = max(
+        (old.probability for seed, old in earlier_draws if seed == key.seed and not old.goal), default=0.0
+    )
+    if draw.probability <= nested:  # drawn before, by this panel or a larger one
         return
-    before = read_label_draws(db).get(key.metric)
-    earlier_totals = before.probabilities if before else {}
+    stored = read_label_draws(db).get(key.metric)
+    earlier_totals = stored.probabilities if stored else {}
     totals = {
-        place: _total(earlier_totals.get(place, 0.0), same, probability)
+        place: _total(earlier_totals.get(place, 0.0), nested, probability)
         for place, probability in probabilities.items()
     }
     put_label_draw(db, LabelDraw(key.metric, totals, sample, "panel"))
 
 
-def _total(before: float, same: float, probability: float) -> float:
-    """The chance of a case in all draws: of those `before`, `same` is of a smaller draw with this seed."""
-    independent = max(0.0, 1 - (1 - before) / (1 - same))
+def _total(earlier: float, nested: float, probability: float) -> float:
+    """The chance of a case in all draws: of those `earlier`, `nested` is of a smaller draw with this seed."""
+    independent = max(0.0, 1 - (1 - earlier) / (1 - nested))
     return independent + probability - independent * probability
 
 

@@ -44,7 +44,7 @@ def panel_identity(
 
 def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
     identity, secret = (
-        hmac.new(run_secret.encode(), what + text, hashlib.sha256).hexdigest() for what in (b"id", b"secret")
+        hmac.new(run_secret.encode(), kind + text, hashlib.sha256).hexdigest() for kind in (b"id", b"secret")
     )
     # A letter first: ten digits, or 1e10, would be read as a number in a spec.
     return f"p{identity[:9]}", secret
@@ -53,7 +53,11 @@ def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
 def put_key(db: sqlite3.Connection, key: Key) -> bool:
     """Store the packets of raters that are new to the run, and a shared one; false if there are none."""
     stored = read_keys(db).get(key.panel)
-    new = {who: packet for who, packet in key.packets.items() if stored is None or who not in stored.packets}
+    new = {
+        rater: packet
+        for rater, packet in key.packets.items()
+        if stored is None or rater not in stored.packets
+    }
     shared = () if stored is not None and stored.shared else key.shared
     if not new and not shared:
         return False
@@ -71,7 +75,7 @@ def _settings_body(key: Key, raters: Collection[str]) -> dict[str, Any]:
     body: dict[str, Any] = {"draw": key.draw._asdict()} if key.draw else {}
     if key.unshown is not None:
         numbers = {question.name: n for n, question in enumerate(key.questions)}
-        body["unshown"] = {who: [numbers[q.name] for q in key.unshown.get(who, ())] for who in raters}
+        body["unshown"] = {rater: [numbers[q.name] for q in key.unshown.get(rater, ())] for rater in raters}
     if key.settings is not None:
         body["settings"] = dict(key.settings)
     return body
@@ -83,13 +87,13 @@ def _packet_orders(
     """By rater the questions in their order, as numbers, and that of their answers."""
     numbers = {question.name: n for n, question in enumerate(questions)}
     return {
-        who: [
+        rater: [
             {"question": numbers[entry.question.name], "seal": entry.seal,
              "order": [entry.question.answers.index(answer) for answer in entry.answers],
              **({"pass": entry.pass_no} if entry.pass_no > 1 else {})}
             for entry in packet
         ]
-        for who, packet in packets.items()
+        for rater, packet in packets.items()
     }  # fmt: skip
 
 
@@ -106,19 +110,19 @@ def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
         with decoding("the key of a panel"):
             body = json.loads(text)
             questions = tuple(_question(entry) for entry in body["questions"])
-            packets = {who: _packet(entries, questions) for who, entries in body["packets"].items()}
-            before = keys.get(body["panel"])
+            packets = {rater: _packet(entries, questions) for rater, entries in body["packets"].items()}
+            earlier = keys.get(body["panel"])
             keys[body["panel"]] = Key(
                 body["panel"],
                 body["seed"],
                 read_task(body),
                 body["secret"],
                 questions,
-                {**(before.packets if before else {}), **packets},
+                {**(earlier.packets if earlier else {}), **packets},
                 CaseDraw.from_body(body.get("draw")),
-                _unshown(body, questions, before),
+                _unshown(body, questions, earlier),
                 body.get("settings"),
-                _packet(body.get("shared", ()), questions) or (before.shared if before else ()),
+                _packet(body.get("shared", ()), questions) or (earlier.shared if earlier else ()),
             )
     return keys
 
@@ -137,13 +141,13 @@ def _packet(entries: Sequence[Mapping[str, Any]], questions: Sequence[Question])
 
 
 def _unshown(
-    body: Mapping[str, Any], questions: Sequence[Question], before: Key | None
+    body: Mapping[str, Any], questions: Sequence[Question], earlier_key: Key | None
 ) -> Mapping[str, tuple[Question, ...]] | None:
     """By rater the questions without an answer to show; null where they are everybody's."""
     if "unshown" not in body:
         return None
-    earlier = (before and before.unshown) or {}
-    return {**earlier, **{who: tuple(questions[n] for n in ns) for who, ns in body["unshown"].items()}}
+    earlier = (earlier_key and earlier_key.unshown) or {}
+    return {**earlier, **{rater: tuple(questions[n] for n in ns) for rater, ns in body["unshown"].items()}}
 
 
 def _question(body: Mapping[str, Any]) -> Question:

@@ -96,10 +96,10 @@ def make_tool_panel(
 
 def _panel(key: Key, choice: Choice) -> ToolPanel:
     packets = {**key.packets, EVERYONE: key.shared} if key.shared else key.packets
-    tasks = {who: tuple(_tool_task(key, entry) for entry in packet) for who, packet in packets.items()}
-    every = list(chain.from_iterable(tasks.values()))
-    sizes = {len(task.answers) for task in every}
-    filled = {column for task in every for column, text in task.texts.items() if text.strip()}
+    tasks = {rater: tuple(_tool_task(key, entry) for entry in packet) for rater, packet in packets.items()}
+    tool_tasks = list(chain.from_iterable(tasks.values()))
+    sizes = {len(task.answers) for task in tool_tasks}
+    filled = {column for task in tool_tasks for column, text in task.texts.items() if text.strip()}
     return ToolPanel(
         panel=key.panel,
         task=key.task,

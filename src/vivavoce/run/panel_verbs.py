@@ -11,8 +11,8 @@ from vivavoce.store.runfile import RunFile
 
 if TYPE_CHECKING:
     from vivavoce.people.packets import PacketsWritten
+    from vivavoce.people.storing.put_ballot import BallotsStored
     from vivavoce.people.storing.store_annotations import AnnotationsStored
-    from vivavoce.people.storing.store_ballots import BallotsStored
     from vivavoce.people.storing.store_reviews import ReviewsStored
 
 

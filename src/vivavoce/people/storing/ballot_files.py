@@ -69,7 +69,7 @@ def _json(file: Path, text: str) -> FilledFile:
 
 
 def _ballot_rows(file: Path, body: Mapping[str, Any]) -> Iterator[Row]:
-    about = {name: _text(body[name]) for name in ("panel", "rater")}
+    common = {name: _text(body[name]) for name in ("panel", "rater")}
     for item in body["items"]:
         texts = {name: _text(item[name]) for name in ("item", "seal", "question")}
         if "reference" in item:
@@ -78,7 +78,7 @@ def _ballot_rows(file: Path, body: Mapping[str, Any]) -> Iterator[Row]:
             remark = _text(answer.get("remark") or item.get("remark") or "")
             yield Row(
                 f"{file}, {texts['item']}",
-                {**about, **texts, **{name: _text(answer[name]) for name in ("label", "answer")}},
+                {**common, **texts, **{name: _text(answer[name]) for name in ("label", "answer")}},
                 {**answer, "remark": remark},
             )
 
@@ -102,11 +102,11 @@ def _csv(file: Path, text: str) -> FilledFile:
             if header is None:
                 header = _header(file, row)
             elif any(cell.strip() for cell in row):
-                where = f"{file}, line {rows.line_num}"
+                place = f"{file}, line {rows.line_num}"
                 if len(row) < len(header):
-                    raise InputError(f"{where}: {len(row)} fields where the header has {len(header)}.")
+                    raise InputError(f"{place}: {len(row)} fields where the header has {len(header)}.")
                 cells = dict(zip(header, row, strict=False))
-                answers.append(Row(where, cells, cells))
+                answers.append(Row(place, cells, cells))
     except csv.Error as error:
         raise InputError(f"{file}, line {rows.line_num}: broken CSV ({error}).") from None
     if header is None:

@@ -80,18 +80,18 @@ def store_judgement(
     seen_question = _find(key, rater, question, pass_no)
     filled = key.task.read_rows(seen_question, _rows(key, rater, seen_question, entries))
     with run.writing() as db:
-        before = _judgement(db, key, rater, seen_question)
-        if filled.open and not (before.version and take_back):
+        stored = _judgement(db, key, rater, seen_question)
+        if filled.open and not (stored.version and take_back):
             raise InputError(f"{question} lacks {filled.lacking}: there is nothing to store yet.")
         effect = put_ballot(db, Ballot(None, key, rater, (filled,), pass_no), replace=True)
-        after = _judgement(db, key, rater, seen_question)
-        if version not in (None, before.version) and after.version != before.version:
+        result = _judgement(db, key, rater, seen_question)
+        if version not in (None, stored.version) and result.version != stored.version:
             raise StaleJudgementError(
                 f"{question} was judged in another window since this page was opened: load the page again, "
                 "then enter what you changed; nothing was stored."
             )
     outcome = "replaced" if effect.replaced else "new" if effect.new else "unchanged"
-    return JudgementStored(after, outcome, filled.lacking)
+    return JudgementStored(result, outcome, filled.lacking)
 
 
 def judgement(db: sqlite3.Connection, key: Key, rater: str, seen_question: Seen) -> Judgement:
@@ -149,8 +149,8 @@ def _rows(key: Key, rater: str, seen_question: Seen, entries: Entries) -> Sequen
                 f"{', '.join(key.task.filled)}."
             )
     return [
-        Row(f"panel {key.panel}, {rater}", {"label": each, "rater": rater}, entries.get(each, {}))
-        for each in labels
+        Row(f"panel {key.panel}, {rater}", {"label": row_label, "rater": rater}, entries.get(row_label, {}))
+        for row_label in labels
     ]
 
 
@@ -166,7 +166,9 @@ def _judgement(
     values = _values(db, key, rater, seen_question, list(keys.values()))
     # Candidates with the same answer share its scores; one that was dropped since has none.
     answers = [
-        next((values[keys[who]] for who in answer.candidates if keys.get(who) in values), {})
+        next(
+            (values[keys[candidate]] for candidate in answer.candidates if keys.get(candidate) in values), {}
+        )
         for answer in seen_question.answers
     ]
     by_answer = key.task.entries(answers)

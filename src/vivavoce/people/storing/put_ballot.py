@@ -79,16 +79,16 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         ],
     )
     answered = [filled for filled in ballot.filled if not filled.open]
-    every = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
-    stored = _stored_by_item(db, ballot, every, measures)
+    filled_items = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
+    stored = _stored_by_item(db, ballot, filled_items, measures)
     elsewhere = _places_elsewhere(db, ballot)
     to_store = [
         filled
-        for filled in every
+        for filled in filled_items
         if not filled.open or _taken_back(filled, stored, elsewhere) or _has_words(db, ballot, filled)
     ]
     responses = _responses(db, key, [filled.seen_question.question for filled in to_store])
-    before = db.total_changes
+    earlier_changes = db.total_changes
     outcomes: Counter[str] = Counter()
     changes: list[dict[str, Any]] = []
     for filled in to_store:
@@ -101,7 +101,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         )
         outcomes[outcome] += 1
         changes += contradictions
-    _note(db, ballot, changes, len(answered), before)
+    _note(db, ballot, changes, len(answered), earlier_changes)
     tally = task.tally(answered)
     return BallotsStored(
         file=ballot.source,
@@ -167,7 +167,7 @@ def _drop_stored(
     for c, measure in zip(task.criteria, measures, strict=True):
         anew = {row.response for row in scores[c.criterion]}
         if task.leaves_gaps:
-            anew |= {response for of, response in stored if of == measure}
+            anew |= {response for key, response in stored if key == measure}
         drop_scores(db, [measure], ballot.pass_no, sorted(anew))
 
 
@@ -226,7 +226,11 @@ def _unshown_items(ballot: Ballot) -> list[FilledItem]:
 
 
 def _note(
-    db: sqlite3.Connection, ballot: Ballot, changes: Sequence[Mapping[str, Any]], n_answered: int, before: int
+    db: sqlite3.Connection,
+    ballot: Ballot,
+    changes: Sequence[Mapping[str, Any]],
+    n_answered: int,
+    earlier_changes: int,
 ) -> None:
     """Put replaced ballots into the run's events, and a reading that changed anything into its provenance."""
     file = {"file": ballot.file.name} if ballot.file else {}
@@ -242,20 +246,20 @@ def _note(
         file["file_hash"] = file_hash(ballot.file)
     verb = "panel read" if ballot.file else "panel judgement"
     settings = {**file, "metric": ballot.key.metric, "rater": ballot.rater, "ballots": n_answered}
-    if db.total_changes > before:
+    if db.total_changes > earlier_changes:
         put_provenance(
             db,
             verb,
             settings,
-            changed=db.total_changes - before,
+            changed=db.total_changes - earlier_changes,
         )
 
 
 def _contradicts(ballot: Ballot, change: Mapping[str, Any]) -> InputError:
-    before, after = ("nothing" if change[k] is None else change[k] for k in ("before", "after"))
+    old, new = ("nothing" if change[k] is None else change[k] for k in ("before", "after"))
     return InputError(
         f"{ballot.source}: {ballot.rater} said otherwise before of {change['item']} "
-        f"({change['criterion']} of answer {change['answer']}: {before}, now {after}). --replace takes this "
+        f"({change['criterion']} of answer {change['answer']}: {old}, now {new}). --replace takes this "
         "ballot instead and notes both; nothing was stored."
     )
 
@@ -286,9 +290,9 @@ def response_keys(
     reference = {REFERENCE: 1} if key.task.rates_reference else {}
     return {
         q.name: {
-            who: stored.key
-            for who, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
-            if (stored := answers.get((*q.place, who, repeat)))
+            candidate: stored.key
+            for candidate, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
+            if (stored := answers.get((*q.place, candidate, repeat)))
         }
         for q in questions
     }
@@ -346,19 +350,19 @@ def _contradictions(
     moved = []
     for c, measure in zip(task.criteria, measures, strict=True):
         for mark in scores[c.criterion]:
-            before = stored.get((measure, mark.response))
+            old = stored.get((measure, mark.response))
             # A lost answer failed before as well and is not stored: a stored score was given, and taken back.
-            if before is None:
+            if old is None:
                 continue
-            now = _Stored(mark.value.value, mark.value.status, mark.value.note)
-            if before != now:
-                only = before[:2] == now[:2]
+            new = _Stored(mark.value.value, mark.value.status, mark.value.note)
+            if old != new:
+                is_remark = old[:2] == new[:2]
                 moved.append({
                     "item": filled.seen_question.question.name,
                     "answer": "none" if mark.position is None else label(mark.position - 1),
-                    "criterion": "the remark" if only else c.criterion,
-                    "before": before.note if only else _entry(before),
-                    "after": now.note if only else _entry(now),
+                    "criterion": "the remark" if is_remark else c.criterion,
+                    "before": old.note if is_remark else _entry(old),
+                    "after": new.note if is_remark else _entry(new),
                 })  # fmt: skip
         if task.leaves_gaps:
             moved += _taken_out(filled, c.criterion, scores[c.criterion], stored, measure)
@@ -369,7 +373,7 @@ def _taken_out(
     filled: FilledItem, criterion: str, scores: Sequence[ScoreRow], stored: _StoredScores, measure: int
 ) -> list[dict[str, Any]]:
     """Scores that are given no more, where what is missing has no score."""
-    absent = {response for of, response in stored if of == measure} - {row.response for row in scores}
+    absent = {response for key, response in stored if key == measure} - {row.response for row in scores}
     item = filled.seen_question.question.name
     return [
         {"item": item, "answer": label(0), "criterion": criterion,

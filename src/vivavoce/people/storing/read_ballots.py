@@ -79,9 +79,9 @@ def _check_task(file: Path, ballot: FilledFile, key: Key) -> None:
 
 def _refuse_altered(file: Path, rater: str, names: Sequence[str]) -> None:
     if names:
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        further = f" and {len(names) - 5} more" if len(names) > 5 else ""
         raise InputError(
-            f"{file}: what stands here is not what {rater} was sent, at {', '.join(names[:5])}{more}: a "
+            f"{file}: what stands here is not what {rater} was sent, at {', '.join(names[:5])}{further}: a "
             "question, an answer or a seal was changed, cut (spreadsheets cut long texts) or comes from "
             "another packet. Its entries cannot be trusted; fill in the packet as it was sent."
         )
@@ -147,4 +147,4 @@ def _by_label(rows: Sequence[Row], name: str, labels: Sequence[str]) -> list[Row
         )
     if foreign := [extra for extra in by_label if extra not in labels]:
         raise InputError(f"{by_label[foreign[0]].where}: {name} has no answer {quoted(foreign[0])}.")
-    return [by_label[each] for each in labels]
+    return [by_label[answer_label] for answer_label in labels]

@@ -68,7 +68,7 @@ class _Place(NamedTuple):
 class _Judged(NamedTuple):
     """A task as one rater filled it in; `foreign` are fields that were not asked for."""
 
-    where: str
+    place: str
     panel: str
     rater: str
     filled: FilledItem
@@ -130,9 +130,9 @@ def _left_out(files: Sequence[AnnotatedFile], entries: Sequence["_Judged"]) -> d
     """The places of what is no judgement, by reason."""
     left_out: dict[str, tuple[str, ...]] = {}
     for file in files:
-        for reason, where in file.left_out.items():
-            left_out[reason] = left_out.get(reason, ()) + where
-    blank = tuple(entry.where for entry in entries if entry.blank)
+        for reason, places in file.left_out.items():
+            left_out[reason] = left_out.get(reason, ()) + places
+    blank = tuple(entry.place for entry in entries if entry.blank)
     return left_out | ({"nothing was filled in": blank} if blank else {})
 
 
@@ -189,7 +189,8 @@ def _judge(annotation: Annotation, place: _Place, names: Mapping[str, str]) -> _
     entries = _by_label(annotation.fields, fields, [label(n) for n in range(len(entry.answers))])
     _count_ranks(key, entries)
     rows = [
-        Row(annotation.where, {"label": each, "rater": rater}, columns) for each, columns in entries.items()
+        Row(annotation.where, {"label": row_label, "rater": rater}, columns)
+        for row_label, columns in entries.items()
     ]
     filled = key.task.read_rows(entry, rows)
     foreign = tuple(name for name in annotation.fields if name not in fields)
@@ -200,7 +201,7 @@ def _by_label(
     values: Mapping[str, Any], fields: Mapping[str, Field], labels: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """What was entered, by label and column; what stands for the whole question is with the first."""
-    entries: dict[str, dict[str, Any]] = {each: {} for each in labels}
+    entries: dict[str, dict[str, Any]] = {answer_label: {} for answer_label in labels}
     for name, (control, answer) in fields.items():
         # A form has room for the answers of the largest question.
         if name in values and (answer or 0) < len(labels):
@@ -239,7 +240,7 @@ def _count_ranks(key: Key, entries: Mapping[str, dict[str, Any]]) -> None:
         ranks = {name: _rank(columns.get(control.column)) for name, columns in entries.items()}
         for name, rank in ranks.items():
             if rank is not None:
-                better = sum(each is not None and each < rank for each in ranks.values())
+                better = sum(other_rank is not None and other_rank < rank for other_rank in ranks.values())
                 entries[name][control.column] = 1 + better
 
 
@@ -251,11 +252,11 @@ def _rank(entry: Any) -> int | None:
 
 def _refuse_second(entry: _Judged, first: dict[tuple[str, str, str], _Judged]) -> None:
     identity = (entry.panel, entry.rater, entry.filled.seen_question.question.name)
-    before = first.setdefault(identity, entry)
-    if before is not entry:
+    first_entry = first.setdefault(identity, entry)
+    if first_entry is not entry:
         raise InputError(
-            f"{before.where} and {entry.where} are both annotations of {identity[2]} by {entry.rater}: leave "
-            "the one that counts. Nothing was stored."
+            f"{first_entry.place} and {entry.place} are both annotations of {identity[2]} by {entry.rater}: "
+            "leave the one that counts. Nothing was stored."
         )
 
 
@@ -276,9 +277,9 @@ def _refuse_half(ballots: Iterable[Sequence[_Judged]]) -> None:
             f"{entry.filled.seen_question.question.name} by {entry.rater} lacks {entry.filled.lacking}"
             for entry in half
         ]
-        more = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
+        further = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
         raise InputError(
-            f"half filled: {'; '.join(gaps[:5])}{more}. --partial takes what is there; nothing was stored."
+            f"half filled: {'; '.join(gaps[:5])}{further}. --partial takes what is there; nothing was stored."
         )
 
 

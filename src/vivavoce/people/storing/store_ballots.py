@@ -9,8 +9,6 @@ from vivavoce.people.storing.put_ballot import BallotsStored, put_ballot
 from vivavoce.people.storing.read_ballots import Ballot, open_ballot
 from vivavoce.store.runfile import RunFile
 
-__all__ = ["BallotsStored", "store_ballots"]
-
 
 def store_ballots(
     run: RunFile, files: Sequence[Path], *, partial: bool = False, replace: bool = False
@@ -40,14 +38,15 @@ def store_ballots(
 
 
 def _refuse_twice(ballots: Sequence[Ballot]) -> None:
-    by: dict[tuple[str, str], str] = {}
+    sources: dict[tuple[str, str], str] = {}
     for ballot in ballots:
-        who = (ballot.key.panel, ballot.rater)
-        if who in by:
+        identity = (ballot.key.panel, ballot.rater)
+        if identity in sources:
             raise InputError(
-                f"{by[who]} and {ballot.source} are both ballots of {ballot.rater}: read the one that counts."
+                f"{sources[identity]} and {ballot.source} are both ballots of {ballot.rater}: read the one "
+                "that counts."
             )
-        by[who] = ballot.source
+        sources[identity] = ballot.source
 
 
 def _refuse_gaps(ballot: Ballot) -> None:
@@ -57,9 +56,9 @@ def _refuse_gaps(ballot: Ballot) -> None:
         if filled.lacking
     ]
     if gaps:
-        more = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
+        further = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
         raise InputError(
             f"{ballot.source} is half filled, {len(ballot.filled) - len(gaps)} of {len(ballot.filled)} "
-            f"questions are complete: {'; '.join(gaps[:5])}{more}. Send it back, or take what is there with "
-            "--partial; nothing was stored."
+            f"questions are complete: {'; '.join(gaps[:5])}{further}. Send it back, or take what is there "
+            "with --partial; nothing was stored."
         )

@@ -45,9 +45,9 @@ class ReviewsStored(NamedTuple):
 
 
 class _ItemReview(NamedTuple):
-    """A review, where it stands, and the item it is about under its key in the run."""
+    """A review, the place where it stands, and the item it is about under its key in the run."""
 
-    where: str
+    place: str
     number: int
     item: Item
     review: Review
@@ -70,43 +70,43 @@ def import_reviews(run: RunFile, file: Path) -> ReviewsStored:
         for number, item in read.items_by_id(db).items():
             if item.origin is None:
                 by_id.setdefault(item.item, []).append((number, item))
-        reviews = [_matched(where, row, by_id) for where, row in rows]
+        reviews = [_matched(place, row, by_id) for place, row in rows]
         _refuse_twice(reviews)
         return _put(db, file, reviews)
 
 
 def _matched(
-    where: str, row: Mapping[str, Any], by_id: Mapping[str, Sequence[tuple[int, Item]]]
+    place: str, row: Mapping[str, Any], by_id: Mapping[str, Sequence[tuple[int, Item]]]
 ) -> _ItemReview:
     """The review of a row with the one item of the run that it names."""
     name = str("" if row.get("item") is None else row["item"]).strip()
     if name not in by_id:
-        raise InputError(f"{where}: the run has no item {quoted(name)}.{suggest(name, list(by_id))}")
+        raise InputError(f"{place}: the run has no item {quoted(name)}.{suggest(name, list(by_id))}")
     named = by_id[name]
     if len(benchmarks := sorted({item.benchmark for _, item in named})) > 1:
         raise InputError(
-            f"{where}: {quoted(name)} is an item of {' and of '.join(benchmarks)}: which one was reviewed "
+            f"{place}: {quoted(name)} is an item of {' and of '.join(benchmarks)}: which one was reviewed "
             "cannot be told; copy one benchmark into a run of its own."
         )
     base = [entry for entry in named if not entry[1].variant] or list(named)
     if len(base) > 1:
-        raise InputError(f"{where}: {quoted(name)} has {len(base)} variants and no base item to review.")
+        raise InputError(f"{place}: {quoted(name)} has {len(base)} variants and no base item to review.")
     ((number, item),) = base
     if is_blank(formats.key(item)):
-        raise InputError(f"{where}: {quoted(name)} has no key and no reference answer to review.")
-    return _ItemReview(where, number, item, read_review(row, where))
+        raise InputError(f"{place}: {quoted(name)} has no key and no reference answer to review.")
+    return _ItemReview(place, number, item, read_review(row, place))
 
 
 def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
     first: dict[tuple[int, str], str] = {}
     for entry in reviews:
-        who = entry.number, entry.review.rater
-        if who in first:
+        identity = entry.number, entry.review.rater
+        if identity in first:
             raise InputError(
-                f"{entry.where}: {entry.review.rater} reviewed {quoted(entry.item.item)} before, at "
-                f"{first[who]}: leave the one that counts."
+                f"{entry.place}: {entry.review.rater} reviewed {quoted(entry.item.item)} before, at "
+                f"{first[identity]}: leave the one that counts."
             )
-        first[who] = entry.where
+        first[identity] = entry.place
 
 
 def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> ReviewsStored:
@@ -150,10 +150,10 @@ def _put_review(db: sqlite3.Connection, entry: _ItemReview, response: int, measu
         value = entry.review.scores[c.criterion]
         stored = scores.get(measure)
         if stored is not None and stored != (value, note):
-            before, after = (f"{v} in {n or 'no category'}" for v, n in (stored, (value, note)))
+            old, new_value = (f"{v} in {n or 'no category'}" for v, n in (stored, (value, note)))
             raise InputError(
-                f"{entry.where}: {entry.review.rater} said otherwise of {quoted(entry.item.item)} before "
-                f"({c.criterion}: {before}, now {after}); nothing was stored."
+                f"{entry.place}: {entry.review.rater} said otherwise of {quoted(entry.item.item)} before "
+                f"({c.criterion}: {old}, now {new_value}); nothing was stored."
             )
         if stored is None and value is not None:
             put_scores(db, measure, [ScoreRow(response, Value(value, note=note))])

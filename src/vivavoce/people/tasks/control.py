@@ -39,12 +39,12 @@ def field_stems(controls: Sequence[Control]) -> dict[str, str]:
     return stems
 
 
-def form_fields(controls: Sequence[Control], most: int) -> dict[str, Field]:
-    """The fields of a form for up to `most` answers, by name: `rank_0` is the rank of the first."""
+def form_fields(controls: Sequence[Control], n_answers: int) -> dict[str, Field]:
+    """The fields of a form for up to `n_answers` answers, by name: `rank_0` is the rank of the first."""
     stems = field_stems(controls)
     fields: dict[str, Field] = {}
     for control in controls:
-        numbers: Sequence[int | None] = range(most) if control.each else (None,)
+        numbers: Sequence[int | None] = range(n_answers) if control.each else (None,)
         for n in numbers:
             fields[stems[control.column] + ("" if n is None else f"_{n}")] = Field(control, n)
     return fields

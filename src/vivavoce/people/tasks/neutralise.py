@@ -94,11 +94,11 @@ class NeutraliseTask(PlainTask):
     ) -> dict[str, list[ScoreRow]]:
         """A score for every candidate whose response has a marked text."""
         rows = [
-            ScoreRow(responses[who], _value(rating), 1, ballot, position)
+            ScoreRow(responses[candidate], _value(rating), 1, ballot, position)
             for position, (answer, rating) in enumerate(
                 zip(filled.seen_question.answers, filled.ratings, strict=True), 1
             )
-            for who in answer.candidates
+            for candidate in answer.candidates
         ]
         unshown = self.unshown_scores(filled.seen_question.question, responses, ballot)
         return {"gives_away": rows + unshown}

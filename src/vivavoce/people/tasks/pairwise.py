@@ -69,7 +69,7 @@ class PairwiseTask(RankTask):
         """What the page asks for."""
         return ("Choose the better answer, or say that the two are equal.",)
 
-    def controls(self, most: int) -> Sequence[Control]:
+    def controls(self, n_answers: int) -> Sequence[Control]:
         """The better answer, and a remark."""
         return (
             Control("better", self.criterion, ("A", "B", TIE), required=True),

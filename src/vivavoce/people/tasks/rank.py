@@ -128,9 +128,9 @@ class RankTask(Task):
             "Say of each answer whether it is good, okay or bad.",
         )
 
-    def controls(self, most: int) -> Sequence[Control]:
+    def controls(self, n_answers: int) -> Sequence[Control]:
         """A rank, a flag and a tag for each answer, and a remark on the question."""
-        ranks = tuple(str(rank) for rank in range(1, most + 1))
+        ranks = tuple(str(rank) for rank in range(1, n_answers + 1))
         return (
             Control("rank", "Rank: 1 for the best; equal ranks are a tie.", ranks, each=True, orders=True),
             Control("clearly_wrong", "Clearly wrong? Then it ranks last.", (CLEARLY_WRONG,), each=True),
@@ -185,22 +185,25 @@ class RankTask(Task):
         """The scores of a ballot by criterion; without ranks all of them have failed."""
         item = filled.seen_question.question
         ranked = [
-            (rating, position, who)
+            (rating, position, candidate)
             for position, (answer, rating) in enumerate(
                 zip(filled.seen_question.answers, filled.ratings, strict=True), 1
             )
-            for who in answer.candidates
+            for candidate in answer.candidates
         ]
         unshown = self.unshown_scores(item, responses, ballot)
         if filled.open:
             failed = Value(None, note=NO_RANK, status="failed")
-            rows = [ScoreRow(responses[who], failed, 1, ballot, position) for _, position, who in ranked]
+            rows = [
+                ScoreRow(responses[candidate], failed, 1, ballot, position)
+                for _, position, candidate in ranked
+            ]
             return {c.criterion: rows + unshown for c in CRITERIA}
         scores: dict[str, list[ScoreRow]] = {c.criterion: [] for c in CRITERIA}
         ranks = [_placed(rating) for rating, *_ in ranked]
-        for rating, position, who in ranked:
+        for rating, position, candidate in ranked:
             for criterion, value in _values(rating, ranks, len(item.silent), filled.remark).items():
-                scores[criterion].append(ScoreRow(responses[who], value, 1, ballot, position))
+                scores[criterion].append(ScoreRow(responses[candidate], value, 1, ballot, position))
         return {criterion: rows + unshown for criterion, rows in scores.items()}
 
     def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
@@ -234,13 +237,13 @@ def _lacking(ratings: Sequence[Ranking]) -> str:
     return " and ".join(filter(None, (ranks, f"the tag of {', '.join(untagged)}" if untagged else "")))
 
 
-def _ranking(row: Row, item: str, most: int) -> Ranking:
+def _ranking(row: Row, item: str, n_answers: int) -> Ranking:
     place = row.place(item)
     wrong = _is_wrong(row.entries.get("clearly_wrong"), place)
     tag = _tag(row.entries.get("tag"), place)
     if wrong and tag not in (None, "bad"):
         raise InputError(f"{place} is called clearly wrong, and {tag} as well: one of the two is a slip.")
-    rank = _rank(row.entries.get("rank"), place, most)
+    rank = _rank(row.entries.get("rank"), place, n_answers)
     return Ranking(None, True, "bad") if wrong else Ranking(rank, False, tag)
 
 
@@ -261,7 +264,7 @@ def _tag(entry: Any, place: str) -> str | None:
     return tag
 
 
-def _rank(entry: Any, about: str, most: int) -> float | None:
+def _rank(entry: Any, place: str, n_answers: int) -> float | None:
     text = entered(entry)
     if not text:
         return None
@@ -269,9 +272,9 @@ def _rank(entry: Any, about: str, most: int) -> float | None:
         number = math.nan if isinstance(entry, bool) or "_" in text else float(text)
     except ValueError:
         number = math.nan
-    if not 1 <= number <= most:
+    if not 1 <= number <= n_answers:
         raise InputError(
-            f"{about}: a rank is a number from 1, the best, to {most}, the number of answers, not "
+            f"{place}: a rank is a number from 1, the best, to {n_answers}, the number of answers, not "
             f"{quoted(entry)}."
         )
     return number

@@ -70,7 +70,7 @@ class RateTask(Task):
         self.criterion = "How good is each answer, by itself?"
 
     @classmethod
-    def by(cls, rubric: str) -> "RateTask":
+    def with_rubric(cls, rubric: str) -> "RateTask":
         """The task with a shipped rubric, or one in a `.md` file. Raises `InputError` as `load_scales`."""
         return cls(load_scales(rubric))
 
@@ -177,7 +177,7 @@ class RateTask(Task):
             f"Where you cannot say, choose: {CANNOT_TELL}.",
         )
 
-    def controls(self, most: int) -> Sequence[Control]:
+    def controls(self, n_answers: int) -> Sequence[Control]:
         """A value on every scale for each answer, or that there is none, and a remark."""
         scales = [
             Control(
@@ -195,9 +195,9 @@ class RateTask(Task):
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The values of each answer; a question in which nothing was entered is open."""
         name = seen_question.question.name
-        nothing = Rating({c.name: None for c in self.scales.rated}, "")
+        blank_rating = Rating({c.name: None for c in self.scales.rated}, "")
         ratings = tuple(self._rating(row, name) for row in rows) or tuple(
-            nothing for _ in seen_question.answers
+            blank_rating for _ in seen_question.answers
         )
         blank = bool(ratings) and all(len(rating.lacking) == len(rating.values) for rating in ratings)
         gaps = [f"{', '.join(r.lacking)} of {label(n)}" for n, r in enumerate(ratings) if r.lacking]
@@ -243,7 +243,8 @@ class RateTask(Task):
         for position, (answer, rating) in enumerate(answers, 1):
             for criterion, value in self._values(rating).items():
                 scores.setdefault(criterion, []).extend(
-                    ScoreRow(responses[who], value, 1, ballot, position) for who in answer.candidates
+                    ScoreRow(responses[candidate], value, 1, ballot, position)
+                    for candidate in answer.candidates
                 )
         unshown = self.unshown_scores(filled.seen_question.question, responses, ballot)
         return {c.name: scores.get(c.name, []) + unshown for c in self.scales.criteria}

@@ -111,7 +111,7 @@ class ReviewTask(PlainTask):
             "If something is wrong, say so under Dispute: the question is held out until that is settled.",
         )
 
-    def controls(self, most: int) -> Sequence[Control]:
+    def controls(self, n_answers: int) -> Sequence[Control]:
         """Whether the question is correct, its relevance, its category, and what may be written."""
         words = (Control(column, column.replace("_", " ").capitalize()) for column in WORDS)
         return (
@@ -179,20 +179,20 @@ def _entries(values: Mapping[str, Value]) -> dict[str, Any]:
     }
 
 
-def read_review(entries: Mapping[str, Any], where: str) -> Review:
+def read_review(entries: Mapping[str, Any], place: str) -> Review:
     """The review in the fields of a row or a form. Raises `InputError` for an entry that is none.
 
     A review without `correct` and `relevance` says nothing that could be stored, and is refused.
     """
-    rater, category = (_name(entries, column, where) for column in ("rater", "category"))
+    rater, category = (_name(entries, column, place) for column in ("rater", "category"))
     if not rater:
-        raise InputError(f"{where}: the rater is empty: each row names who reviewed.")
-    correct, relevance = _correct(entries.get("correct"), where), _relevance(entries.get("relevance"), where)
+        raise InputError(f"{place}: the rater is empty: each row names who reviewed.")
+    correct, relevance = _correct(entries.get("correct"), place), _relevance(entries.get("relevance"), place)
     if correct is None and relevance is None:
         raise InputError(
-            f"{where}: correct and relevance are both empty: a review says one of them at least."
+            f"{place}: correct and relevance are both empty: a review says one of them at least."
         )
-    return Review(rater, correct, relevance, category, *(_words(entries, kind, where) for kind in WORDS))
+    return Review(rater, correct, relevance, category, *(_words(entries, kind, place) for kind in WORDS))
 
 
 def _text(entries: Mapping[str, Any], column: str, place: str) -> str:

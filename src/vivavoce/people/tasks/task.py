@@ -167,8 +167,8 @@ class Task(ABC):
         """What a rater reads before the first page, in lines."""
         return self.instructions()
 
-    def controls(self, most: int) -> Sequence[Control]:
-        """The form of a question with up to `most` answers; none where the task has no form."""
+    def controls(self, n_answers: int) -> Sequence[Control]:
+        """The form of a question with up to `n_answers` answers; none where the task has no form."""
         return ()
 
     def proposed(self, db: sqlite3.Connection, seen_question: Seen) -> Mapping[str, str]:
@@ -233,15 +233,15 @@ class Task(ABC):
         """The scores, by any criterion, of candidates whose answers were not shown."""
         silent = [
             ScoreRow(
-                responses[who],
+                responses[candidate],
                 Value(None, note=UNSHOWN, status="unreadable" if status == "unreadable" else "unanswered"),
                 1,
                 ballot,
             )
-            for who, status in item.silent.items()
+            for candidate, status in item.silent.items()
         ]
         lost = Value(None, note=LOST, status="failed")
-        return silent + [ScoreRow(responses[who], lost, 1, ballot) for who in item.lost]
+        return silent + [ScoreRow(responses[candidate], lost, 1, ballot) for candidate in item.lost]
 
 
 class PlainTask(Task):

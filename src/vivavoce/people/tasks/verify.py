@@ -120,7 +120,11 @@ class VerifyTask(PlainTask):
         n = words.count("supported") + words.count("contradicted")
         value = Value(words.count("supported") / n) if n else Value(None, note=_NOTHING, status="set_aside")
         (answer,) = filled.seen_question.answers
-        return {"supported": [ScoreRow(responses[who], value, 1, ballot, 1) for who in answer.candidates]}
+        return {
+            "supported": [
+                ScoreRow(responses[candidate], value, 1, ballot, 1) for candidate in answer.candidates
+            ]
+        }
 
     def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
         """Nothing: the facts stand beside the scores."""
@@ -164,8 +168,8 @@ def _facts(entries: Mapping[str, Any], place: str) -> tuple[CheckedFact, ...]:
     return tuple(facts)
 
 
-def _text(entry: Any, what: str) -> str:
+def _text(entry: Any, part: str) -> str:
     text = " ".join(printable(str(entry or "")).split())
     if len(text) > MOST_CHARACTERS:
-        raise InputError(f"{what} has {len(text):,} characters; {MOST_CHARACTERS:,} is the most.")
+        raise InputError(f"{part} has {len(text):,} characters; {MOST_CHARACTERS:,} is the most.")
     return text

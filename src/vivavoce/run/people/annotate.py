@@ -132,7 +132,7 @@ def task_of(task: str, *, rubric: str | None, criterion: str | None, assist: str
     if task == RateTask.name:
         if rubric is None:
             raise InputError("rate needs a --rubric, shipped or a .md file: `viva list rubrics` shows them.")
-        return RateTask.by(rubric)
+        return RateTask.with_rubric(rubric)
     if task in _TASKS_WITH["criterion"]:
         return (RankTask if task == RankTask.name else PairwiseTask)(criterion)
     return TASKS[task].from_body({"assist": assist})

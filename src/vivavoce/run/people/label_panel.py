@@ -95,7 +95,7 @@ def goal_draw(
         return None
     if task != RateTask.name or rubric is None:
         raise InputError("--for is about labels: it goes with the task rate and a --rubric.")
-    rating = RateTask.by(rubric)
+    rating = RateTask.with_rubric(rubric)
     goal = Goal.parse(labelling.goal, candidate_labels(run))
     with run.reading() as db:
         earlier = read_label_draws(db).get(rating.metric())
@@ -157,7 +157,7 @@ def _plan(run: RunFile, draw: GoalDraw, items: set[ItemKey] | None, n: int, marg
     open_to_raters = {(item.benchmark, item.item, item.variant) for item in askable(in_run, items)}
     judged = draw.judge.scores.select("benchmark", "item", "variant").iter_rows()
     places = open_to_raters.intersection(judged)
-    frame = Frame.of(places, cases, draw.earlier)
+    frame = Frame.of_cases(places, cases, draw.earlier)
     figures = goal_figures(draw.goal, draw.judge, draw.people, frame)
     if not figures or len(frame.cases) < 2:
         raise SelectionError(f"{draw.goal.text}: the judge scored fewer than two cases to plan from.")

@@ -31,12 +31,12 @@ class Sessions:
         """The id of a new session; ids are never taken from a browser."""
         identity = secrets.token_urlsafe(32)
         with self._lock:
-            now = self._clock()
-            self._sessions = {key: session for key, session in self._sessions.items() if session.end > now}
+            moment = self._clock()
+            self._sessions = {key: session for key, session in self._sessions.items() if session.end > moment}
             of_link = [key for key, session in self._sessions.items() if session.link.hash == link.hash]
             for key in of_link[: len(of_link) + 1 - MOST_PER_LINK]:
                 del self._sessions[key]
-            self._sessions[identity] = Session(link, secrets.token_urlsafe(32), now + HOURS * 3600)
+            self._sessions[identity] = Session(link, secrets.token_urlsafe(32), moment + HOURS * 3600)
         return identity
 
     def find(self, identity: str) -> Session | None:

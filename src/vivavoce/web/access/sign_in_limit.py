@@ -23,12 +23,12 @@ class SignInLimit:
         A try that is refused does not count: who waits is let in.
         """
         with self._lock:
-            now = self._clock()
+            moment = self._clock()
             tries = self._tries.setdefault(address, deque(maxlen=MOST_TRIES))
             self._tries.move_to_end(address)
             if len(self._tries) > MOST_ADDRESSES:
                 self._tries.popitem(last=False)
-            if len(tries) == MOST_TRIES and (wait := tries[0] + SECONDS - now) > 0:
+            if len(tries) == MOST_TRIES and (wait := tries[0] + SECONDS - moment) > 0:
                 return ceil(wait)
-            tries.append(now)
+            tries.append(moment)
             return 0

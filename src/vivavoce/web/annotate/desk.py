@@ -106,11 +106,11 @@ class Desk:
             self.is_done(rater)
         return len(self._done.get(rater, ()))
 
-    def next_open(self, rater: str, after: int) -> int | None:
-        """The next question without a judgement, after the last from the first on; null for none."""
+    def next_open(self, rater: str, last: int) -> int | None:
+        """The next question without a judgement, after the `last`, from the first on; null for none."""
         self.n_done(rater)
         numbers = [n for n in range(1, len(self.packet(rater)) + 1) if n not in self._done.get(rater, ())]
-        return next((n for n in numbers if n > after), numbers[0] if numbers else None)
+        return next((n for n in numbers if n > last), numbers[0] if numbers else None)
 
     def question(self, rater: str, number: int, typed: Texts | None = None) -> QuestionPage:
         """The page of a question, with what is stored, or with what was `typed` and could not be stored.

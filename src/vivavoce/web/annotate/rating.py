@@ -11,7 +11,7 @@ from vivavoce.people.backgrounds import Background, put_background, read_backgro
 from vivavoce.people.storing.judgements import StaleJudgementError
 from vivavoce.people.tasks.review import MOST_CHARACTERS
 from vivavoce.web.access.access import Form, Person, for_role, form_of
-from vivavoce.web.annotate.desk import Desk, entry_texts, form_entries
+from vivavoce.web.annotate.desk import Desk, form_entries
 from vivavoce.web.shell import get, page, post, sentence_of, status_of
 
 
@@ -120,6 +120,3 @@ def _number(request: Request) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 9:
         raise SelectionError("this question is not among yours: go on from your first page.")
     return int(text)
-
-
-__all__ = ["desk_of", "entry_texts", "rating_routes"]

@@ -86,9 +86,9 @@ def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def _head(text: str, most: int) -> str:
+def _head(text: str, limit: int) -> str:
     """The first characters of a text, and how many more there are."""
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
 
 
 @contextmanager
@@ -124,8 +124,8 @@ def _item_page(request: Request) -> Response:
         ]
         size = run_size(db)
     last = answers[-1][0] if len(answers) == ANSWERS_OF_ITEM else None
-    more = last and f"{last.candidate_id}-{last.repeat}-{last.edit_id}"
-    return page(request, "item.html", item=item, answers=answers, more=more, size=size)
+    next_start = last and f"{last.candidate_id}-{last.repeat}-{last.edit_id}"
+    return page(request, "item.html", item=item, answers=answers, next_start=next_start, size=size)
 
 
 def _answer_page(request: Request) -> Response:

@@ -29,8 +29,8 @@ def differing_words(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
                 text = "".join(heads[side][start:end])
                 pieces[side].append(Piece(text, "both" if kind == "equal" else "alone"))
     for side, words in enumerate(sides):
-        if rest := "".join(words[MOST_WORDS:]):
-            pieces[side].append(Piece(rest, "plain"))
+        if remainder := "".join(words[MOST_WORDS:]):
+            pieces[side].append(Piece(remainder, "plain"))
     return pieces
 
 
