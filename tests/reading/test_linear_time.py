@@ -169,7 +169,7 @@ def all_targets() -> dict[str, Target]:
 
 def section(name: str) -> dict[str, Target]:
     """The targets whose names begin with these words."""
-    return {target: read for target, read in all_targets().items() if target.startswith(name)}
+    return {target: reader for target, reader in all_targets().items() if target.startswith(name)}
 
 
 SECTIONS = ("format ", "metric ", *ROOMS)
@@ -215,7 +215,7 @@ def steep_texts(target: Target) -> dict[str, float]:
 
 @pytest.mark.parametrize("words", SECTIONS)
 def test_time_grows_with_length_and_no_faster(words: str) -> None:
-    assert {} == {name: steep for name, read in section(words).items() if (steep := steep_texts(read))}
+    assert {} == {name: steep for name, reader in section(words).items() if (steep := steep_texts(reader))}
 
 
 def test_every_kind_of_reader_is_held_to_it() -> None:
@@ -238,10 +238,10 @@ def test_a_square_would_be_found() -> None:
 def failures(targets: Mapping[str, Target], texts: Sequence[str]) -> dict[str, str]:
     """By target the error that the first of these texts raises."""
     raised = {}
-    for name, read in targets.items():
+    for name, reader in targets.items():
         try:
             for text in texts:
-                cpu(read, text)
+                cpu(reader, text)
         except Exception as error:
             raised[name] = repr(error)[:200]
     return raised

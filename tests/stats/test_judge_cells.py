@@ -101,18 +101,18 @@ def test_whole_cases_are_labelled_as_often_as_their_probability_says(bench):
     judge = bench["judge"]
     rng = np.random.default_rng(1)
     cases = np.repeat(np.arange(40), 5)
-    for drawn in ("alike", "where they tell most", "three to one"):
-        cell, often = judge.Cell("continuous", "good", "fives", 200, 50, drawn), np.zeros(40)
+    for design in ("alike", "where they tell most", "three to one"):
+        cell, share = judge.Cell("continuous", "good", "fives", 200, 50, design), np.zeros(40)
         d = np.random.default_rng(2).normal(size=200) ** 3
-        stated = np.zeros(40)
+        probability = np.zeros(40)
         for _ in range(800):
             at, p = judge.labelled(cell, d, cases, rng)
             chosen = np.unique(cases[at])
             assert len(at) == 5 * len(chosen) == 50
-            often[chosen] += 1 / 800
-            stated[chosen] = 0.25 if p is None else p[::5]
-        assert abs(often - stated).max() < 0.07, drawn
-        assert bool(np.ptp(stated) > 0.05) is (drawn != "alike"), drawn
+            share[chosen] += 1 / 800
+            probability[chosen] = 0.25 if p is None else p[::5]
+        assert abs(share - probability).max() < 0.07, design
+        assert bool(np.ptp(probability) > 0.05) is (design != "alike"), design
 
 
 def test_equal_candidates_are_equal_and_the_judge_is_kinder_to_the_first(bench):

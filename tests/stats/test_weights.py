@@ -69,7 +69,7 @@ def test_one_item_with_all_the_weight_is_one_item() -> None:
     assert near(0.1) == evenness(np.array([1e12] + [1.0] * 9))
 
 
-def everything(weights: object) -> dict[str, tuple[object, ...]]:
+def full_table(weights: object) -> dict[str, tuple[object, ...]]:
     """Every estimator that takes weights, on the same made-up values."""
     rng = np.random.default_rng
     first, second = COUNTS, COUNTS[::-1]
@@ -96,12 +96,12 @@ def everything(weights: object) -> dict[str, tuple[object, ...]]:
 
 
 def test_weights_of_1_change_no_digit() -> None:
-    assert everything(None) == everything(np.ones(40))
+    assert full_table(None) == full_table(np.ones(40))
 
 
 @pytest.mark.parametrize("scale", [2.0, 0.01, 1e6, 1 / 3])
 def test_the_scale_of_weights_is_of_no_account(scale: float) -> None:
-    expected, found = everything(UNEVEN), everything(UNEVEN * scale)
+    expected, found = full_table(UNEVEN), full_table(UNEVEN * scale)
     for name, value in expected.items():
         numbers = [(a, b) for a, b in zip(value, found[name], strict=True) if isinstance(a, float)]
         assert [near(a) for a, _ in numbers] == [b for _, b in numbers], name
@@ -111,7 +111,7 @@ def test_the_scale_of_weights_is_of_no_account(scale: float) -> None:
 
 
 def test_uneven_weights_do_count() -> None:
-    plain, weighed = everything(None), everything(UNEVEN)
+    plain, weighed = full_table(None), full_table(UNEVEN)
     assert {"ranks"} >= {name for name, value in plain.items() if value == weighed[name]}
 
 

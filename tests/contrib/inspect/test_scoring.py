@@ -174,8 +174,8 @@ def test_a_sample_of_anybodys_task_makes_an_item(fields, key, metric, text):
 
 
 def test_the_last_message_of_a_sample_is_its_question():
-    asked = [models.ChatMessageUser(content="Which organ?")]
-    marks = scored("token_f1", state("the kidney", None, input=asked), ["the kidney"])
+    question = [models.ChatMessageUser(content="Which organ?")]
+    marks = scored("token_f1", state("the kidney", None, input=question), ["the kidney"])
     assert [1.0] == list(marks.values.values())
 
 
