@@ -22,9 +22,9 @@ PARTICLES: dict[str, int] = {
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 43,
-    "cli": 53,
+    "cli": 51,
     "contrib": 59,
-    "core": 70,
+    "core": 53,
     "embeddings": 11,
     "evaluators": 14,
     "facts": 39,
@@ -32,25 +32,25 @@ FUNCTION_WORDS: dict[str, int] = {
     "judging": 30,
     "logprobs": 23,
     "metrics": 53,
-    "models": 148,
+    "models": 52,
     "notebook": 6,
     "people": 103,
     "privacy": 10,
-    "reading": 109,
+    "reading": 20,
     "report": 43,
     "retrieval": 13,
-    "run": 376,
-    "stats": 167,
-    "store": 79,
+    "run": 326,
+    "stats": 49,
+    "store": 15,
     "studies": 276,
     "systems": 99,
-    "testing": 8,
+    "testing": 6,
     "variants": 63,
-    "web": 5,
+    "web": 4,
 }
 """Names such as `where` by room."""
 IN_TESTS: dict[str, int] = {
-    ".": 66,
+    ".": 65,
     "benchmarks": 66,
     "building": 32,
     "cli": 126,
@@ -75,7 +75,7 @@ IN_TESTS: dict[str, int] = {
     "retrieval": 13,
     "run": 520,
     "soak": 106,
-    "stats": 419,
+    "stats": 418,
     "store": 163,
     "studies": 1104,
     "systems": 393,
@@ -84,7 +84,40 @@ IN_TESTS: dict[str, int] = {
     "web": 41,
 }
 """Names of both kinds by folder of tests; '.' are the files in no folder."""
-MODULES, LINES, COMPLEX = 985, 149_000, 174
+LINES: dict[str, int] = {
+    "__init__": 115,
+    "__main__": 5,
+    "_version": 3,
+    "benchmarks": 4000,
+    "cli": 5427,
+    "contrib": 2503,
+    "core": 5049,
+    "embeddings": 795,
+    "evaluators": 746,
+    "facts": 2852,
+    "formats": 1612,
+    "judging": 1455,
+    "logprobs": 1860,
+    "metrics": 4487,
+    "models": 9586,
+    "notebook": 779,
+    "people": 5766,
+    "pipeline": 26,
+    "privacy": 614,
+    "reading": 5715,
+    "report": 8303,
+    "retrieval": 1689,
+    "run": 26595,
+    "stats": 10724,
+    "store": 7436,
+    "studies": 21124,
+    "systems": 14694,
+    "testing": 921,
+    "variants": 2177,
+    "web": 1605,
+}
+"""Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
+MODULES, COMPLEX = 984, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
@@ -124,9 +157,9 @@ def test_no_module_function_or_class_bears_a_particle_as_its_name():
     assert [] == bare
 
 
-def test_the_house_does_not_grow(rooms):
+def test_no_room_grows_unless_a_capability_is_added(rooms):
+    assert {} == {name: room.lines for name, room in rooms.items() if room.lines > LINES.get(name, 0)}
     assert sum(room.modules for room in rooms.values()) <= MODULES
-    assert sum(room.lines for room in rooms.values()) <= LINES
 
 
 def test_complex_functions_only_become_fewer(rooms):

@@ -204,7 +204,7 @@ def table() -> str:
 
 
 def ceilings() -> str:
-    """The dictionaries of `tests/test_house.py` at today's counts, to paste."""
+    """The ceilings of `tests/test_house.py` at today's counts, to paste; `ruff format` breaks the lines."""
     by_room, in_tests = rooms(), names_in_tests()
     columns: dict[str, dict[str, int]] = {
         "PARTICLES": {name: room.particles for name, room in by_room.items()},
@@ -213,7 +213,9 @@ def ceilings() -> str:
         "IN_TESTS": {folder: sum(names) for folder, names in in_tests.items()},
     }
     pinned = {name: {key: n for key, n in counts.items() if n} for name, counts in columns.items()}
-    return "\n".join(f"{name} = {counts}" for name, counts in pinned.items())
+    totals = [sum(values) for values in zip(*by_room.values(), strict=True)]
+    both = f"MODULES, COMPLEX = {totals[0]}, {totals[-1]}"
+    return "\n".join([*(f"{name}: dict[str, int] = {counts}" for name, counts in pinned.items()), both])
 
 
 def print_names(place: str) -> None:

@@ -9,8 +9,6 @@ from vivavoce.core.records import Measure
 from vivavoce.studies.score_table import item_of
 from vivavoce.studies.study import columns
 
-"""The columns that name a response."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
