@@ -105,8 +105,8 @@ def _messages(row: dict[str, Any], place: str) -> tuple[Message, ...]:
     messages = read_messages(row["messages"], f"{place}, messages")
     question = row.get("question")
     if question not in (None, "", messages[-1].content, thread(messages)):
-        what = "the question is not the last of its messages"
-        raise RowError(f"{place}: {what}: leave the question out.", what)
+        subject = "the question is not the last of its messages"
+        raise RowError(f"{place}: {subject}: leave the question out.", subject)
     return messages
 
 
@@ -126,8 +126,8 @@ def _text(value: Any, place: str) -> str:
         return value
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return str(value)
-    what = f"a text is needed, not {type(value).__name__}"
-    raise RowError(f"{place}: {what}: {one_line(str(value), 40)}.", f"{_column(place)}: {what}")
+    subject = f"a text is needed, not {type(value).__name__}"
+    raise RowError(f"{place}: {subject}: {one_line(str(value), 40)}.", f"{_column(place)}: {subject}")
 
 
 def _column(place: str) -> str:
@@ -147,8 +147,8 @@ def _step(value: Any, steps: int, place: str) -> int | None:
     if number is None or not low <= number <= high:
         among = f" from 1 to {steps}, the number of steps," if steps else ""
         excerpt = one_line(str(value), 40)
-        what = f"a whole number{among} is needed"
-        raise RowError(f"{place}: {what}, not {excerpt!r}.", f"{_column(place)}: no number of a step")
+        subject = f"a whole number{among} is needed"
+        raise RowError(f"{place}: {subject}, not {excerpt!r}.", f"{_column(place)}: no number of a step")
     return number
 
 
@@ -182,15 +182,15 @@ def _rubric(value: Any, place: str) -> tuple[Unit, ...]:
     if value == []:
         return ()
     if not isinstance(value, list):
-        what = "a list of points is needed"
-        raise RowError(f"{place}: {what}, not {one_line(str(value), 40)}.", f"{_column(place)}: {what}")
+        subject = "a list of points is needed"
+        raise RowError(f"{place}: {subject}, not {one_line(str(value), 40)}.", f"{_column(place)}: {subject}")
     points = [_point(point, number, place) for number, point in enumerate(value, 1)]
     if len({point.unit for point in points}) < len(points):
-        what = "two points bear one name"
-        raise RowError(f"{place}: {what}; give each its own unit.", f"{_column(place)}: {what}")
+        subject = "two points bear one name"
+        raise RowError(f"{place}: {subject}; give each its own unit.", f"{_column(place)}: {subject}")
     if not any((point.weight or 0) > 0 for point in points):
-        what = "no point has a weight above 0"
-        raise RowError(f"{place}: {what}, so there is nothing to reach.", f"{_column(place)}: {what}")
+        subject = "no point has a weight above 0"
+        raise RowError(f"{place}: {subject}, so there is nothing to reach.", f"{_column(place)}: {subject}")
     return tuple(points)
 
 

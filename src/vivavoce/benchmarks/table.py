@@ -174,8 +174,8 @@ def _with_id(line: Line) -> Line:
             )
         return line
     if not row.get("question") and not row.get("messages"):
-        what = "neither an id nor a question"
-        raise RowError(f"{line.where}: {what}.", what)
+        subject = "neither an id nor a question"
+        raise RowError(f"{line.where}: {subject}.", subject)
     options = _list_of(row.get("options"), dicts=True)
     content = [str(row[name]).strip() if row.get(name) else "" for name in ("question", "context")]
     content += [str(row["messages"])] if row.get("messages") else []
@@ -189,11 +189,11 @@ def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
         value = line.row.get(field)
         if value in (None, ""):
             continue
-        before, place = fields.setdefault(field, (value, line.where))
-        if before != value and str(before) != str(value):
+        earlier, place = fields.setdefault(field, (value, line.where))
+        if earlier != value and str(earlier) != str(value):
             raise RowError(
                 f"{line.where}: the question {name!r} has another {field} than in {place}: "
-                f"{one_line(str(value), 40)!r} and {one_line(str(before), 40)!r}. Rows with one id say the "
+                f"{one_line(str(value), 40)!r} and {one_line(str(earlier), 40)!r}. Rows with one id say the "
                 "same of the question; different questions need different ids.",
                 f"two rows give it another {field}",
             )

@@ -52,10 +52,10 @@ def gathered(lines: Iterable[Line], columns: Mapping[str, str]) -> Iterator[Line
     """The rows with `options` in the place of the columns that hold one each; a row of blanks has none."""
     for line in lines:
         options = {text: line.row.get(column) for text, column in columns.items()}
-        rest = {name: value for name, value in line.row.items() if name not in columns.values()}
+        remainder = {name: value for name, value in line.row.items() if name not in columns.values()}
         if columns:
-            rest["options"] = options if any(map(_is_said, options.values())) else None
-        yield Line(line.where, rest)
+            remainder["options"] = options if any(map(_is_said, options.values())) else None
+        yield Line(line.where, remainder)
 
 
 def listed_options(options: Any, where: str) -> tuple[Any, tuple[str, ...]]:
@@ -89,8 +89,8 @@ def _in_order(options: dict[str, Any], place: str) -> tuple[list[Any], tuple[str
 def _check_gaps(options: Mapping[str, Any], place: str) -> None:
     """Raise `InputError` for a blank option, and for a letter that is left out."""
     if blank := [name for name, value in options.items() if not _is_said(value)]:
-        what = f"option {blank[0]} is empty, and one behind it is not"
-        raise RowError(f"{place}: {what}.", "an option is empty")
+        subject = f"option {blank[0]} is empty, and one behind it is not"
+        raise RowError(f"{place}: {subject}.", "an option is empty")
     letters = all(re.fullmatch("[A-Z]", name) for name in options)
     if letters and list(options) != _firsts(len(options))[0]:
         raise RowError(

@@ -42,8 +42,8 @@ def turn_rows(turns: Any, where: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _unusable(place: str, what: str, value: Any) -> RowError:
-    return RowError(f"{place}: {what}, not {one_line(str(value), 40)!r}.", what)
+def _unusable(place: str, subject: str, value: Any) -> RowError:
+    return RowError(f"{place}: {subject}, not {one_line(str(value), 40)!r}.", subject)
 
 
 def turns_of(item: Item) -> tuple[Item, ...]:

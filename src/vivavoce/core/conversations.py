@@ -40,8 +40,8 @@ def read_messages(value: Any, where: str) -> tuple[Message, ...]:
         raise _unusable(
             where, "the last message is to be the user's, as a candidate answers it", messages[-1].role
         )
-    behind = [m.role for m in messages[len(leading(messages)) :]]
-    if "system" in behind:
+    following = [m.role for m in messages[len(leading(messages)) :]]
+    if "system" in following:
         raise _unusable(where, "a system message stands before all others", messages)
     return messages
 
@@ -72,8 +72,8 @@ def _text(content: Any, place: str) -> str:
     return "\n".join(texts)
 
 
-def _unusable(place: str, what: str, value: Any) -> RowError:
-    return RowError(f"{place}: {what}, not {one_line(str(value), 40)!r}.", what)
+def _unusable(place: str, subject: str, value: Any) -> RowError:
+    return RowError(f"{place}: {subject}, not {one_line(str(value), 40)!r}.", subject)
 
 
 def leading(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -109,12 +109,12 @@ def not_utf8(path: Path, number: int, error: UnicodeDecodeError, against: str = 
     )
 
 
-def _word_around(raw: bytes, at: int) -> bytes:
+def _word_around(raw: bytes, position: int) -> bytes:
     """The word that a byte stands in, and at most 20 bytes before and behind."""
-    start, end = at, at + 1
-    while start > max(0, at - 20) and raw[start - 1 : start].strip(b' \t\r\n,;|"'):
+    start, end = position, position + 1
+    while start > max(0, position - 20) and raw[start - 1 : start].strip(b' \t\r\n,;|"'):
         start -= 1
-    while end < min(len(raw), at + 20) and raw[end : end + 1].strip(b' \t\r\n,;|"'):
+    while end < min(len(raw), position + 20) and raw[end : end + 1].strip(b' \t\r\n,;|"'):
         end += 1
     return raw[start:end]
 

@@ -50,8 +50,8 @@ class ExclusionCounts(NamedTuple):
         Of very many reasons the first are named, and the others counted as one.
         """
         named = dict(list(self.reasons.items())[:MOST_COUNTED])
-        rest = self.total - sum(named.values())
-        return self.numbers | {"exclusions": named | ({"other reasons": rest} if rest else {})}
+        remainder = self.total - sum(named.values())
+        return self.numbers | {"exclusions": named | ({"other reasons": remainder} if remainder else {})}
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -99,8 +99,10 @@ def reasons(exclusions: Iterable[Exclusion]) -> dict[str, int]:
 def reasons_in_words(counts: Mapping[str, int]) -> str:
     """Rows by reason, as "9 two options are equal, 3 the question is blank"; of many reasons the first."""
     named = [f"{n:,} {reason}" for reason, n in list(counts.items())[:MOST_REASONS]]
-    rest = list(counts.values())[MOST_REASONS:]
-    return ", ".join(named) + (f", and {sum(rest):,} for {len(rest):,} other reasons" if rest else "")
+    remainder = list(counts.values())[MOST_REASONS:]
+    return ", ".join(named) + (
+        f", and {sum(remainder):,} for {len(remainder):,} other reasons" if remainder else ""
+    )
 
 
 def digest(exclusions: Sequence[Exclusion]) -> str:

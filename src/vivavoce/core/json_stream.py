@@ -177,8 +177,8 @@ class _Window:
             try:
                 value, end = NAN_DECODER.raw_decode(self.text, self.place)
                 # A window may end within a number, as `0.` of `0.5`, which decodes as 0.
-                after = _IN_NUMBERS.match(self.text, end)
-                if self.ended or after is None or after.end() < len(self.text):
+                following = _IN_NUMBERS.match(self.text, end)
+                if self.ended or following is None or following.end() < len(self.text):
                     break
             except json.JSONDecodeError as error:
                 if self.ended:

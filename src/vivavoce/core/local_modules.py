@@ -157,8 +157,8 @@ def _below(place: _Place | None, parts: Sequence[str], names: Sequence[str], fol
             yield path
         place = place and _place_in(place.folders, part)
     submodules = [_place_in(place.folders, name) for name in names] if place else []
-    for each in (place, *submodules):
-        if each and (path := inside(each.file, folder)):
+    for entry in (place, *submodules):
+        if entry and (path := inside(entry.file, folder)):
             yield path
 
 
@@ -175,6 +175,6 @@ def _place_in(folders: Sequence[str] | None, name: str) -> _Place | None:
 def _place_of(module: ModuleType) -> _Place:
     file, folders = getattr(module, "__file__", None), getattr(module, "__path__", None)
     try:
-        return _Place(file if isinstance(file, str) else None, [str(each) for each in folders or ()])
+        return _Place(file if isinstance(file, str) else None, [str(entry) for entry in folders or ()])
     except TypeError:  # what a library put in place of a module
         return _Place(None, ())

@@ -88,7 +88,7 @@ def permit(host: str) -> None:
 def offline(on: bool = True) -> Iterator[None]:
     """Refuse, while the block runs, every connection that is not to this machine."""
     global _refusing
-    before = {name: os.environ.get(name) for name in _HUB}
+    previous = {name: os.environ.get(name) for name in _HUB}
     if on or is_offline():
         _watch()
         os.environ.update(dict.fromkeys(_HUB, "1"))
@@ -97,7 +97,7 @@ def offline(on: bool = True) -> Iterator[None]:
         yield
     finally:
         _refusing -= on
-        for name, value in before.items():
+        for name, value in previous.items():
             if value is None:
                 os.environ.pop(name, None)
             else:

@@ -114,7 +114,7 @@ class ClassDoor(Door):
             fix = f"write `class {cls.__name__}({self.base}):` and import {self.base} from vivavoce."
             raise SpecError(f"the {self.kind} {name!r} does not derive from vivavoce.{self.base}: {fix}")
         named = {f.name for f in fields(cls)}
-        absent = [each for each in self.must_have if not hasattr(cls, each) and each not in named]
+        absent = [entry for entry in self.must_have if not hasattr(cls, entry) and entry not in named]
         if lacking := absent + sorted(getattr(cls, "__abstractmethods__", ())):
             needs = f"every {self.kind} needs that."
             raise SpecError(f"the {self.kind} {name!r} has no {', '.join(lacking)}: {needs}")
@@ -275,7 +275,7 @@ def members(kind: Kind) -> dict[str, type]:
 
 def spelling(name: str, names: Collection[str]) -> str | None:
     """The one of these names that is meant, whether a hyphen or an underscore was typed; null for none."""
-    return next((each for each in names if each.replace("_", "-") == name.replace("_", "-")), None)
+    return next((entry for entry in names if entry.replace("_", "-") == name.replace("_", "-")), None)
 
 
 def metrics_by_default() -> list[Entry]:

@@ -106,8 +106,8 @@ class _Reader:
         self.text, self.at = text, 0
 
     def fail(self, expected: str) -> SpecError:
-        rest = self.text[self.at : self.at + 12]
-        actual = (f", not {rest!r}" if self.in_message else "") if rest else ", not the end"
+        remainder = self.text[self.at : self.at + 12]
+        actual = (f", not {remainder!r}" if self.in_message else "") if remainder else ", not the end"
         return SpecError(
             f"cannot read the spec{self.in_message}: at position {self.at + 1} it needs {expected}{actual}."
         )
@@ -321,8 +321,8 @@ RECORDED = "recorded"
 
 def signed(signature: str) -> Signed:
     """The parts of a signature: `rouge(n=1)@1` is the spec rouge(n=1) in version 1."""
-    at = signature.rindex(")@") + 1
-    return Signed(parse(signature[:at]), signature[at + 1 :])
+    position = signature.rindex(")@") + 1
+    return Signed(parse(signature[:position]), signature[position + 1 :])
 
 
 def matches(partial: Spec, full: Spec) -> bool:

@@ -183,9 +183,9 @@ def _array(path: Path, codec: str) -> Lines | None:
     try:
         entries = read_json(text)
     except ValueError as error:
-        at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        position = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         words = error.msg if isinstance(error, json.JSONDecodeError) else error
-        raise InputError(f"{path}{at}: broken JSON ({words}).") from None
+        raise InputError(f"{path}{position}: broken JSON ({words}).") from None
     return Lines(lambda: (Line(place, _object(entry, place)) for place, entry in (
         (f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)
     )))  # fmt: skip
@@ -308,9 +308,9 @@ def _field(value: Any, path: str) -> Any:
     if isinstance(value, Mapping):
         return value[path] if path in value else _inner_field(value, path)
     if isinstance(value, list):
-        head, _, rest = path.partition(".")
+        head, _, remainder = path.partition(".")
         if head.isdecimal() and len(head) < 10 and int(head) < len(value):
-            return _field(value[int(head)], rest) if rest else value[int(head)]
+            return _field(value[int(head)], remainder) if remainder else value[int(head)]
     elif value is None:
         return None
     raise KeyError(path)

@@ -119,8 +119,8 @@ def label(index: int) -> str:
     letters = ""
     index += 1
     while index:
-        index, rest = divmod(index - 1, 26)
-        letters = chr(65 + rest) + letters
+        index, remainder = divmod(index - 1, 26)
+        letters = chr(65 + remainder) + letters
     return letters
 
 
@@ -191,8 +191,8 @@ def causes_said(causes: Mapping[str, int], most: int = 3) -> str:
     phrases = [
         f"{total[f]:,} x {alike[f][0]}{', or alike' if len(alike[f]) > 1 else ''}" for f in forms[:most]
     ]
-    rest = sum(total[form] for form in forms[most:])
-    return "; ".join([*phrases, *([f"{rest:,} of other causes"] if rest else [])])
+    remainder = sum(total[form] for form in forms[most:])
+    return "; ".join([*phrases, *([f"{remainder:,} of other causes"] if remainder else [])])
 
 
 _NUMBERS = re.compile(r"\d[\d.,]*")

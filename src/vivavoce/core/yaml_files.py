@@ -28,8 +28,8 @@ class Document(NamedTuple):
 class _Fault(Exception):
     """What is wrong, and in which line, if that is known."""
 
-    def __init__(self, what: str, line: int | None = None) -> None:
-        super().__init__(what)
+    def __init__(self, subject: str, line: int | None = None) -> None:
+        super().__init__(subject)
         self.line = line
 
 
@@ -96,8 +96,8 @@ def _document(text: str) -> Document:
             return _load(text, yaml.SafeLoader if len(text) < 20_000 else fast)
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
-        what = " ".join(str(getattr(fault, "problem", None) or fault).split())
-        raise _Fault(f"no valid YAML ({what})", mark and mark.line + 1) from None
+        subject = " ".join(str(getattr(fault, "problem", None) or fault).split())
+        raise _Fault(f"no valid YAML ({subject})", mark and mark.line + 1) from None
 
 
 def _load(text: str, loader_class: Any) -> Document:

@@ -185,8 +185,8 @@ def _weights(folder: Path, torch: Any) -> dict[str, Any]:
 def _renamed(states: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The tensors under the names of BERT and RemBERT, without the name of the model before them."""
     for name, tensor in states.items():
-        model, _, rest = name.partition(".")
-        bare = rest if model in ("bleurt", "bert", "rembert") else name
+        model, _, remainder = name.partition(".")
+        bare = remainder if model in ("bleurt", "bert", "rembert") else name
         yield bare.replace("encoder.embedding_projection.", "encoder.embedding_hidden_mapping_in."), tensor
 
 

@@ -98,11 +98,13 @@ class Encoder:
             why = str(error).removeprefix(f"{folder}: ").rstrip(".")
             raise MetricError(f"the encoder {self.name}: {why}.") from error
         try:
-            at = loading.source(folder, folder, None)
-            config = loading.configuration(folder, at)
-            self._tokenizer: Any = loading.tokeniser(folder, at, None)
+            position = loading.source(folder, folder, None)
+            config = loading.configuration(folder, position)
+            self._tokenizer: Any = loading.tokeniser(folder, position, None)
             # Weights of a pooler are often missing, and no number here comes from it.
-            model = loading.load_model(folder, at, self.settings, transformers.AutoModel, unused="pooler.")
+            model = loading.load_model(
+                folder, position, self.settings, transformers.AutoModel, unused="pooler."
+            )
             limit = loading.context_of(folder, config, self._tokenizer, None)
         except ModelError as error:
             why = str(error).removeprefix(f"{folder}: ").rstrip(".")

@@ -98,10 +98,10 @@ def _loaded(folder: Path, device: str | None, dtype: str, _: str) -> TrainedEval
     name = str(folder)
     try:
         settings = loading.resolve_settings(name, {"device": device, "dtype": dtype})
-        at = loading.source(name, str(folder.absolute()), None)
-        config = loading.configuration(name, at)
-        tokenizer = loading.tokeniser(name, at, None)
-        encoder = loading.load_model(name, at, settings, AutoModel, unused="pooler.")
+        position = loading.source(name, str(folder.absolute()), None)
+        config = loading.configuration(name, position)
+        tokenizer = loading.tokeniser(name, position, None)
+        encoder = loading.load_model(name, position, settings, AutoModel, unused="pooler.")
         limit = loading.longest_input(encoder, tokenizer, loading.context_of(name, config, tokenizer, None))
     except ModelError as error:
         raise MetricError(f"the evaluator {str(error).rstrip('.')}.") from None

@@ -217,8 +217,8 @@ def _longest_run(words: Sequence[str], text: Sequence[str]) -> int:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(text):
         places.setdefault(word, []).append(place)
-    longest, before = 0, dict[int, int]()
+    longest, preceding = 0, dict[int, int]()
     for word in words:
-        before = {place: before.get(place - 1, 0) + 1 for place in places.get(word, ())}
-        longest = max(longest, *before.values()) if before else longest
+        preceding = {place: preceding.get(place - 1, 0) + 1 for place in places.get(word, ())}
+        longest = max(longest, *preceding.values()) if preceding else longest
     return longest

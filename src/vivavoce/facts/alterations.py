@@ -144,13 +144,13 @@ def _asserts(words: Sequence[str], origin: str, denial: re.Match[str]) -> bool:
     clause is of that clause.
     """
     start, stop = next((a, b) for a, b in _spans(origin) if a <= denial.start() < b)
-    clause, rest = vocabulary(origin[start:stop]), vocabulary(origin[:start] + origin[stop:])
-    if any(rest.holds(word) and not clause.holds(word) for word in words):
+    clause, remainder = vocabulary(origin[start:stop]), vocabulary(origin[:start] + origin[stop:])
+    if any(remainder.holds(word) and not clause.holds(word) for word in words):
         return False
-    before, after = _around(origin, denial)
-    if content_words(after):
-        return _share(content_words(after), Vocabulary(words)) >= _COVERED
-    return _share(words, vocabulary(before)) >= _HALF
+    preceding, following = _around(origin, denial)
+    if content_words(following):
+        return _share(content_words(following), Vocabulary(words)) >= _COVERED
+    return _share(words, vocabulary(preceding)) >= _HALF
 
 
 def _around(origin: str, denial: re.Match[str]) -> tuple[str, str]:
@@ -178,9 +178,9 @@ def _conditions(origin: str) -> Iterator[_Condition]:
         end = _CONDITION_END.search(origin, match.end())
         stop = end.start() if end else len(origin)
         clauses = [clause.end() for clause in _CLAUSE.finditer(origin, 0, match.start())]
-        before = origin[clauses[-1] if clauses else 0 : match.start()]
-        if content_words(before):
-            yield _Condition(origin[match.start() : stop], before)
+        preceding = origin[clauses[-1] if clauses else 0 : match.start()]
+        if content_words(preceding):
+            yield _Condition(origin[match.start() : stop], preceding)
         elif end:  # without a comma nobody knows where the consequent begins
             yield _Condition(origin[match.start() : stop], origin[stop:])
 

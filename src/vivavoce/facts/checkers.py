@@ -46,8 +46,8 @@ def checker_of(
         return cited_checker(spec, partial(checker_of, reads=reads))
     if is_model_name(spec.name):
         return model_checker(spec, per_call, reads)
-    near = suggest(spec.name, ["cited", *_KINDS])
-    raise SpecError(f"no checker named {spec.name!r}: name a model as PROVIDER/MODEL.{near}")
+    hint = suggest(spec.name, ["cited", *_KINDS])
+    raise SpecError(f"no checker named {spec.name!r}: name a model as PROVIDER/MODEL.{hint}")
 
 
 def _built(cls: Any, spec: Spec) -> Checker:

@@ -141,8 +141,8 @@ def _normal_form(text: str) -> str:
 
 def _phrases(question: str, prompt: str | None) -> Iterator[list[str]]:
     """What may be echoed, the longest first, each as its words without the mark at its end."""
-    before = (prompt or "").partition(question.strip())[0] if question.strip() else ""
-    for text in (prompt or "", before if len(before.split()) > 2 else "", *_INSTRUCTIONS, question):
+    preceding = (prompt or "").partition(question.strip())[0] if question.strip() else ""
+    for text in (prompt or "", preceding if len(preceding.split()) > 2 else "", *_INSTRUCTIONS, question):
         plain = _normal_form(text).translate(_PLAIN).casefold()
         if words := plain.rstrip(f" \n{END_MARKS}{CLOSERS}:").split():
             yield words
@@ -170,12 +170,12 @@ def _echo_end(text: str, start: int, words: list[str]) -> int:
     """Where these words and their end mark end; `start` if no sentence or line of them stands there."""
     lead = _LEAD.match(text, start)
     end = _words_end(text, lead.end() if lead else start, words)
-    after = _AFTER_ECHO.match(text, end) if end is not None else None
-    if after is None:
+    following = _AFTER_ECHO.match(text, end) if end is not None else None
+    if following is None:
         return start
-    closed = after.end() == len(text) or "\n" in after[2] or after[1].endswith(":")
-    begins_next = after[1] and after[2] and not text[after.end()].islower()
-    return after.end() if closed or begins_next else start
+    closed = following.end() == len(text) or "\n" in following[2] or following[1].endswith(":")
+    begins_next = following[1] and following[2] and not text[following.end()].islower()
+    return following.end() if closed or begins_next else start
 
 
 def _words_end(text: str, place: int, words: list[str]) -> int | None:

@@ -44,12 +44,12 @@ class EntailmentModel:
             from vivavoce.models.local import loading
 
             self.settings = loading.resolve_settings(self.name, {"device": device, "dtype": dtype})
-            at = loading.source(self.name, str(folder.absolute()), None)
-            config = loading.configuration(self.name, at)
+            position = loading.source(self.name, str(folder.absolute()), None)
+            config = loading.configuration(self.name, position)
             self.labels = _labels(folder, getattr(config, "id2label", None))
-            self._tokenizer: Any = loading.tokeniser(self.name, at, None)
+            self._tokenizer: Any = loading.tokeniser(self.name, position, None)
             model_class = transformers.AutoModelForSequenceClassification
-            self._model: Any = loading.load_model(self.name, at, self.settings, model_class)
+            self._model: Any = loading.load_model(self.name, position, self.settings, model_class)
             self.longest = loading.context_of(self.name, config, self._tokenizer, None) or 512
         except ImportError as error:
             raise MetricError(
@@ -106,10 +106,10 @@ class EntailmentModel:
         return [self._label(row) for row in shares.cpu().tolist()]
 
     def _label(self, shares: Sequence[float]) -> Entailment:
-        most = max(shares)
-        if shares.count(most) > 1:
+        largest = max(shares)
+        if shares.count(largest) > 1:
             return Entailment("neutral", shares[self.labels.index("neutral")])
-        return Entailment(self.labels[shares.index(most)], most)
+        return Entailment(self.labels[shares.index(largest)], largest)
 
 
 def _labels(folder: Path, id2label: Any) -> tuple[Label, ...]:

@@ -170,8 +170,8 @@ def _verdict(line: Line) -> VerdictWord | None:
     for name in _WORDS:
         if isinstance(word, str) and word.strip().casefold() == name:
             return name
-    near = suggest(word, _WORDS) if isinstance(word, str) else f" Known: {', '.join(_WORDS)}."
-    raise InputError(f"{line.where}: {_excerpt(word)} is no verdict.{near}")
+    hint = suggest(word, _WORDS) if isinstance(word, str) else f" Known: {', '.join(_WORDS)}."
+    raise InputError(f"{line.where}: {_excerpt(word)} is no verdict.{hint}")
 
 
 def _evidence(line: Line) -> tuple[Evidence, ...]:

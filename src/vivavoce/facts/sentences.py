@@ -87,11 +87,11 @@ def _is_short_form(line: str, start: int, stop: int, number: bool) -> bool:
     """True if the full stop at `stop` ends a short form and no sentence; `number`: a digit comes next."""
     blank = line.rfind(" ", start, stop)
     word = line[max(blank + 1, start) : stop].lstrip(_OPENERS)
-    before = line[max(start, blank - 20) : max(start, blank)].rpartition(" ")[2].lower()
+    preceding = line[max(start, blank - 20) : max(start, blank)].rpartition(" ")[2].lower()
     if len(word) == 1 and word.isupper():
-        return before not in _LETTERED
+        return preceding not in _LETTERED
     if word.isdigit():
-        return _counts(line[start:stop].strip()) or (word == "1" and before.endswith(":"))
+        return _counts(line[start:stop].strip()) or (word == "1" and preceding.endswith(":"))
     return word in _ABBREVIATIONS or _goes_on(word, number)
 
 

@@ -110,10 +110,10 @@ class ModelSplitter:
         }
         prompt = self._prompt.fill(**{name: parts[name] for name in self._prompt.variables})
         text = f"{notice(self._prompt.variables)}\n\n{prompt}\n\n{FORM}"
-        most = min(max(LEAST_TOKENS, len(answer.cleaned.text)), MOST_TOKENS)
+        largest = min(max(LEAST_TOKENS, len(answer.cleaned.text)), MOST_TOKENS)
         return Request(
             messages=(Message("user", text),),
-            sampling=Sampling(temperature=0.0, max_tokens=most, schema=SCHEMA),
+            sampling=Sampling(temperature=0.0, max_tokens=largest, schema=SCHEMA),
         )
 
     def read_reply(self, reply: str) -> tuple[str, ...]:

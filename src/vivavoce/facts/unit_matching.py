@@ -49,12 +49,12 @@ def match_units(
 def _near(pairs: Sequence[UnitPair], *words: Sequence[tuple[str, ...]]) -> Iterator[UnitPair]:
     """Every unit of the first split with every one of the second, of those that are in no pair."""
     equal = {pair.first for pair in pairs}, {pair.second for pair in pairs}
-    before, after = (
+    preceding, following = (
         [(k, frozenset(tokens)) for k, tokens in enumerate(words[side]) if tokens and k not in equal[side]]
         for side in (0, 1)
     )
-    for i, of_first in before:
-        for j, of_second in after:
+    for i, of_first in preceding:
+        for j, of_second in following:
             yield UnitPair(i, j, len(of_first & of_second) / len(of_first | of_second))
 
 

@@ -215,17 +215,17 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
 def _objects(content: str, material: Sequence[str]) -> Iterator[_Pairs]:
     """The JSON objects of a reply, the outermost that can be read; one that was shown is only repeated."""
     squeezed = [" ".join(form.split()) for text in material for form in (text, harmless(text))]
-    at = failed = n = 0
-    while (opening := _OPENING.search(content, at)) and failed <= _ATTEMPTS and n < _MOST_OBJECTS:
+    position = failed = n = 0
+    while (opening := _OPENING.search(content, position)) and failed <= _ATTEMPTS and n < _MOST_OBJECTS:
         try:
             pairs, end = _JSON.raw_decode(content, opening.start())
         except (ValueError, RecursionError):
-            at, failed = opening.end(), failed + 1
+            position, failed = opening.end(), failed + 1
             continue
         source = " ".join(content[opening.start() : end].split())
         if not any(source in text for text in squeezed):
             yield pairs
-        at, n = end, n + 1
+        position, n = end, n + 1
 
 
 def _numbered(content: str, material: Sequence[str]) -> list[tuple[int, _Entry]]:

@@ -123,19 +123,19 @@ def _reading(answer: str, steps: tuple[str, ...]) -> Reading:
 
 def _from_text(text: str) -> Reading:
     parts = sections(text, _LABELS)
-    before = parts[0].text
+    preceding = parts[0].text
     for name in ("answer", "conclusion"):  # without a label for the answer, the conclusion is one
         answers = [part for part in parts if part.name == name]
         if answers:
             reasons = _texts(parts, {"reasoning", "conclusion"} - {name})
-            steps = split_steps(paragraphs(*reasons)) if reasons else _steps_before(before)
+            steps = split_steps(paragraphs(*reasons)) if reasons else _steps_before(preceding)
             return _labelled(text, answers, steps)
     chain = paragraphs(*_texts(parts, {"reasoning"}))
     if is_blank(chain):
         return _conclusion(text) or _reading(text.strip(), ())
     # what stands before the reasoning is the answer; within it, "the answer is ..." is
-    if not is_blank(before) and not _OPENER.search(before):
-        return _reading(before, split_steps(chain))
+    if not is_blank(preceding) and not _OPENER.search(preceding):
+        return _reading(preceding, split_steps(chain))
     return _conclusion(chain) or _reading("", split_steps(chain))
 
 
@@ -165,14 +165,16 @@ def _conclusion(text: str) -> Reading | None:
         return None
     ends = [*(match.start() for match in matches[1:]), len(text)]
     answers = []
-    rest = ""
+    remainder = ""
     for match, end in zip(matches, ends, strict=True):
-        line, _, rest = text[match.end() : end].partition("\n")
+        line, _, remainder = text[match.end() : end].partition("\n")
         answers.append(Section("", match.start(), line.strip(" \t*_")))
     final = _final(text, answers)
     if isinstance(final, Reading):
         return final
-    return _reading(final.text, split_steps(paragraphs(text[: matches[0].start()].strip(), rest.strip())))
+    return _reading(
+        final.text, split_steps(paragraphs(text[: matches[0].start()].strip(), remainder.strip()))
+    )
 
 
 def _concludes(text: str, match: re.Match[str], last_line: int) -> bool:

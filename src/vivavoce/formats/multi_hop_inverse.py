@@ -105,8 +105,8 @@ class MultiHopInverse(Format):
         if item.step is None:
             raise item_error(item, "multi_hop_inverse needs step, the number of the wrong one")
         if not 1 <= item.step <= len(item.steps):
-            what = f"the wrong step is number {item.step}, but the steps are 1 to {len(item.steps)}"
-            raise item_error(item, what, "the wrong step is none of its steps")
+            subject = f"the wrong step is number {item.step}, but the steps are 1 to {len(item.steps)}"
+            raise item_error(item, subject, "the wrong step is none of its steps")
         return with_references(super().check(item))
 
     def key(self, item: Item) -> str:
@@ -162,7 +162,7 @@ def _from_text(text: str, last: int) -> _Place:
     """The step and the explanation: labelled ones, else by the order that `docs/formats.md` gives."""
     parts = sections(text, _LABELS)
     steps: list[tuple[int, NamedStep]] = []
-    rest: list[str] = [parts[0].text]
+    remainder: list[str] = [parts[0].text]
     explanations: list[str] = []
     for part in parts[1:]:
         line, _, more = part.text.partition("\n")
@@ -177,14 +177,14 @@ def _from_text(text: str, last: int) -> _Place:
             continue
         field = _field(line, last, sure=part.name == "step")
         if field is None:  # "Answer: it confuses two drugs" names no step
-            rest.append(part.text)
+            remainder.append(part.text)
             continue
         steps.append((part.lead, field))
-        rest += [_behind(line, last), more.strip()]
+        remainder += [_behind(line, last), more.strip()]
     explanations = [text for text in explanations if not is_blank(text)]
     if steps:
-        return _last_field(text, steps), paragraphs(*(explanations or rest))
-    step, explanation = _unlabelled(paragraphs(*rest), last, alone=not explanations)
+        return _last_field(text, steps), paragraphs(*(explanations or remainder))
+    step, explanation = _unlabelled(paragraphs(*remainder), last, alone=not explanations)
     if not explanations:
         return step, explanation
     labelled = paragraphs(*explanations)
@@ -226,10 +226,10 @@ def _behind(line: str, last: int) -> str:
 
 def _last_field(text: str, fields: list[tuple[int, NamedStep]]) -> NamedStep:
     """The last of the labelled steps, if those before agree or are taken back."""
-    at, last = fields[-1]
-    for before, earlier in reversed(fields[:-1]):
+    position, last = fields[-1]
+    for preceding, earlier in reversed(fields[:-1]):
         if (earlier.step, bool(earlier.reason)) != (last.step, bool(last.reason)):
-            between = Doc(text[before:at])
+            between = Doc(text[preceding:position])
             back = takes_back(between, 0, len(between)) or (len(between) and turns(between, len(between) - 1))
             if not back:
                 return several_steps([step.step or "none" for step in (earlier, last)])

@@ -66,9 +66,9 @@ def _joined(lists: Sequence[Listed]) -> Listed:
     return Listed(names, stray, True, lists[0].reason)
 
 
-def _boxes_in_a_row(before: Cue, cue: Cue) -> bool:
+def _boxes_in_a_row(preceding: Cue, cue: Cue) -> bool:
     """True for boxes that are one list."""
-    return cue.boxed and before.boxed and cue.k - before.j <= 3
+    return cue.boxed and preceding.boxed and cue.k - preceding.j <= 3
 
 
 def _quiet(reader: ListReader, text: str) -> Listed:

@@ -75,12 +75,16 @@ class _Truth(ChoiceReader):
     def _lead(self) -> Mention | None:
         """The verdict of "True - ..." or "**False**", which stands whatever the explanation says."""
         # A number may stand before the verdict: "1. True".
-        at = 1 if self._enumerated(0, len(self.doc)) else 0
+        position = 1 if self._enumerated(0, len(self.doc)) else 0
         lead = self.texts[0] if self.texts else None
-        letter = self.options.labels.get(self.doc.surface(at, at + 1)) if at + 1 < len(self.doc) else None
-        if letter is not None and self.doc.gap_has(at + 1, ":-–—\n"):
-            lead = Mention(at, at + 1, (letter,), "label")
-        if lead is None or lead.i != at or len(lead.names) != 1:
+        letter = (
+            self.options.labels.get(self.doc.surface(position, position + 1))
+            if position + 1 < len(self.doc)
+            else None
+        )
+        if letter is not None and self.doc.gap_has(position + 1, ":-–—\n"):
+            lead = Mention(position, position + 1, (letter,), "label")
+        if lead is None or lead.i != position or len(lead.names) != 1:
             return None
         if lead.j < len(self.doc) and (self.doc.breaks[lead.j] < CLAUSE or "?" in self.doc.gap(lead.j)):
             return None
@@ -115,8 +119,8 @@ class _Truth(ChoiceReader):
 
     def _may_judge(self, mention: Mention) -> bool:
         """True for a word of another language with an unknown word behind it that names no such thing."""
-        behind = self.doc.forms[mention.j]
-        return self.doc.forms[mention.i] in truth.FOREIGN and behind not in truth.TRUTH_HEADS | {"e"}
+        following = self.doc.forms[mention.j]
+        return self.doc.forms[mention.i] in truth.FOREIGN and following not in truth.TRUTH_HEADS | {"e"}
 
     def _judges(self, mention: Mention) -> bool:
         """False for a word of another language where it is no verdict: "polycythemia vera"."""
@@ -176,18 +180,18 @@ class _Truth(ChoiceReader):
             return "tentative"
         return self._carried_from(carried[-1], k, i) if carried else "named"
 
-    def _carried_from(self, before: JudgedMention, k: int, i: int) -> Verdict:
+    def _carried_from(self, preceding: JudgedMention, k: int, i: int) -> Verdict:
         """The verdict of a value at token k from the one before it, in the clause that begins at token i."""
-        a = before.mention.j
-        if before.verdict == "chosen" and self.doc.forms[k - 1] in truth.BUTS:
+        a = preceding.mention.j
+        if preceding.verdict == "chosen" and self.doc.forms[k - 1] in truth.BUTS:
             return "chosen"
         if max(self.doc.breaks[a : k + 1], default=NONE) >= CLAUSE or has_any(
             self.doc.forms[a:k], words.RESET
         ):
             return "named"
-        if before.verdict == "tentative" and not self._concedes(i, before.mention.i):
+        if preceding.verdict == "tentative" and not self._concedes(i, preceding.mention.i):
             return "tentative"
-        return "chosen" if before.verdict == "chosen" and self._and(a, k) else "named"
+        return "chosen" if preceding.verdict == "chosen" and self._and(a, k) else "named"
 
     def claim(self, i: int, j: int) -> tuple[Choice | None, int]:
         """What a claim settles on; "true in adults and false in children" settles on neither."""

@@ -50,8 +50,8 @@ def read_sheet(file: Path) -> Sheet:
         raise InputError(f"the rubric {file} cannot be read: {error}.") from error
     if len(raw) > MOST_BYTES:
         raise InputError(f"{file} has more than {MOST_BYTES:,} bytes: no rubric is so long.")
-    first, _, rest = text.partition("\n")
-    settings, mark, body = f"\n{rest}".partition("\n---\n")
+    first, _, remainder = text.partition("\n")
+    settings, mark, body = f"\n{remainder}".partition("\n---\n")
     if first.rstrip() != "---" or not mark:
         raise InputError(f"{file}: a rubric begins with its settings between two lines of ---.")
     # The line feed before the settings stands for the first line: lines are then those of the file.
@@ -170,12 +170,12 @@ def _check_variables(sheet: Sheet, rubric: Rubric) -> None:
 
 def _sections(sheet: Sheet) -> tuple[str, str]:
     """The body's system and user message; without a heading all of it is the user's."""
-    first, *rest = _SECTION.split(sheet.body)
-    if not rest:
+    first, *remainder = _SECTION.split(sheet.body)
+    if not remainder:
         return "", _filled(sheet, first)
     if first.strip():
         raise sheet.fault("text stands before the first of the sections ## system and ## user")
-    names, texts = rest[::2], [text.strip() for text in rest[1::2]]
+    names, texts = remainder[::2], [text.strip() for text in remainder[1::2]]
     if len(set(names)) < len(names) or "user" not in names:
         raise sheet.fault("the prompt has one section ## user and at most one ## system")
     parts = dict(zip(names, texts, strict=True))
@@ -209,13 +209,13 @@ def _criteria(sheet: Sheet, kind: Kind) -> tuple[RubricCriterion, ...]:
 
 
 def _criterion(sheet: Sheet, kind: Kind, entry: Any, k: int) -> list[RubricCriterion]:
-    at = ("criteria", k)
-    _check_settings(sheet, entry, _CRITERION, *at)
-    name = _name(sheet, entry, *at)
-    low, high = _scale(sheet, entry, *at, open_end=kind == "listwise")
-    direction: Direction = _one_of(sheet, "direction", get_args(Direction), "higher", *at)
-    if_unanswered: IfUnanswered = _one_of(sheet, "if_unanswered", get_args(IfUnanswered), "worst", *at)
-    _fixed(sheet, kind, low, high, direction, at)
+    position = ("criteria", k)
+    _check_settings(sheet, entry, _CRITERION, *position)
+    name = _name(sheet, entry, *position)
+    low, high = _scale(sheet, entry, *position, open_end=kind == "listwise")
+    direction: Direction = _one_of(sheet, "direction", get_args(Direction), "higher", *position)
+    if_unanswered: IfUnanswered = _one_of(sheet, "if_unanswered", get_args(IfUnanswered), "worst", *position)
+    _fixed(sheet, kind, low, high, direction, position)
     criterion = RubricCriterion(
         criterion=Criterion(
             criterion=name,
@@ -224,35 +224,37 @@ def _criterion(sheet: Sheet, kind: Kind, entry: Any, k: int) -> list[RubricCrite
             direction=direction,
             if_unanswered=if_unanswered,
             pool=_POOLS.get(kind, "mean"),
-            smallest_difference=_positive(sheet, entry, "smallest_difference", *at),
+            smallest_difference=_positive(sheet, entry, "smallest_difference", *position),
         ),
-        ask=_text(sheet, "ask", None, *at),
-        key=_text(sheet, "key", name, *at),
-        step=_positive(sheet, entry, "step", *at),
-        levels=_levels(sheet, entry, low, high, *at),
+        ask=_text(sheet, "ask", None, *position),
+        key=_text(sheet, "key", name, *position),
+        step=_positive(sheet, entry, "step", *position),
+        levels=_levels(sheet, entry, low, high, *position),
     )
-    _check_criterion(sheet, criterion, at)
-    return [criterion, *_derived(sheet, entry, criterion, kind, *at)]
+    _check_criterion(sheet, criterion, position)
+    return [criterion, *_derived(sheet, entry, criterion, kind, *position)]
 
 
-def _check_criterion(sheet: Sheet, criterion: RubricCriterion, at: tuple[str | int, ...]) -> None:
+def _check_criterion(sheet: Sheet, criterion: RubricCriterion, position: tuple[str | int, ...]) -> None:
     """Its key has letters or digits, its steps lead from end to end, and its levels are steps."""
     low, high = criterion.criterion.low or 0.0, criterion.criterion.high
     if not plain(criterion.key) or len(criterion.key) > 80:
-        raise sheet.fault("a key has letters or digits, and at most 80 characters", *at, "key")
+        raise sheet.fault("a key has letters or digits, and at most 80 characters", *position, "key")
     if criterion.step and high is not None:
         number = (high - low) / criterion.step
         if number > _MOST_STEPS or abs(number - round(number)) > 1e-9:
             raise sheet.fault(
-                f"steps of {criterion.step:g} do not lead from {low:g} to {high:g}", *at, "step"
+                f"steps of {criterion.step:g} do not lead from {low:g} to {high:g}", *position, "step"
             )
     for value in criterion.levels if criterion.steps else ():
         if min(abs(value - step) for step in criterion.steps) > 1e-9:
-            raise sheet.fault(f"the level {value:g} is no step of the scale", *at, "levels", f"{value:g}")
+            raise sheet.fault(
+                f"the level {value:g} is no step of the scale", *position, "levels", f"{value:g}"
+            )
 
 
 def _derived(
-    sheet: Sheet, entry: Any, of: RubricCriterion, kind: Kind, *at: str | int
+    sheet: Sheet, entry: Any, of: RubricCriterion, kind: Kind, *position: str | int
 ) -> list[RubricCriterion]:
     """What is made of a criterion's values, which shares its silence.
 
@@ -262,15 +264,15 @@ def _derived(
     derived = entry.get("also")
     if derived is None:
         return []
-    at = (*at, "also")
-    _check_settings(sheet, derived, _DERIVED, *at)
+    position = (*position, "also")
+    _check_settings(sheet, derived, _DERIVED, *position)
     if kind not in ("mark", "listwise"):
-        raise sheet.fault("only marks and ranks are rescaled", *at)
-    name = _name(sheet, derived, *at)
-    low, high = _scale(sheet, derived, *at)
+        raise sheet.fault("only marks and ranks are rescaled", *position)
+    name = _name(sheet, derived, *position)
+    low, high = _scale(sheet, derived, *position)
     if kind == "listwise" and (low, high) != (0, 1):
-        raise sheet.fault("the share of the others that stand behind has scale: [0, 1]", *at)
-    least = _positive(sheet, derived, "smallest_difference", *at)
+        raise sheet.fault("the share of the others that stand behind has scale: [0, 1]", *position)
+    least = _positive(sheet, derived, "smallest_difference", *position)
     parent = of.criterion
     if least is None:
         least = _rescaled_difference(parent, low, high)
@@ -293,37 +295,42 @@ def _rescaled_difference(parent: Criterion, low: float, high: float | None) -> f
 
 
 def _fixed(
-    sheet: Sheet, kind: Kind, low: float, high: float | None, direction: Direction, at: tuple[str | int, ...]
+    sheet: Sheet,
+    kind: Kind,
+    low: float,
+    high: float | None,
+    direction: Direction,
+    position: tuple[str | int, ...],
 ) -> None:
     """Points and contests have the scale that their values have."""
     if kind in ("points", "pairwise") and ((low, high) != (0, 1) or direction != "higher"):
-        raise sheet.fault(f"a rubric of kind {kind} has scale: [0, 1], higher is better", *at)
+        raise sheet.fault(f"a rubric of kind {kind} has scale: [0, 1], higher is better", *position)
     if kind == "listwise" and (low != 1 or high is not None or direction != "lower"):
-        raise sheet.fault("ranks have scale: [1, null] and direction: lower", *at)
+        raise sheet.fault("ranks have scale: [1, null] and direction: lower", *position)
 
 
-def _check_settings(sheet: Sheet, entry: Any, allowed: Sequence[str], *at: str | int) -> None:
+def _check_settings(sheet: Sheet, entry: Any, allowed: Sequence[str], *position: str | int) -> None:
     if not isinstance(entry, dict):
-        raise sheet.fault("here stands a mapping of names to values", *at)
+        raise sheet.fault("here stands a mapping of names to values", *position)
     for key in entry:
         if key not in allowed:
             hint = suggest(str(key), tuple(allowed)).rstrip(".")
-            raise sheet.fault(f"{key} is no setting here.{hint}", *at, str(key))
+            raise sheet.fault(f"{key} is no setting here.{hint}", *position, str(key))
 
 
-def _setting(sheet: Sheet, name: str, *at: str | int) -> Any:
+def _setting(sheet: Sheet, name: str, *position: str | int) -> Any:
     value: Any = sheet.settings
-    for step in at:
+    for step in position:
         value = value[step]
     return value.get(name)
 
 
-def _text(sheet: Sheet, name: str, default: str | None = None, *at: str | int) -> str:
-    value = _setting(sheet, name, *at)
+def _text(sheet: Sheet, name: str, default: str | None = None, *position: str | int) -> str:
+    value = _setting(sheet, name, *position)
     if value is None and default is not None:
         return default
     if not isinstance(value, str) or not value.strip():
-        raise sheet.fault(f"{name}: needs a text", *at, name)
+        raise sheet.fault(f"{name}: needs a text", *position, name)
     return " ".join(value.split())
 
 
@@ -341,12 +348,12 @@ def _yes_or_no(sheet: Sheet, name: str) -> bool:
     return value
 
 
-def _one_of(sheet: Sheet, name: str, allowed: tuple[Any, ...], default: str, *at: str | int) -> Any:
-    value = _setting(sheet, name, *at)
+def _one_of(sheet: Sheet, name: str, allowed: tuple[Any, ...], default: str, *position: str | int) -> Any:
+    value = _setting(sheet, name, *position)
     if value is None:
         return default
     if value not in allowed:
-        raise sheet.fault(f"{name}: is {value!r}, not one of {', '.join(allowed)}", *at, name)
+        raise sheet.fault(f"{name}: is {value!r}, not one of {', '.join(allowed)}", *position, name)
     return value
 
 
@@ -362,44 +369,50 @@ def _length(sheet: Sheet) -> LengthAdjustment | None:
     return LengthAdjustment(**{name: number for name, number in numbers.items() if number is not None})
 
 
-def _name(sheet: Sheet, entry: Any, *at: str | int) -> str:
+def _name(sheet: Sheet, entry: Any, *position: str | int) -> str:
     name = entry.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise sheet.fault(f"a criterion's name is of the letters a to z and _, not {name!r}", *at, "name")
+        raise sheet.fault(
+            f"a criterion's name is of the letters a to z and _, not {name!r}", *position, "name"
+        )
     return name
 
 
-def _scale(sheet: Sheet, entry: Any, *at: str | int, open_end: bool = False) -> tuple[float, float | None]:
+def _scale(
+    sheet: Sheet, entry: Any, *position: str | int, open_end: bool = False
+) -> tuple[float, float | None]:
     scale = entry.get("scale")
     if isinstance(scale, list) and len(scale) == 2 and (low := finite(scale[0])) is not None:
         high = finite(scale[1])
         if (high is not None and low < high) or (open_end and scale[1] is None):
             return low, high
-    raise sheet.fault("scale: is [low, high] with low below high", *at, "scale")
+    raise sheet.fault("scale: is [low, high] with low below high", *position, "scale")
 
 
 def _positive(
-    sheet: Sheet, entry: Any, name: Literal["step", "smallest_difference"], *at: str | int
+    sheet: Sheet, entry: Any, name: Literal["step", "smallest_difference"], *position: str | int
 ) -> float | None:
     value = entry.get(name)
     if value is None:
         return None
     number = finite(value)
     if number is None or number <= 0:
-        raise sheet.fault(f"{name}: is a number above 0", *at, name)
+        raise sheet.fault(f"{name}: is a number above 0", *position, name)
     return number
 
 
-def _levels(sheet: Sheet, entry: Any, low: float, high: float | None, *at: str | int) -> dict[float, str]:
+def _levels(
+    sheet: Sheet, entry: Any, low: float, high: float | None, *position: str | int
+) -> dict[float, str]:
     levels = entry.get("levels")
     if levels is None:
         return {}
     if not isinstance(levels, dict):
-        raise sheet.fault("levels: is a mapping of values to what they mean", *at, "levels")
+        raise sheet.fault("levels: is a mapping of values to what they mean", *position, "levels")
     texts: dict[float, str] = {}
     for value, text in levels.items():
         number = finite(value)
-        place = (*at, "levels", str(value) if number is None else f"{number:g}")
+        place = (*position, "levels", str(value) if number is None else f"{number:g}")
         if number is None or number < low or (high is not None and number > high):
             raise sheet.fault(f"the level {value!r} is outside the scale", *place)
         if not isinstance(text, str) or not text.strip():

@@ -120,16 +120,16 @@ def _answered(text: str) -> str:
 
 def _objects(text: str) -> Iterator[tuple[int, int, Pairs]]:
     """The outermost JSON objects of a text, with where they begin and end."""
-    at = failed = 0
-    while opening := _OPENING.search(text, at):
+    position = failed = 0
+    while opening := _OPENING.search(text, position):
         try:
-            pairs, at = _JSON.raw_decode(text, opening.start())
+            pairs, position = _JSON.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
-            at, failed = opening.end(), failed + 1
+            position, failed = opening.end(), failed + 1
             if failed > _ATTEMPTS:
                 raise Unreadable("too many braces that open no JSON object") from None
         else:
-            yield opening.start(), at, pairs
+            yield opening.start(), position, pairs
 
 
 def _around(text: str, objects: Sequence[tuple[int, int, Pairs]]) -> str:
@@ -268,8 +268,8 @@ def _number(criterion: RubricCriterion, raw: str) -> float:
     if number is None:
         raise Unreadable(f"{criterion.name} is {quoted(raw)}, no number")
     high = criterion.criterion.high
-    rest = text[number.end() :].rstrip(" \t\r\n.")
-    if (rest and not _REMARK.match(rest)) or _holds_another(criterion.criterion, rest):
+    remainder = text[number.end() :].rstrip(" \t\r\n.")
+    if (remainder and not _REMARK.match(remainder)) or _holds_another(criterion.criterion, remainder):
         raise Unreadable(f"{criterion.name} is {quoted(raw)}, not one number")
     if number[2] and float(number[2]) != high:
         raise Unreadable(f"{criterion.name} is {quoted(number[0])}, but the scale ends at {high:g}")

@@ -56,9 +56,9 @@ class Canaries(LogprobRequests):
 
         They are the same for every item.
         """
-        at = _head(self.text)
+        position = _head(self.text)
         return tuple(
-            Request(messages=(), kind="loglikelihood", begun=text[:at], target=text[at:])
+            Request(messages=(), kind="loglikelihood", begun=text[:position], target=text[position:])
             for text in (self.text, *decoys(self.text, self.count, self.seed))
         )
 
@@ -201,10 +201,10 @@ def _values(record: Mapping[str, object]) -> dict[str, Value]:
             None, note="the model gave the canary or a decoy no finite probability", status="failed"
         )
         return dict.fromkeys(("rank", "exposure"), failed)
-    before = sum(logprob >= canary - TIE * abs(canary) for logprob in decoy_logprobs)
+    preceding = sum(logprob >= canary - TIE * abs(canary) for logprob in decoy_logprobs)
     n = len(decoy_logprobs)
-    exposure = math.log2(n + 1) - math.log2(before + 1)
+    exposure = math.log2(n + 1) - math.log2(preceding + 1)
     return {
-        "rank": Value(before / n, {"at_least": before, "decoys": n}),
+        "rank": Value(preceding / n, {"at_least": preceding, "decoys": n}),
         "exposure": Value(max(exposure, 0.0)),
     }

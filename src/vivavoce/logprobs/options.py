@@ -115,9 +115,11 @@ class Choices(LogprobRequests):
         likelihoods = _each(reply, n)
         return {
             "shift": shift,
-            "put": [targets[at] for at in places],
-            "logprob": [_finite(likelihoods[at]) for at in places],
-            "tokens": [likelihood.tokens if (likelihood := likelihoods[at]) else 0 for at in places],
+            "put": [targets[position] for position in places],
+            "logprob": [_finite(likelihoods[position]) for position in places],
+            "tokens": [
+                likelihood.tokens if (likelihood := likelihoods[position]) else 0 for position in places
+            ],
         }
 
 

@@ -358,7 +358,7 @@ class RelaxedPerplexity(LogprobMetric):
         bits = mean / math.log(2)
         return [
             ("cross_entropy", Value(mean, parts)),
-            ("relaxed_perplexity", _exp([each / by for each, by in zip(nats, norms, strict=True)], None)),
+            ("relaxed_perplexity", _exp([entry / by for entry, by in zip(nats, norms, strict=True)], None)),
             ("pooled", _exp([mean / norm], {"numerator": mean, "denominator": norm})),
             ("bits_per_byte", Value(bits / size, {"numerator": bits, "denominator": size})),
         ]

@@ -107,28 +107,28 @@ class _References:
     def _count(self, words: list[str]) -> list[Counter[int]]:
         """Number the n-grams of one reference, and count them by order."""
         counts: list[Counter[int]] = [Counter() for _ in range(_ORDERS)]
-        before: list[int] = []
+        preceding: list[int] = []
         for word in words:
             last = self._words.setdefault(word, len(self._words) + 1)
             ending = [last]
-            for numbers, start in zip(self._longer, before, strict=False):
+            for numbers, start in zip(self._longer, preceding, strict=False):
                 ending.append(numbers.setdefault((start, last), len(numbers) + 1))
             for count, number in zip(counts, ending, strict=False):
                 count[number] += 1
-            before = ending
+            preceding = ending
         return counts
 
     def matches(self, answer: list[str]) -> "_Matches":
         """N-grams count as often as the reference has them that has them most; the nearest length counts."""
         remaining = [limits.copy() for limits in self._limits]
         correct = [0] * _ORDERS
-        before: list[int] = []  # the n-grams of references that end at the word before, by order
+        preceding: list[int] = []  # the n-grams of references that end at the word before, by order
         for last in map(self._words.get, answer):
             if not last:  # most words of an answer are none of the references'
-                before = []
+                preceding = []
                 continue
             ending = [last]
-            for order, start in enumerate(before[: _ORDERS - 1]):
+            for order, start in enumerate(preceding[: _ORDERS - 1]):
                 number = self._longer[order].get((start, last))
                 if not number:
                     break  # no longer n-gram can match where no shorter one does
@@ -137,7 +137,7 @@ class _References:
                 if remaining[order][number]:
                     remaining[order][number] -= 1
                     correct[order] += 1
-            before = ending
+            preceding = ending
         length = len(answer)
         nearest = min(self._lengths, key=lambda r: (abs(r - length), r))
         return _Matches(correct, [max(length - n, 0) for n in range(_ORDERS)], length, nearest)

@@ -131,9 +131,9 @@ class _Places:
         """The first line that holds the piece; null if none does."""
         state = 0
         for token in piece:
-            if (after := self._next[state].get(token)) is None:
+            if (following := self._next[state].get(token)) is None:
                 return None
-            state = after
+            state = following
         return self._line[state]
 
     def _add(self, token: str, last: int, line: int) -> int:
@@ -149,21 +149,21 @@ class _Places:
             self._link[new] = self._longest(state, token, self._next[state][token])
         return new
 
-    def _longest(self, state: int, token: str, after: int) -> int:
+    def _longest(self, state: int, token: str, following: int) -> int:
         """The state after this one whose longest words are by one longer: split off where there is none."""
-        if self._length[after] == self._length[state] + 1:
-            return after
+        if self._length[following] == self._length[state] + 1:
+            return following
         twin = self._state(
-            dict(self._next[after]), self._link[after], self._length[state] + 1, self._line[after]
+            dict(self._next[following]), self._link[following], self._length[state] + 1, self._line[following]
         )
-        self._link[after] = twin
-        while state >= 0 and self._next[state].get(token) == after:
+        self._link[following] = twin
+        while state >= 0 and self._next[state].get(token) == following:
             self._next[state][token] = twin
             state = self._link[state]
         return twin
 
-    def _state(self, after: dict[str, int], link: int, length: int, line: int) -> int:
-        self._next.append(after)
+    def _state(self, following: dict[str, int], link: int, length: int, line: int) -> int:
+        self._next.append(following)
         self._link.append(link)
         self._length.append(length)
         self._line.append(line)

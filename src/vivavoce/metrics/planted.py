@@ -170,42 +170,42 @@ def _clause(doc: Doc, k: int) -> int:
 
 def _weighed(doc: Doc, m: Mention, i: int, j: int, verdict: int) -> int:
     """What a name's clause makes of it: "despite A", "start A", "A should be stopped"."""
-    before, after = doc.forms[max(i, _clause(doc, m.i)) : m.i], _ahead(doc, m, j)
-    if verdict == OUT or not _CONCEDED.isdisjoint(before) or not _DROPPED.isdisjoint(after):
+    preceding, following = doc.forms[max(i, _clause(doc, m.i)) : m.i], _ahead(doc, m, j)
+    if verdict == OUT or not _CONCEDED.isdisjoint(preceding) or not _DROPPED.isdisjoint(following):
         return OUT
     if _headed(doc, m):
         return CHOSEN
-    if not _CONSIDERED.isdisjoint(after):
+    if not _CONSIDERED.isdisjoint(following):
         return WEAK
-    if _concludes(before) or _directed(before):
+    if _concludes(preceding) or _directed(preceding):
         return CHOSEN
-    if after and after[0] in words.PREDICATE and _favoured(after):
+    if following and following[0] in words.PREDICATE and _favoured(following):
         return CHOSEN
-    if not _BACKGROUND.isdisjoint(before):
+    if not _BACKGROUND.isdisjoint(preceding):
         return ASIDE if j - i < len(doc) else NAMED
     return min(verdict, NAMED)
 
 
-def _concludes(before: Sequence[str]) -> bool:
+def _concludes(preceding: Sequence[str]) -> bool:
     """True after "the diagnosis is" and "most probably is"; not after "the differential diagnosis is"."""
-    if not _CONCLUDING.isdisjoint(before) and _DOUBTING.isdisjoint(before):
+    if not _CONCLUDING.isdisjoint(preceding) and _DOUBTING.isdisjoint(preceding):
         return True
-    return bool(before) and before[-1] in _COPULA and "most" in before
+    return bool(preceding) and preceding[-1] in _COPULA and "most" in preceding
 
 
-def _directed(before: Sequence[str]) -> bool:
+def _directed(preceding: Sequence[str]) -> bool:
     """True after an order: "start A", "I would give A"; not after "the use of A" and "give B before A"."""
-    return not any(w in _DOUBTING or w in _ORDERED for w in before) and any(
-        w in _DIRECTIVES and (k == 0 or before[k - 1] in _ORDERING) for k, w in enumerate(before)
+    return not any(w in _DOUBTING or w in _ORDERED for w in preceding) and any(
+        w in _DIRECTIVES and (k == 0 or preceding[k - 1] in _ORDERING) for k, w in enumerate(preceding)
     )
 
 
-def _favoured(after: Sequence[str]) -> bool:
+def _favoured(following: Sequence[str]) -> bool:
     """True before "is the most likely cause", "is preferred"; not before "can be a cause"."""
-    if any(w in words.NOT_RIGHT or w in words.MODAL for w in after):
+    if any(w in words.NOT_RIGHT or w in words.MODAL for w in following):
         return False
-    named = [k for k, w in enumerate(after) if w in _ANSWERS]
-    return any(w in _FAVOURED for w in after) or bool(named and "the" in after[: named[0]])
+    named = [k for k, w in enumerate(following) if w in _ANSWERS]
+    return any(w in _FAVOURED for w in following) or bool(named and "the" in following[: named[0]])
 
 
 def _ahead(doc: Doc, m: Mention, j: int) -> list[str]:

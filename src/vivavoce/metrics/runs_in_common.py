@@ -32,9 +32,9 @@ def runs_in_common(references: Sequence[Ints], answers: Sequence[Ints], of: Ints
         if not len(table):
             break
         keys = grams << 32 | answer_codes[answer_starts + n]
-        at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-        hits = np.flatnonzero(table[at] == keys)
-        answer_starts, pairs, grams = answer_starts[hits], pairs[hits], at[hits]
+        position = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+        hits = np.flatnonzero(table[position] == keys)
+        answer_starts, pairs, grams = answer_starts[hits], pairs[hits], position[hits]
         owner_of = owner_of[table >> 32]
         common[:, n] = _matched(pairs, grams, of, owner_of, limits, len(references))
     return common

@@ -146,13 +146,13 @@ def reading_order(words: Sequence[Word]) -> list[Line]:
     gutter = _gutter(words)
     if gutter is None:
         return _lines(words)
-    across, rest = _split_across(words, gutter)
+    across, remainder = _split_across(words, gutter)
     ordered: list[Line] = []
     start = float("-inf")
     for line in across:
-        ordered += [*_columns(rest, gutter, start, line.middle), line]
+        ordered += [*_columns(remainder, gutter, start, line.middle), line]
         start = line.middle
-    return [*ordered, *_columns(rest, gutter, start, float("inf"))]
+    return [*ordered, *_columns(remainder, gutter, start, float("inf"))]
 
 
 def _columns(words: Sequence[Word], gutter: float, top: float, bottom: float) -> list[Line]:
@@ -171,10 +171,10 @@ def _split_across(words: Sequence[Word], gutter: float) -> tuple[list[Line], lis
 
 def _crosses(line: Line, gutter: float) -> bool:
     """Whether a line runs over the gutter: by a word, or by a blank no wider than others."""
-    before = max((word.x1 for word in line.words if word.x0 < gutter), default=float("-inf"))
-    after = min((word.x0 for word in line.words if word.x0 >= gutter), default=float("inf"))
+    preceding = max((word.x1 for word in line.words if word.x0 < gutter), default=float("-inf"))
+    following = min((word.x0 for word in line.words if word.x0 >= gutter), default=float("inf"))
     height = line.words[0].bottom - line.words[0].top
-    return line.words[0].text != IMAGE and after - before < _BLANK * height
+    return line.words[0].text != IMAGE and following - preceding < _BLANK * height
 
 
 def _gutter(words: Sequence[Word]) -> float | None:
@@ -211,9 +211,9 @@ class _Run(NamedTuple):
     words: int
 
 
-def _strips(words: Sequence[Word], most: int) -> list[list[_Run]]:
+def _strips(words: Sequence[Word], limit: int) -> list[list[_Run]]:
     """Neighbouring runs that at most so many words cover, wide enough for a gutter."""
-    free = groupby(_runs(words), key=lambda run: run.words <= most)
+    free = groupby(_runs(words), key=lambda run: run.words <= limit)
     strips = [list(runs) for is_free, runs in free if is_free]
     return [strip for strip in strips if strip[-1].x1 - strip[0].x0 >= _GUTTER]
 
@@ -230,8 +230,11 @@ def _runs(words: Sequence[Word]) -> Iterator[_Run]:
 
 def _parts(words: Sequence[Word], gutter: float, most_across: int) -> bool:
     """Whether a strip around this place parts two columns."""
-    across, rest = _split_across(words, gutter)
-    sides = [word for word in rest if word.x0 < gutter], [word for word in rest if word.x0 >= gutter]
+    across, remainder = _split_across(words, gutter)
+    sides = (
+        [word for word in remainder if word.x0 < gutter],
+        [word for word in remainder if word.x0 >= gutter],
+    )
     if len(across) > most_across or any(len(_lines(side)) < _FEWEST_LINES for side in sides):
         return False
     stand_beside = min(map(_end, sides)) > max(map(_top, sides))

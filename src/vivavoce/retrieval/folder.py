@@ -50,8 +50,8 @@ class Folder(NamedTuple):
 def open_folder(path: Path) -> Folder:
     """The folder with a hash of every file. Raises `InputError` where it is none or cannot be read."""
     if not path.is_dir():
-        what = "is a file" if path.exists() else "does not exist"
-        raise InputError(f"the source {path} {what}: give a folder with files of the kinds {KINDS}.")
+        subject = "is a file" if path.exists() else "does not exist"
+        raise InputError(f"the source {path} {subject}: give a folder with files of the kinds {KINDS}.")
     path = path.resolve()
     files: list[File] = []
     skipped: list[Skipped] = []
@@ -188,8 +188,8 @@ def _rows(name: str, text: str) -> tuple[list[Document], list[Skipped]]:
         first = f"; {broken[0].file}: {broken[0].reason}" if broken else ""
         raise Unusable(f"no line is an object with a text{first}")
     more = len(broken) - _MOST_ROWS_NAMED
-    rest = [Skipped(name, f"{more:,} more lines could not be used")] if more > 0 else []
-    return documents, broken[:_MOST_ROWS_NAMED] + rest
+    remainder = [Skipped(name, f"{more:,} more lines could not be used")] if more > 0 else []
+    return documents, broken[:_MOST_ROWS_NAMED] + remainder
 
 
 def _row(name: str, line: str) -> Document:

@@ -144,12 +144,12 @@ class Source:
                 break
         return tuple(passages.values())
 
-    def _numbers(self, ranked: "Sequence[tuple[int, float]]", most: int) -> list[int]:
+    def _numbers(self, ranked: "Sequence[tuple[int, float]]", limit: int) -> list[int]:
         """The first passages of distinct texts."""
         texts = dict[str, int]()
         for number, _ in ranked:
             texts.setdefault(self._index.passage(number, 0.0).text, number)
-            if len(texts) == most:
+            if len(texts) == limit:
                 break
         return list(texts.values())
 
@@ -256,7 +256,7 @@ def _loaded(folder: Path) -> _Index:
     with (folder / _DOCUMENTS).open(encoding="utf-8", newline="\n") as stream:
         skipped = tuple(Skipped(*fields) for fields in json.loads(next(stream)))
         lines = (json.loads(line) for line in stream)
-        documents = tuple(Document(name, tuple(texts), *rest) for name, texts, *rest in lines)
+        documents = tuple(Document(name, tuple(texts), *remainder) for name, texts, *remainder in lines)
     places = np.load(folder / _PLACES, allow_pickle=False, mmap_mode="r")
     scores = import_module("bm25s").BM25.load(folder, mmap=True, show_progress=False)
     return _Index(documents, skipped, places, scores)

@@ -114,8 +114,8 @@ def _limit_memory() -> None:
         import resource
 
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        limit = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def _reply(kind: str, path: Path, name: str) -> dict[str, Any]:

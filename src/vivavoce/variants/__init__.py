@@ -64,13 +64,18 @@ class Stock(NamedTuple):
             variants.setdefault((item.benchmark, item.item), []).append(item)
         bases = self.bases
         return [
-            Stock([v for base in bases[at : at + size] for v in variants[base.benchmark, base.item]])
-            for at in range(0, len(bases), size)
+            Stock(
+                [v for base in bases[position : position + size] for v in variants[base.benchmark, base.item]]
+            )
+            for position in range(0, len(bases), size)
         ]
 
     def by_answers(self, size: int = SHARD) -> "list[Stock]":
         """The answers in parts of so many, in their order, each with what is known of their items."""
-        return [self._of(self.answers[at : at + size]) for at in range(0, len(self.answers), size)]
+        return [
+            self._of(self.answers[position : position + size])
+            for position in range(0, len(self.answers), size)
+        ]
 
     def _of(self, answers: Sequence[Response]) -> "Stock":
         """The stock of these answers alone."""

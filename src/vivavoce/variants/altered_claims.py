@@ -26,10 +26,10 @@ class _Site(NamedTuple):
 
 
 def _edited(text: str, site: _Site) -> Edited:
-    before = text[max(0, site.start - AROUND) : site.start]
-    after = text[site.end : site.end + AROUND]
+    preceding = text[max(0, site.start - AROUND) : site.start]
+    following = text[site.end : site.end + AROUND]
     old = text[site.start : site.end]
-    change = f'"{before}{old}{after}" became "{before}{site.new}{after}"'
+    change = f'"{preceding}{old}{following}" became "{preceding}{site.new}{following}"'
     return Edited(f"{text[: site.start]}{site.new}{text[site.end :]}", one_line(change, 250))
 
 
@@ -116,9 +116,9 @@ def _claims(text: str) -> Iterator[_Site]:
         yield from (_Site(start + a, start + b, new) for a, b, new in sites)
 
 
-def _clause_before(sentence: str, at: int) -> str:
+def _clause_before(sentence: str, position: int) -> str:
     """What stands between the last comma, colon or bracket and a place."""
-    return re.split(r"[,;:(\n]", sentence[max(0, at - 300) : at])[-1]
+    return re.split(r"[,;:(\n]", sentence[max(0, position - 300) : position])[-1]
 
 
 def _denials(sentence: str) -> Iterator[_Site]:
@@ -215,57 +215,59 @@ def numbers(text: str, draw: Draw) -> Edited | str:
 
 def _other_number(text: str, match: re.Match[str], draw: Draw) -> _Site | None:
     start, end = match.span("number")
-    before, after = text[max(0, start - 40) : start], text[end : end + 40]
+    preceding, following = text[max(0, start - 40) : start], text[end : end + 40]
     if (
-        _is_name(match["number"], before, after)
-        or _JOINED_BEFORE.search(before)
-        or _JOINED_AFTER.match(after)
+        _is_name(match["number"], preceding, following)
+        or _JOINED_BEFORE.search(preceding)
+        or _JOINED_AFTER.match(following)
     ):
         return None
     old = Decimal(match["number"].replace(",", ""))
-    for value in _others(old, before, after, draw.number("factor") % 3):
+    for value in _others(old, preceding, following, draw.number("factor") % 3):
         step = Decimal(1).scaleb(min(0, int(old.as_tuple().exponent)))
         value = value.quantize(step)
         # "1 month" and "2 months": a number that is or becomes one would need another word behind it
-        plural = re.match(r"\s[^\W\d_]{4}", after) and 1 in (old, value)
+        plural = re.match(r"\s[^\W\d_]{4}", following) and 1 in (old, value)
         if value > 0 and value != old and not plural:
             return _Site(start, end, f"{value:,f}" if "," in match["number"] else f"{value:f}")
     return None
 
 
-def _is_name(number: str, before: str, after: str) -> bool:
+def _is_name(number: str, preceding: str, following: str) -> bool:
     """True for what is written in figures and measures nothing: an index, a date, a citation."""
-    unit = bool(_UNIT.match(after) or (after[:1].isspace() and _UNIT.match(after, 1)))
-    return (not unit and not _is_value(number, before, after)) or _is_index(number, before, after)
-
-
-def _is_value(number: str, before: str, after: str) -> bool:
-    """True for a number without a unit that is a value all the same."""
-    if re.fullmatch(r"(?:19|20)\d\d", number) or re.match(r"[^\W\d_]|[-_]", after):
-        return False
-    return "." in number or len(number) > 2 or bool(_LED_IN.search(before))
-
-
-def _is_index(number: str, before: str, after: str) -> bool:
-    """True for a number of a list, a date or a citation, or one that is a name."""
-    leading_zero = len(number) > 1 and number.startswith("0") and "." not in number
-    in_brackets = before.endswith("(") and after.startswith(")")
-    return (
-        leading_zero
-        or in_brackets
-        or any(old.search(before) and new.match(after) for old, new in _INDEX_AROUND)
+    unit = bool(_UNIT.match(following) or (following[:1].isspace() and _UNIT.match(following, 1)))
+    return (not unit and not _is_value(number, preceding, following)) or _is_index(
+        number, preceding, following
     )
 
 
-def _others(old: Decimal, before: str, after: str, first: int) -> list[Decimal]:
+def _is_value(number: str, preceding: str, following: str) -> bool:
+    """True for a number without a unit that is a value all the same."""
+    if re.fullmatch(r"(?:19|20)\d\d", number) or re.match(r"[^\W\d_]|[-_]", following):
+        return False
+    return "." in number or len(number) > 2 or bool(_LED_IN.search(preceding))
+
+
+def _is_index(number: str, preceding: str, following: str) -> bool:
+    """True for a number of a list, a date or a citation, or one that is a name."""
+    leading_zero = len(number) > 1 and number.startswith("0") and "." not in number
+    in_brackets = preceding.endswith("(") and following.startswith(")")
+    return (
+        leading_zero
+        or in_brackets
+        or any(old.search(preceding) and new.match(following) for old, new in _INDEX_AROUND)
+    )
+
+
+def _others(old: Decimal, preceding: str, following: str, first: int) -> list[Decimal]:
     """Other values, of which the first that fits is taken: years within 100, a share within all of it."""
-    if degrees := _DEGREES.match(after):
+    if degrees := _DEGREES.match(following):
         return [old + _SIGNS[first] * _DEGREE_STEPS[degrees["scale"].upper()]]
-    if _PH.search(before):
+    if _PH.search(preceding):
         return [old + _SIGNS[first] * Decimal("0.4")]
     if old == 0:
         return [Decimal(2)]
     values = [old * factor for factor in (*_FACTORS[first:], *_FACTORS[:first])]
-    if old <= 100 and (_PERCENT.match(after) or _YEARS.match(after)):
+    if old <= 100 and (_PERCENT.match(following) or _YEARS.match(following)):
         return [value for value in values if value <= 100]
     return values

@@ -171,40 +171,42 @@ class Bias(Variation):
 
     def _neutral(self, item: Item, twin: Item) -> Outcome:
         """The neutral twin that a biased twin of the exam lacks."""
-        what = f"neutral:{twin.variant.removeprefix('bias:')}"
+        subject = f"neutral:{twin.variant.removeprefix('bias:')}"
         insertion = put_in(item.question, twin.question)
         if insertion is None:
-            return Outcome(what, item.name, reason="the exam's own twin differs by more than a sentence")
-        at, biased = insertion
+            return Outcome(subject, item.name, reason="the exam's own twin differs by more than a sentence")
+        position, biased = insertion
         sentence = neutral_like(item, biased, self.seed)
         if sentence is None:
-            return Outcome(what, item.name, reason="no neutral sentence is as long as the exam's biased one")
-        settings: dict[str, Setting] = {"type": what.removeprefix("neutral:"), "seed": self.seed}
+            return Outcome(
+                subject, item.name, reason="no neutral sentence is as long as the exam's biased one"
+            )
+        settings: dict[str, Setting] = {"type": subject.removeprefix("neutral:"), "seed": self.seed}
         about = {"sentence": sentence, "twin_of": twin.variant}
-        return self._outcome(what, item, at, settings, {what: about})
+        return self._outcome(subject, item, position, settings, {subject: about})
 
     def _twins(self, item: Item, kind: str, wrong: WrongAnswer) -> Outcome:
-        what = f"bias:{kind}"
+        subject = f"bias:{kind}"
         if wrong.text is None:
-            return Outcome(what, item.name, reason=wrong.reason, requests=wrong.requests)
-        at = place(item)
-        if isinstance(at, str):
-            return Outcome(what, item.name, reason=at)
+            return Outcome(subject, item.name, reason=wrong.reason, requests=wrong.requests)
+        position = place(item)
+        if isinstance(position, str):
+            return Outcome(subject, item.name, reason=position)
         sentences = pair(item, kind, wrong.text, self.seed)
         if isinstance(sentences, str):
-            return Outcome(what, item.name, reason=sentences)
+            return Outcome(subject, item.name, reason=sentences)
         settings: dict[str, Setting] = {"type": kind, "seed": self.seed}
         if wrong.from_model:
             settings["planted"] = self.planted
         biased = {"planted": wrong.text, "sentence": sentences.biased, "neutral_sentence": sentences.neutral}
-        neutral = {"sentence": sentences.neutral, "twin_of": what}
-        return self._outcome(what, item, at, settings, {what: biased, f"neutral:{kind}": neutral})
+        neutral = {"sentence": sentences.neutral, "twin_of": subject}
+        return self._outcome(subject, item, position, settings, {subject: biased, f"neutral:{kind}": neutral})
 
     def _outcome(
         self,
-        what: str,
+        subject: str,
         item: Item,
-        at: int,
+        position: int,
         settings: Mapping[str, Setting],
         twins: Mapping[str, Mapping[str, str]],
     ) -> Outcome:
@@ -215,7 +217,7 @@ class Bias(Variation):
                 item,
                 variant=variant,
                 alias=None,
-                question=at_place(item.question, at, about["sentence"]),
+                question=at_place(item.question, position, about["sentence"]),
                 origin=str(Spec("bias", settings)),
                 meta={**meta, **about},
             )
@@ -223,7 +225,7 @@ class Bias(Variation):
         )
         bare = [twin.question.replace(f"{twin.meta['sentence']} ", "", 1) for twin in items]
         fault = next(filter(None, (changed(item.question, text, ordered=True) for text in bare)), None)
-        return Outcome(what, item.name, items, fault)
+        return Outcome(subject, item.name, items, fault)
 
 
 def _suggested(items: Iterable[Item]) -> dict[ItemKey, str]:

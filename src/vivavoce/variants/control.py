@@ -68,9 +68,9 @@ class Control(Variation):
             raise ValueError("kind names no control")
         for name in self._names:
             if name not in (*KINDS, ALL, LABEL):
-                near = suggest(name, [*KINDS, ALL, LABEL])
+                hint = suggest(name, [*KINDS, ALL, LABEL])
                 raise ValueError(
-                    f"kind={name} is no control.{near} There are {ALL}, {LABEL}, {', '.join(KINDS)}"
+                    f"kind={name} is no control.{hint} There are {ALL}, {LABEL}, {', '.join(KINDS)}"
                 )
         if not 1 <= self.draws <= 100:
             raise ValueError("draws is a number from 1 to 100")
@@ -116,9 +116,9 @@ class Control(Variation):
             return examined
         if self.candidate not in examined:
             reason = "is a floor" if self.candidate in roles else "is not in this run"
-            near = suggest(self.candidate, sorted(examined))
+            hint = suggest(self.candidate, sorted(examined))
             raise InputError(
-                f"control: {self.candidate!r} {reason}: controls are made of candidates and ceilings.{near}"
+                f"control: {self.candidate!r} {reason}: controls are made of candidates and ceilings.{hint}"
             )
         return {self.candidate}
 
@@ -201,20 +201,20 @@ class Control(Variation):
     def _outcome(
         self, edit: str, answer: _Answer, edited: Edited | str, settings: dict[str, Setting], stock: Stock
     ) -> Outcome:
-        what = ":".join(edit.split(":")[:2])
+        subject = ":".join(edit.split(":")[:2])
         if isinstance(edited, str):
-            return Outcome(what, answer.item.name, reason=edited)
-        if what.removeprefix("control:") not in SILENT:
+            return Outcome(subject, answer.item.name, reason=edited)
+        if subject.removeprefix("control:") not in SILENT:
             if same_text(edited.text) == same_text(answer.text):
-                return Outcome(what, answer.item.name, reason="it would be the same text")
+                return Outcome(subject, answer.item.name, reason="it would be the same text")
             if (reading := formats.read_response(answer.item, edited.text)).status != "ok":
-                return Outcome(what, answer.item.name, reason=f"as a control it would be {reading.status}")
+                return Outcome(subject, answer.item.name, reason=f"as a control it would be {reading.status}")
         meta = {"origin": str(Spec("control", settings)), "change": edited.change}
         key = key_of(answer.response)._replace(edit=edit)
         row = Response(**key._asdict(), text=edited.text, meta=meta)
         if stock.holds(row):
-            return Outcome(what, answer.item.name, stored=True)
-        return Outcome(what, answer.item.name, (row,))
+            return Outcome(subject, answer.item.name, stored=True)
+        return Outcome(subject, answer.item.name, (row,))
 
 
 def _unfit(item: Item, response: Response) -> str | None:

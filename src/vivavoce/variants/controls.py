@@ -119,8 +119,8 @@ def label(kind: str, options: Sequence[str], right: str, draw: Draw) -> Edited:
     option = right if side == "right" else draw.choice("wrong option", sorted(set(options) - {right}))
     named = str(options.index(option) + 1) if form == "number" else option
     end = "" if named.endswith((".", "?", "!")) else "."
-    what = "number" if form == "number" else "text"
-    return Edited(f"The correct answer is {named}{end}", f"replaced by the {what} of a {side} option")
+    subject = "number" if form == "number" else "text"
+    return Edited(f"The correct answer is {named}{end}", f"replaced by the {subject} of a {side} option")
 
 
 def passages(question: str, search: "Search") -> Edited | str:

@@ -151,33 +151,41 @@ _CLAUSE = _set(
 _NEXT = re.compile(r"\s+[\"'“‘(\[]?([^\W_][\w'’-]*)")
 
 
-def _following(text: str, at: int) -> tuple[str | None, int]:
+def _following(text: str, position: int) -> tuple[str | None, int]:
     """The next word in lower case, and where it ends; null at punctuation or the end."""
-    match = _NEXT.match(text, at)
-    return (match[1].lower(), match.end()) if match else (None, at)
+    match = _NEXT.match(text, position)
+    return (match[1].lower(), match.end()) if match else (None, position)
 
 
 def _of_her(text: str, word: re.Match[str]) -> str:
     """`him` or `his`. Raises `Unsure` where both are possible."""
-    after, end = _following(text, word.end())
-    if after is None or after in _FUNCTION:
+    following, end = _following(text, word.end())
+    if following is None or following in _FUNCTION:
         return "him"
     match = re.search(r"([^\W\d_]+)\s+\Z", text[max(0, word.start() - 40) : word.start()])
-    before = match[1].lower() if match else ""
-    if before in _TWO_OBJECTS or before in _CLAUSE:
-        raise Unsure(f"'{before} her {after}' may be him or his")
-    adverb = after.endswith("ly")
-    if after not in _EITHER and not adverb:
+    preceding = match[1].lower() if match else ""
+    if preceding in _TWO_OBJECTS or preceding in _CLAUSE:
+        raise Unsure(f"'{preceding} her {following}' may be him or his")
+    adverb = following.endswith("ly")
+    if following not in _EITHER and not adverb:
         return "his"
-    if after in ("back", "left", "right") and before in ("in", "on", "of", "to", "down", "across", "from"):
+    if following in ("back", "left", "right") and preceding in (
+        "in",
+        "on",
+        "of",
+        "to",
+        "down",
+        "across",
+        "from",
+    ):
         return "his"
     further, _ = _following(text, end)
     plain = further is not None and further not in _FUNCTION
-    if plain and (adverb or after in ("first", "last", "next", "left", "right", "daily", "weekly")):
+    if plain and (adverb or following in ("first", "last", "next", "left", "right", "daily", "weekly")):
         return "his"
     if adverb and not plain:
         return "him"
-    raise Unsure(f"'her {after}' may be him or his")
+    raise Unsure(f"'her {following}' may be him or his")
 
 
 _AFTER_HERS = _set("and or but is was are were has had who that which in at on with from as")
@@ -185,8 +193,8 @@ _AFTER_HERS = _set("and or but is was are were has had who that which in at on w
 
 def _of_his(text: str, word: re.Match[str]) -> str:
     """`hers` where nothing follows that could be hers, else `her`."""
-    after, _ = _following(text, word.end())
-    return "hers" if after is None or after in _AFTER_HERS else "her"
+    following, _ = _following(text, word.end())
+    return "hers" if following is None or following in _AFTER_HERS else "her"
 
 
 KINDS = ("age", "sex", "ethnicity", "name", "insurance")
@@ -370,9 +378,9 @@ def _ages(item: Item, seed: int) -> dict[str, _Change]:
 
 
 def _ethnicities(item: Item, seed: int) -> dict[str, _Change]:
-    at = _opening(item).start("noun")
+    position = _opening(item).start("noun")
     return {
-        value: _Change(at_place(item.question, at, word), item.context, word)
+        value: _Change(at_place(item.question, position, word), item.context, word)
         for value, (word,) in _file()["ethnicity"].items()
     }
 
@@ -411,15 +419,15 @@ def _names(item: Item, seed: int) -> dict[str, _Change]:
 
 def _fault(base: Item, twin: Item, kind: str, piece: str) -> str | None:
     """What changed besides the detail: a number, a unit or a negation; null if nothing did."""
-    before = f"{base.context or ''}\n{base.question}"
-    after = f"{twin.context or ''}\n{twin.question}"
+    preceding = f"{base.context or ''}\n{base.question}"
+    following = f"{twin.context or ''}\n{twin.question}"
     if piece:
-        after = after.replace(f"{piece} ", "", 1)
+        following = following.replace(f"{piece} ", "", 1)
     if kind == "age":
-        old, new = invariants(before), invariants(after)
+        old, new = invariants(preceding), invariants(following)
         differences = [k for k, (a, b) in enumerate(zip(old.numbers, new.numbers, strict=False)) if a != b]
         same = (
             len(old.numbers) == len(new.numbers) and len(differences) == 1 and old.negations == new.negations
         )
         return None if same else "more than the age changed"
-    return changed(before, after, ordered=True)
+    return changed(preceding, following, ordered=True)

@@ -79,8 +79,8 @@ def _without(text: str, gone: Collection[int]) -> Neutral:
     """The text without the characters at these places."""
     parts = groupby(range(len(text)), gone.__contains__)
     texts = [(is_gone, "".join(text[k] for k in places)) for is_gone, places in parts]
-    rest = _BEFORE_STOP.sub("", "".join(part for is_gone, part in texts if not is_gone))
-    return Neutral(_BLANKS.sub(" ", rest).strip(), tuple(part for is_gone, part in texts if is_gone))
+    remainder = _BEFORE_STOP.sub("", "".join(part for is_gone, part in texts if not is_gone))
+    return Neutral(_BLANKS.sub(" ", remainder).strip(), tuple(part for is_gone, part in texts if is_gone))
 
 
 def _places(text: str, passages: Sequence[str]) -> set[int]:
@@ -119,18 +119,21 @@ def _before_brackets(text: str, start: int) -> int:
 def _said_beside(text: str, end: int, option: str) -> int | None:
     """Where "option B (Phenobarbital)" or "option B: Phenobarbital" ends; null where the text is not said."""
     gap = re.compile(r"\s?[-–:,]?\s?(\(?)").match(text, end)
-    at = gap.end() if gap else end
-    if text[at : at + len(option)].casefold() != option.casefold() or text[at + len(option) :][:1].isalnum():
+    position = gap.end() if gap else end
+    if (
+        text[position : position + len(option)].casefold() != option.casefold()
+        or text[position + len(option) :][:1].isalnum()
+    ):
         return None
-    closes = gap is not None and bool(gap[1]) and text[at + len(option) :][:1] == ")"
-    return at + len(option) + closes
+    closes = gap is not None and bool(gap[1]) and text[position + len(option) :][:1] == ")"
+    return position + len(option) + closes
 
 
 def _in_brackets_after(text: str, mention: AnswerMention, option: str) -> bool:
     """True for "Phenobarbital (option B)": the text stands there already."""
     bracketed = text[mention.start - 1 : mention.start] == "(" and text[mention.end : mention.end + 1] == ")"
-    before = text[max(0, mention.start - 2 - len(option) - 2) : mention.start - 1]
-    return bracketed and before.rstrip().casefold().endswith(option.casefold())
+    preceding = text[max(0, mention.start - 2 - len(option) - 2) : mention.start - 1]
+    return bracketed and preceding.rstrip().casefold().endswith(option.casefold())
 
 
 def _joined(texts: Sequence[str], quote: str) -> str:
@@ -203,8 +206,8 @@ class Neutralise(Variation):
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """An outcome for each answer. Raises `InputError` for a candidate that the run does not hold."""
         if self.candidate is not None and self.candidate not in stock.roles:
-            near = suggest(self.candidate, list(stock.roles))
-            raise InputError(f"neutralise: no candidate {self.candidate!r} in this run.{near}")
+            hint = suggest(self.candidate, list(stock.roles))
+            raise InputError(f"neutralise: no candidate {self.candidate!r} in this run.{hint}")
         items = {(i.benchmark, i.item, i.variant): i for i in stock.items}
         for answer in stock.answers:
             item = items.get((answer.benchmark, answer.item, answer.variant))

@@ -58,37 +58,37 @@ class Rephrase(Variation):
 
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """An outcome for each text and rewording. Raises `InputError` where another spec made some here."""
-        what = "rephrase" if self.of == "answers" else "ceiling"
+        subject = "rephrase" if self.of == "answers" else "ceiling"
         chosen = []
         for source in self._answers(stock) if self.of == "answers" else self._references(stock):
             if reason := _unfit(source):
-                yield Outcome(what, source.item.name, reason=reason)
+                yield Outcome(subject, source.item.name, reason=reason)
             else:
                 chosen.append(source)
         for n in range(1, self.k + 1):
             new = []
             for source in chosen:
                 if stock.holds(self._numbered(source.row, n)):
-                    yield Outcome(what, source.item.name, stored=True)
+                    yield Outcome(subject, source.item.name, stored=True)
                 else:
                     new.append(source)
             if client is None:
                 reason = "a model is asked first"
-                yield from (Outcome(what, source.item.name, reason=reason, requests=1) for source in new)
+                yield from (Outcome(subject, source.item.name, reason=reason, requests=1) for source in new)
                 continue
             requests = [for_rephrasing(source.text) for source in new]
             results = client.ask(self.model, requests, read_text("text"), purpose="vary rephrase", repeat=n)
             for source, result in zip(new, results, strict=True):
-                yield self._outcome(what, source, result, n)
+                yield self._outcome(subject, source, result, n)
 
     def _numbered(self, row: Response, n: int) -> Response:
         if self.of == "references":
             return replace(row, repeat=n)
         return replace(row, edit=f"rephrase@{self.label}:{n}" if self.label else f"rephrase:{n}")
 
-    def _outcome(self, what: str, source: _Source, result: "CallResult[str]", n: int) -> Outcome:
+    def _outcome(self, subject: str, source: _Source, result: "CallResult[str]", n: int) -> Outcome:
         if result.value is None:
-            return Outcome(what, source.item.name, reason=f"no rewording came: {result.reason}")
+            return Outcome(subject, source.item.name, reason=f"no rewording came: {result.reason}")
         text = result.value
         if self.of == "references":  # as a candidate would say it: a chain with its steps
             text = formats.key(replace(source.item, references=(text,)))
@@ -96,7 +96,7 @@ class Rephrase(Variation):
         if result.value.split() == source.text.split():
             fault = "it is word for word the same"
         row = replace(self._numbered(source.row, n), text=text)
-        return Outcome(what, source.item.name, (row,), fault)
+        return Outcome(subject, source.item.name, (row,), fault)
 
     @property
     def _origin(self) -> str:
@@ -105,8 +105,8 @@ class Rephrase(Variation):
 
     def _answers(self, stock: Stock) -> Iterator[_Source]:
         if self.candidate is not None and self.candidate not in stock.roles:
-            near = suggest(self.candidate, list(stock.roles))
-            raise InputError(f"rephrase: no candidate {self.candidate!r} in this run.{near}")
+            hint = suggest(self.candidate, list(stock.roles))
+            raise InputError(f"rephrase: no candidate {self.candidate!r} in this run.{hint}")
         items = {(i.benchmark, i.item, i.variant): i for i in stock.items}
         candidates = {candidate for candidate, role in stock.roles.items() if role == "candidate"}
         if self.candidate is not None:

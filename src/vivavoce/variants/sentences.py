@@ -140,7 +140,7 @@ def at_place(text: str, at: int, sentence: str) -> str:
 def put_in(base: str, twin: str) -> tuple[int, str] | None:
     """Where one sentence was put into `base` to make `twin`, and which; null where more than that differs."""
     longer = len(twin) - len(base)
-    for at in sentence_starts(twin) if longer > 0 else ():
-        if base[:at] == twin[:at] and base[at:] == twin[at + longer :]:
-            return at, twin[at : at + longer].strip()
+    for position in sentence_starts(twin) if longer > 0 else ():
+        if base[:position] == twin[:position] and base[position:] == twin[position + longer :]:
+            return position, twin[position : position + longer].strip()
     return None

@@ -186,8 +186,8 @@ def negation_conflicts(
     few = len(asserted) <= _FEW
     done: set[int] = set()
     open_ = [
-        (c, after)
-        for c, after in zip(actual, [*actual[1:], None], strict=True)
+        (c, following)
+        for c, following in zip(actual, [*actual[1:], None], strict=True)
         if c.sign and c.words and not _RELATIVE.match(answer.text, c.start)
     ]
     for clause in expected:
@@ -197,8 +197,8 @@ def negation_conflicts(
         score, best = max(
             (
                 (_close(clause, c, few), c)
-                for c, after in open_
-                if c.sign != clause.sign and not (after and _denied(clause, after, answer))
+                for c, following in open_
+                if c.sign != clause.sign and not (following and _denied(clause, following, answer))
             ),
             key=lambda f: f[0],
             default=(0.0, None),
@@ -213,16 +213,16 @@ def negation_conflicts(
     yield from _prefixed(reference, answer)
 
 
-def _denied(expected: Clause, after: Clause, answer: Line) -> bool:
+def _denied(expected: Clause, following: Clause, answer: Line) -> bool:
     """Whether what follows takes back the clause before: "can be managed | without antibiotics"."""
-    return answer.text.startswith("without", after.start) and bool(after.words & expected.words)
+    return answer.text.startswith("without", following.start) and bool(following.words & expected.words)
 
 
 def _close(a: Clause, b: Clause, few: bool) -> float:
     """Cosine of the words of two clauses; one shared word is too few, but between short clauses."""
     shared = len(a.words & b.words)
-    most = max(len(a.words), len(b.words))
-    if not shared or (shared == 1 and (most > 2 or not few) and not (most == 1 and a.verb and b.verb)):
+    largest = max(len(a.words), len(b.words))
+    if not shared or (shared == 1 and (largest > 2 or not few) and not (largest == 1 and a.verb and b.verb)):
         return 0.0
     return shared / math.sqrt(len(a.words) * len(b.words))
 
@@ -231,19 +231,19 @@ def _with(reference: Line, answer: Line, done: set[int]) -> Iterator[Conflict]:
     """A pair such as "with food" and "without food"."""
     expected, actual = _accompaniments(reference), _accompaniments(answer)
     reference_words = set(reference.words(0, len(reference.text))) if expected and actual else set()
-    for (what, how), m in actual.items():
+    for (subject, how), m in actual.items():
         opposite = "with" if how == "without" else "without"
         if (
             m.start() in done
-            or (what, opposite) in actual
-            or (what, how) in expected
-            or (what, opposite) not in expected
+            or (subject, opposite) in actual
+            or (subject, how) in expected
+            or (subject, opposite) not in expected
         ):
             continue
         near = answer.words(max(0, m.start() - 60), m.start())
         if alike(near, reference_words) >= 0.5:
             yield Conflict(
-                "negation", answer.written(m.start(), m.end()), f"{opposite} {what}", m.start(), m.end()
+                "negation", answer.written(m.start(), m.end()), f"{opposite} {subject}", m.start(), m.end()
             )
 
 
@@ -272,15 +272,15 @@ def _prefixed(reference: Line, answer: Line) -> Iterator[Conflict]:
 
 def _bare_form_in(words: Collection[str], word: str) -> str:
     """The word without a prefix that may deny it, if that is one of the words; else empty."""
-    return next((rest for rest in _bare(word) if rest in words), "")
+    return next((remainder for remainder in _bare(word) if remainder in words), "")
 
 
 def _by_bare_form(words: Iterable[str]) -> dict[str, str]:
     """The words with a prefix that may deny them, by the rest of the word; of several the first counts."""
     prefixed: dict[str, str] = {}
     for word in words:
-        for rest in _bare(word):
-            prefixed.setdefault(rest, word)
+        for remainder in _bare(word):
+            prefixed.setdefault(remainder, word)
     return prefixed
 
 

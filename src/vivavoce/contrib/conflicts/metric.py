@@ -55,19 +55,19 @@ def _screened(row: Row, context: ScoringContext) -> Value:
     by_reference = []
     for text in row.item.references:
         reference = context.once(parse, text)
-        each = conflicts(reference, answer)
-        by_reference.append((_note(each, reference.compared is not reference), each))
+        entry = conflicts(reference, answer)
+        by_reference.append((_note(entry, reference.compared is not reference), entry))
     # notes decide between references with as many, so that their order does not
     note, fewest = min(by_reference, key=lambda f: (len(f[1]), f[0]))
-    counts = Counter(each.kind for each in fewest)
+    counts = Counter(entry.kind for entry in fewest)
     parts = {kind: float(counts[kind]) for kind in KINDS}
     return Value(float(bool(fewest)), parts, note or None)
 
 
 def _note(conflicts: Sequence[Conflict], cut: bool) -> str:
     sentences = [
-        f'{each.kind}: "{one_line(each.answer, _SHOWN)}" against "{one_line(each.reference, _SHOWN)}"'
-        for each in conflicts[:_NAMED]
+        f'{entry.kind}: "{one_line(entry.answer, _SHOWN)}" against "{one_line(entry.reference, _SHOWN)}"'
+        for entry in conflicts[:_NAMED]
     ]
     if len(conflicts) > _NAMED:
         sentences.append(f"and {len(conflicts) - _NAMED} more")

@@ -156,28 +156,28 @@ def _prefixed_turns(line: Line, clauses: Clauses) -> Iterator[Turn]:
         yield _turn(line, clauses, kind, 1 if m["up"] else -1, m, _root(root))
 
 
-def _root(rest: str) -> str:
+def _root(remainder: str) -> str:
     for root in sorted(_ROOTS, key=len, reverse=True):
-        if rest.startswith(root):
+        if remainder.startswith(root):
             return stem(_ROOTS[root])
-    return stem(rest)
+    return stem(remainder)
 
 
 def _turn(line: Line, clauses: Clauses, axis: str, sign: int, m: re.Match[str], target: str | None) -> Turn:
     clause = clauses.at(m.start())
-    before = line.text[max(clause.start, m.start() - _REACH) : m.start()]
-    denied = clause.rejected or _DENIED.search(before) is not None
+    preceding = line.text[max(clause.start, m.start() - _REACH) : m.start()]
+    denied = clause.rejected or _DENIED.search(preceding) is not None
     near = max(clause.start, m.start() - _REACH), min(clause.end, m.end() + _REACH)
     if axis != "often" and _SELDOM.search(line.text, *near):
         denied = True  # what is rare is neither said nor denied
     if target is not None:
         return Turn(axis, sign, denied, frozenset({target}), m.start(), m.end())
-    behind = line.text[m.end() : min(clause.end, m.end() + _REACH)]
-    first = m.start() - len(before)
-    if edges := list(_EDGE.finditer(before)):
+    following = line.text[m.end() : min(clause.end, m.end() + _REACH)]
+    first = m.start() - len(preceding)
+    if edges := list(_EDGE.finditer(preceding)):
         first += edges[-1].end()
-    edge = _EDGE.search(behind)
-    last = m.end() + (edge.start() if edge else len(behind))
+    edge = _EDGE.search(following)
+    last = m.end() + (edge.start() if edge else len(following))
     words = line.words(first, m.start())[-4:]
     if axis != "than":  # "more likely than B" is said of what stands before
         words += line.words(m.end(), last)[:4]

@@ -114,12 +114,12 @@ def _figures(text: str) -> tuple[list[str], list[int]]:
     words = text.split(" ") if text else []
     figures: list[str] = []
     places: list[int] = []
-    at = k = 0
+    position = k = 0
     while k < len(words):
         size = 3 if _fraction(words, k) else 1
         figures.append(str(int(words[k]) / int(words[k + 2])) if size == 3 else words[k])
-        places.append(at)
-        at += sum(map(len, words[k : k + size])) + size
+        places.append(position)
+        position += sum(map(len, words[k : k + size])) + size
         k += size
     return figures, places
 
@@ -134,12 +134,12 @@ def _fraction(words: Sequence[str], k: int) -> bool:
 
 def _label(words: Sequence[str], k: int) -> bool:
     """Whether the number at word k names a step, a year or a place in a list of sources."""
-    before = words[k - 1] if k else ""
-    if before.rstrip("s") in _LABELS:
+    preceding = words[k - 1] if k else ""
+    if preceding.rstrip("s") in _LABELS:
         return True
-    behind = words[k + 1] if k + 1 < len(words) else "."
+    following = words[k + 1] if k + 1 < len(words) else "."
     return bool(re.fullmatch(r"(?:19|20)\d\d", words[k])) and not (
-        is_unit(behind) or behind in {"/", "per", "-", "to"}
+        is_unit(following) or following in {"/", "per", "-", "to"}
     )
 
 
@@ -150,29 +150,29 @@ def _quantity(
     low, high, unit, stop = _size(words, k)
     place = places[k]
     end = places[stop] - 1 if stop < len(words) else len(line.text)
-    before = line.text[max(0, place - 60) : place]
-    before = before[before.rfind(" . ") + 3 :] if " . " in before else before
-    behind = line.text[end : end + 30]
+    preceding = line.text[max(0, place - 60) : place]
+    preceding = preceding[preceding.rfind(" . ") + 3 :] if " . " in preceding else preceding
+    following = line.text[end : end + 30]
     clause = clauses.at(place)
     begin, bound = place, 0
-    if (m := _BEFORE.search(before)) is not None:
+    if (m := _BEFORE.search(preceding)) is not None:
         bound = 1 if m["more"] else -1
-        begin = place - len(before) + m.start()
-    elif (m := _BEHIND.match(behind)) is not None:
+        begin = place - len(preceding) + m.start()
+    elif (m := _BEHIND.match(following)) is not None:
         bound = 1 if m["more"] else -1
         end += m.end()
     if line.text.startswith(("unless ", "except "), clause.start):
         bound = -bound  # "unless above 5" is up to 5
     role = ""
     if unit and unit.dimension == "time":
-        m = _ROLE.search(before) or _LATER.match(behind)
+        m = _ROLE.search(preceding) or _LATER.match(following)
         role = (m.lastgroup or "") if m else ""
-        if before.endswith("over ") and unit.factor < YEAR:
+        if preceding.endswith("over ") and unit.factor < YEAR:
             bound = 0  # "over 20 minutes" is how long
     noun: tuple[str, ...] = ()
     if unit is None:
         noun = tuple(stem(w) for w in words[stop : stop + 3] if w not in COMMON and w[0].isalpha())[:2]
-    about = _ABOUT.search(before) is not None
+    about = _ABOUT.search(preceding) is not None
     around = _around(words, k, stop)
     return Quantity(low, high, unit, bound, about, clause.rejected, role, noun, around, begin, end), stop
 
@@ -182,12 +182,12 @@ def _size(words: Sequence[str], k: int) -> tuple[float, float, Unit | None, int]
     low = high = float(words[k])
     unit, stop = unit_at(words, k + 1)
     if _is_range(words, k, stop):
-        second, after = unit_at(words, stop + 2)
+        second, following = unit_at(words, stop + 2)
         if _NUMBER.match(words[stop + 1]) and (second is not None or unit is None):
             low = _in_unit(low, unit, second)
             last = float(words[stop + 1])
             low, high = sorted((low, abs(last) if words[stop] == "-" else last))
-            unit, stop = second, after
+            unit, stop = second, following
     if unit is None and k and words[k - 1] in _COUNTED:
         unit, _ = unit_at(words, k - 1)  # "day 5", "weeks 2 to 4"
     return low, high, unit, stop
@@ -206,7 +206,7 @@ def _in_unit(low: float, unit: Unit | None, second: Unit | None) -> float:
     return low
 
 
-def _around(words: Sequence[str], start: int, stop: int, reach: int = 14, most: int = 6) -> tuple[str, ...]:
+def _around(words: Sequence[str], start: int, stop: int, reach: int = 14, limit: int = 6) -> tuple[str, ...]:
     """Stems of the nearest words of the same sentence, from near to far, on both sides."""
     stems: list[tuple[int, str]] = []
     for step, begin in ((-1, start - 1), (1, stop)):
@@ -216,7 +216,7 @@ def _around(words: Sequence[str], start: int, stop: int, reach: int = 14, most: 
             if word[0].isalpha() and word not in COMMON and not is_unit(word):
                 stems.append((n, stem(word)))
             k, n = k + step, n + 1
-    return tuple(dict.fromkeys(word for _, word in sorted(stems)[:most]))
+    return tuple(dict.fromkeys(word for _, word in sorted(stems)[:limit]))
 
 
 def _shared(line: Line, quantities: list[Quantity]) -> list[Quantity]:
@@ -229,28 +229,28 @@ def _shared(line: Line, quantities: list[Quantity]) -> list[Quantity]:
 def _share_last_unit(line: Line, quantities: list[Quantity]) -> None:
     """Give the unit of the last number of a list to those before: "0, 1 and 6 months"."""
     for k in range(len(quantities) - 2, -1, -1):
-        before, after = quantities[k], quantities[k + 1]
-        between = line.text[before.end : after.start].split()
+        preceding, following = quantities[k], quantities[k + 1]
+        between = line.text[preceding.end : following.start].split()
         if (
-            before.unit is None
-            and after.unit is not None
+            preceding.unit is None
+            and following.unit is not None
             and len(between) <= 2
             and between
             and set(between) <= _JOIN
         ):
-            quantities[k] = before._replace(unit=after.unit, noun=(), role=after.role)
+            quantities[k] = preceding._replace(unit=following.unit, noun=(), role=following.role)
 
 
 def _share_time_unit(line: Line, quantities: list[Quantity]) -> None:
     """Give a unit of time to the numbers of a list behind it: "day 0, 3 and 7"."""
     for k in range(1, len(quantities)):
-        before, after = quantities[k - 1], quantities[k]
-        between = line.text[before.end : after.start].split()
+        preceding, following = quantities[k - 1], quantities[k]
+        between = line.text[preceding.end : following.start].split()
         if (
-            after.unit is None
-            and before.unit is not None
-            and before.unit.dimension == "time"
+            following.unit is None
+            and preceding.unit is not None
+            and preceding.unit.dimension == "time"
             and between
             and set(between) <= _JOIN
         ):
-            quantities[k] = after._replace(unit=before.unit, noun=(), role=before.role)
+            quantities[k] = following._replace(unit=preceding.unit, noun=(), role=preceding.role)

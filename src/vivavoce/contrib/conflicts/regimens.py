@@ -97,9 +97,9 @@ def _times(m: re.Match[str]) -> tuple[float, float] | None:
         return (_LATIN[m["latin"]],) * 2
     if m["unit"]:
         times = 2.0 if m["twice"] else 3.0 if m["thrice"] else float(m["times"] or 1)
-        most = float(m["upto"] or times)
+        limit = float(m["upto"] or times)
         period = _PERIOD[m["unit"]] / (float(m["of"] or 1) or 1)
-        return times * period, most * period
+        return times * period, limit * period
     if m["ounit"] or m["aunit"]:
         return (_PERIOD[m["ounit"] or m["aunit"]] / 2,) * 2
     if m["everyother"]:

@@ -169,12 +169,12 @@ def _marked(doc: Doc, k: int) -> str | None:
 
     But a dilution is: of 1:1000 the second half stays.
     """
-    before, after = doc.gap(k), doc.gap(k + 1)
-    if _counts_line(doc, k) or (before.endswith("[") and after.startswith("]")):
+    preceding, following = doc.gap(k), doc.gap(k + 1)
+    if _counts_line(doc, k) or (preceding.endswith("[") and following.startswith("]")):
         return "#"
-    if after == ":" and _is_number(doc, k + 1):
+    if following == ":" and _is_number(doc, k + 1):
         return "#"
-    if before == ":" and _is_number(doc, k - 1):
+    if preceding == ":" and _is_number(doc, k - 1):
         dilution = doc.forms[k - 1] == "1" and len(doc.tokens[k].form.replace(",", "")) > 2
         return None if dilution else "#"
     return None

@@ -73,7 +73,7 @@ def _divided(unit: Unit, words: Sequence[str], end: int) -> tuple[Unit, int]:
     """The unit by all that divides it from word `end` on, and the word after the last divisor."""
     for _ in range(MOST):  # of "/ kg / kg / …" the factor would soon be 0
         start = _over(words, end, unit.per is None and unit.dimension != "time")
-        divisor, after = _single(words, start) if start else (None, end)
+        divisor, following = _single(words, start) if start else (None, end)
         if divisor is None:
             return unit, end
         if divisor.dimension == "time":
@@ -81,7 +81,7 @@ def _divided(unit: Unit, words: Sequence[str], end: int) -> tuple[Unit, int]:
         elif divisor.dimension != "area":
             dimension = f"{unit.dimension}/{divisor.dimension}"
             unit = unit._replace(dimension=dimension, factor=unit.factor / divisor.factor)
-        end = after
+        end = following
         if words[end : end + 2] == ["body", "weight"]:
             end += 2
     return unit, end

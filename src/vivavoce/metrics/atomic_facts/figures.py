@@ -79,9 +79,11 @@ def values_of(answer: CheckedAnswer, every: list[Figure], *, silence_is_zero: bo
     return values
 
 
-def _no_reply(failures: Sequence[str], facts: Sequence[CheckedFact], what: str) -> Value:
+def _no_reply(failures: Sequence[str], facts: Sequence[CheckedFact], subject: str) -> Value:
     """The value of an answer of which not everything could be checked; without facts, that was not split."""
-    reason = f"{len(failures)} of {len(facts)} {what} got no verdict: {failures[0]}" if facts else failures[0]
+    reason = (
+        f"{len(failures)} of {len(facts)} {subject} got no verdict: {failures[0]}" if facts else failures[0]
+    )
     return Value(None, note=f"failed: {reason}", status="failed")
 
 
