@@ -23,10 +23,11 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RunNotFound, StoreError, VivaError
 from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES
-from vivavoce.run.exchange.exports import TABLES, _delete_other_items
+from vivavoce.run.exchange.exports import TABLES
 from vivavoce.run.exchange.tables import _TABLES, MEANINGS
 from vivavoce.run.run import Run, open_run
 from vivavoce.store.checksums import renew_checksums
+from vivavoce.store.partial_run import delete_other_items
 from vivavoce.store.write import put_finding
 
 ANSWERS: Answers = {
@@ -439,7 +440,7 @@ def test_a_part_is_cut_out_in_steps_that_grow_with_the_scores_alone(tmp_path: Pa
             )
             renew_checksums(db)
             db.set_progress_handler(count, 1_000)
-            _delete_other_items(db, {("exam", "q0", "")})
+            delete_other_items(db, {("exam", "q0", "")})
             db.set_progress_handler(None, 0)
         return taken
 

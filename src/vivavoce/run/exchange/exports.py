@@ -4,7 +4,6 @@ An export appears whole or not at all, and takes the place of nothing but an ear
 """
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +24,11 @@ from vivavoce.run.exchange.redacted_run import redact_run, unscored_by_signature
 from vivavoce.run.exchange.tables import Estimates, frame, readme
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
-from vivavoce.store.passages import drop_unused_passages
+from vivavoce.store.partial_run import delete_other_items
+from vivavoce.store.rewriting import rewrite_rows
+from vivavoce.store.run_counts import response_count
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_provenance
 
 Form = Literal["parquet", "csv"]
@@ -37,12 +36,6 @@ TABLES = (
     *("items", "responses", "scores", "evidence", "estimates", "measures", "benchmarks", "exclusions"),
     *("findings", "provenance", "calls"),
 )
-
-_POINTERS = (
-    *(("scores", "response_id"), ("scores", "unit_id"), ("scores", "ballot_id")),
-    *(("responses", "candidate_id"), ("responses", "edit_id"), ("calls", "response_id")),
-)
-"""Columns by which large tables point to what goes with them, and that no index of a run begins with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +153,8 @@ def export_run(
             run.copy(full.path)
             with full.writing() as db:
                 if chosen is not None:
-                    calls_by_purpose = _delete_other_items(db, chosen)
+                    calls_by_purpose = delete_other_items(db, chosen)
+                    rewrite_rows(db, "findings", ("rows",), _replacement, "study")
                     body = {"items": items, "of": run.path.name, "calls_left_out": calls_by_purpose}
                     put_provenance(db, "export", body, changed=0)
                 if redact:
@@ -173,69 +167,18 @@ def export_run(
     return _exported(None, to, _count(to))
 
 
-def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[str, int]:
-    """Delete all other items, what belongs to them, and the words that nothing uses any more.
-
-    Calls that are kept under no item go as well; how many of each purpose comes back.
-    """
-    uncounted = (
-        "SELECT purpose, count(*) FROM calls WHERE response_id IS NULL GROUP BY purpose ORDER BY purpose"
-    )
-    calls_by_purpose: dict[str, int] = dict(db.execute(uncounted))
-    db.execute(
-        "CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT, "
-        "PRIMARY KEY (benchmark, item, variant)) WITHOUT ROWID"
-    )
-    db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
-    db.execute(  # a NOT IN over several columns would read the whole list for each item that goes
-        "CREATE TEMP TABLE gone AS SELECT item_id FROM items i JOIN benchmarks b USING (benchmark_id) "
-        "WHERE current = 0 OR NOT EXISTS (SELECT 1 FROM temp.kept k "
-        "WHERE (k.benchmark, k.item, k.variant) = (b.benchmark, i.item, i.variant))"
-    )
-    in_responses = (
-        "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
-    )
-    delete_scores(db, in_responses)
-    for (
-        table,
-        name,
-    ) in _POINTERS:  # without these each deletion reads the table, to see that none points to it
-        db.execute(f"CREATE INDEX export_{table}_{name} ON {table} ({name})")
-    for statement in (
-        # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
-        f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
-        "DELETE FROM leases",
-        "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
-        "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
-        "DELETE FROM exclusions WHERE list_id IN (SELECT list_id FROM exclusion_lists "
-        "WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items))",
-        "DELETE FROM exclusion_lists WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
-        "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
-        "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses)",
-        "DELETE FROM measures WHERE measure_id NOT IN (SELECT measure_id FROM scores)",
-        "DELETE FROM edits WHERE edit_id != 0 AND edit_id NOT IN (SELECT edit_id FROM responses)",
-        "DELETE FROM units WHERE unit_id != 0 AND unit_id NOT IN (SELECT unit_id FROM scores)",
-        "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
-    ):
-        db.execute(statement)
-    for table, name in _POINTERS:
-        db.execute(f"DROP INDEX export_{table}_{name}")
-    drop_unused_passages(db)
-    db.create_function("without_texts", 1, _without_texts)
-    db.execute("UPDATE findings SET rows = without_texts(rows) WHERE study = 'facts'")
-    renew_table_hashes(db)
-    return calls_by_purpose
-
-
 def _without_texts(rows: str) -> str:
     """The rows of a finding about facts without false facts: nobody knows whose items they are of."""
     return json.dumps([{**row, "text": None} for row in json.loads(rows)], ensure_ascii=False)
 
 
+def _replacement(_: int, rows: str, study: str) -> tuple[str]:
+    return (_without_texts(rows) if study == "facts" else rows,)
+
+
 def _count(path: Path) -> int:
     with RunFile(path).reading() as db:
-        (n,) = db.execute("SELECT count(*) FROM responses").fetchone()
-    return int(n)
+        return response_count(db)
 
 
 def _write(table: pl.DataFrame, path: Path, form: Form) -> None:
