@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,27 +116,21 @@ def test_the_report_names_both(session: tuple[str, Path]) -> None:
     assert all(model in page for model in MODELS)
 
 
-def test_nested_objects_give_the_same_figures(session: tuple[str, Path], tmp_path: Path) -> None:
+def test_nested_objects_give_the_same_figures(
+    session: tuple[str, Path], tmp_path: Path, viva: Callable[..., Any]
+) -> None:
     nested(tmp_path / "answers.jsonl")
-    printed = shell(
-        "viva import exam.viva answers.jsonl\nviva score exam.viva --quiet --json > scores.json", tmp_path
-    )
+    printed = viva("import", tmp_path / "exam.viva", tmp_path / "answers.jsonl").stdout
     assert "item is 'question.id', candidate is 'model.name', text is 'output.text'" in printed
-    other = shell("viva score exam.viva --quiet --json", _beside(session[1]))
+    copy = tmp_path / "copy.viva"  # the script's own run stays as it left it
+    copy.write_bytes((session[1] / "exam.viva").read_bytes())
+    texts = [viva("score", path, "--quiet", "--json").stdout for path in (copy, tmp_path / "exam.viva")]
     figures = [
         {
             (row["candidate"], row["metric"], row["criterion"]): row["estimate"]
             for row in json.loads(text)["rows"]
         }
-        for text in (other, (tmp_path / "scores.json").read_text())
+        for text in texts
     ]
     assert figures[0] == figures[1]
     assert len(figures[0]) >= 4
-
-
-def _beside(folder: Path) -> Path:
-    """Another folder with the run, so that the script's own stays as it left it."""
-    other = folder / "beside"
-    other.mkdir()
-    (other / "exam.viva").write_bytes((folder / "exam.viva").read_bytes())
-    return other

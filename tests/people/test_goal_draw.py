@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.lengths import length
 from tests.people.raters import examined, filled
 from tests.studies.making import write_lines
 
@@ -183,18 +184,19 @@ def test_a_draw_shows_whom_earlier_draws_showed(run: Run, tmp_path: Path) -> Non
 
 
 def test_stated_chances_are_those_of_the_draw(tmp_path: Path) -> None:
-    """300 seeds on 12 questions: each case is drawn as often as its chance says, within four errors."""
+    """Many seeds on 12 questions: each case is drawn as often as its chance says, within four errors."""
+    n_seeds = length(100, 300)
     scores = {f"q{k:02}": (1.0, 0.0 if k > 8 else 1.0) for k in range(12)}
     drawn_cases = np.zeros(12)
     source = judged(examined(tmp_path, 12), scores)
     goal = goal_draw(source.file, Labelling(GOAL), None, "rate", "correctness")
     assert goal is not None
-    for seed in range(300):
+    for seed in range(n_seeds):
         draw = draw_of(source, seed, goal)
         drawn_cases += [item in draw[0] for item in sorted(draw[1])]
     p = np.array([draw[1][item] for item in sorted(draw[1])])
-    errors = np.sqrt(p * (1 - p) / 300)
-    assert (np.abs(drawn_cases / 300 - p) < 4 * errors).all()
+    errors = np.sqrt(p * (1 - p) / n_seeds)
+    assert (np.abs(drawn_cases / n_seeds - p) < 4 * errors).all()
 
 
 def draw_of(run: Run, seed: int, goal: GoalDraw) -> tuple[set[str], dict[str, float]]:

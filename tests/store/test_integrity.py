@@ -270,10 +270,10 @@ def test_a_run_that_an_older_vivavoce_scored_is_whole_and_can_be_gone_on_with(
 def test_two_writers_at_once_leave_the_checksums_right(make: Make) -> None:
     run = make("one.viva", *"ABCDEFGH")
     code = "import sys, vivavoce; vivavoce.open(sys.argv[1]).score(sys.argv[2])"
-    metrics = ("token_f1", "accuracy", "exact")
+    metrics = ("token_f1", "accuracy")
     writers = [subprocess.Popen([sys.executable, "-c", code, run.file.path, name]) for name in metrics]
-    assert [0, 0, 0] == [writer.wait() for writer in writers]
-    assert ({}, 3) == (wrong(run), len({measure.metric for measure in run.measures}))
+    assert [0, 0] == [writer.wait() for writer in writers]
+    assert ({}, 2) == (wrong(run), len({measure.metric for measure in run.measures}))
 
 
 def test_a_value_of_another_kind_is_damage_and_no_fault_of_ours(run: Run) -> None:

@@ -551,36 +551,38 @@ def test_a_run_in_a_read_only_folder_is_read_and_not_written(make: Make, tmp_pat
     assert [f"cannot write {tmp_path / name}.viva: {ends}" for name in names] == told[1:]
 
 
-@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
-@pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_an_older_run_in_a_read_only_folder_is_read_and_stays_as_it_is(
-    tmp_path: Path, version: int, journal: str
-) -> None:
-    path = tmp_path / "old.viva"
-    older(path, version)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA journal_mode = {journal}")
+def test_an_older_run_in_a_read_only_folder_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
+    """Of every older format, with a plain journal and with a WAL."""
+    paths = []
+    for version in range(1, len(MIGRATIONS)):
+        for journal in ("delete", "wal"):
+            path = tmp_path / f"{version}-{journal}.viva"
+            older(path, version)
+            with closing(sqlite3.connect(path)) as db:
+                db.execute(f"PRAGMA journal_mode = {journal}")
+            paths.append(path)
     answers, spec = exam(tmp_path, OLD, NEW)
-    before = path.read_bytes()
-    told = frozen(
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    printed = frozen(
         tmp_path,
         """
         import sys
         import vivavoce as viva
-        folder, answers, spec = sys.argv[1:]
-        run = viva.open(f"{folder}/old.viva")
-        print(run.items["steps"].to_list(), run.responses.select("text", "probe").rows())
-        try:
-            run.import_answers(answers, benchmark=spec)
-        except viva.VivaError as error:
-            print(error)
+        folder, answers, spec, *paths = sys.argv[1:]
+        for path in paths:
+            run = viva.open(path)
+            print(run.items["steps"].to_list(), run.responses.select("text", "probe").rows())
+            try:
+                run.import_answers(answers, benchmark=spec)
+            except viva.VivaError as error:
+                print(error)
         """,
-        *(answers, Path(spec)),
+        *(answers, Path(spec), *paths),
     ).splitlines()
-    assert "[[]] [('a', '')]" == told[0]
-    assert f"cannot write {path}: the file or its folder is read-only." == told[1].split(" Copy")[0]
-    assert before == path.read_bytes()
-    assert {"old.viva", "exam.jsonl", "answers.jsonl"} == {p.name for p in tmp_path.iterdir()}
+    refusals = [f"cannot write {path}: the file or its folder is read-only." for path in paths]
+    assert ["[[]] [('a', '')]"] * len(paths) == printed[::2]
+    assert refusals == [line.split(" Copy")[0] for line in printed[1::2]]
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
 def test_an_older_run_is_read_on_a_full_disk_and_is_brought_up_to_date_later(
