@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.lengths import length
 
 from vivavoce.reading.answer_mentions import answer_mentions, options_named
 
@@ -142,4 +143,5 @@ def test_reading_takes_time_in_proportion_to_the_text():
             answer_mentions(unit * (n // len(unit)))
             return time.process_time() - begin
 
-        assert seconds(200_000) < 0.2 + 16 * seconds(50_000)
+        short = length(15_000, 50_000)
+        assert seconds(4 * short) < length(0.06, 0.2) + 16 * seconds(short)

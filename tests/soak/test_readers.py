@@ -14,7 +14,7 @@ from tests.soak.patience import patience
 from tests.soak.readers import Reader, dumped
 from tests.soak.tally import Tally
 
-INPUTS = length(600, 20_000)
+INPUTS = length(150, 20_000)
 AFTER = 0.05
 """The share of inputs that were read with which more is done."""
 PATIENCE = 60

@@ -15,9 +15,9 @@ from vivavoce.studies.comparison.compare import compare
 
 pytestmark = pytest.mark.slow
 
-DRAWS = length(400, 4_000)
-PAIRS = length(300, 2_000)
-FAMILIES = length(120, 1_000)
+DRAWS = length(200, 4_000)
+PAIRS = length(150, 2_000)
+FAMILIES = length(50, 1_000)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.lengths import length
 
 pytestmark = pytest.mark.slow
 
-DRAWS = length(200, 1_000)
+DRAWS = length(80, 1_000)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.lazy import lazy_module
+from tests.lengths import length
 
 from vivavoce import stats
 
@@ -111,10 +112,10 @@ FEW_LABELS, RARE_LABELS = (0.55, 0.33, 0.12), (0.5, 0.3, 0.1, 0.05, 0.03, 0.02)
     ],
 )
 def test_its_interval_covers_and_two_alike_are_seldom_told_apart(shares, n, size):
-    """1,000 draws: 93 % and more covered, at most 6 % told apart, within two Monte-Carlo errors."""
+    """Of many draws 93 % and more covered, at most 6 % told apart, within two Monte-Carlo errors."""
     limit = drawn(np.random.default_rng(1), shares, 400_000, 1)
     truth = stats.macro_f1((limit[0] + limit[1]).sum(axis=0, keepdims=True))[0]
-    rng, covered, apart, draws = np.random.default_rng(7), 0, 0, 1_000
+    rng, covered, apart, draws = np.random.default_rng(7), 0, 0, length(150, 1_000)
     for _ in range(draws):
         a, b, cases = drawn(rng, shares, n, size)
         sizes = stats.label_sizes(a)

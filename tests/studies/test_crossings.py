@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr
+from tests.lengths import length
 from tests.studies.making import made, row, score
 
 from vivavoce.core.errors import InputError, SelectionError
@@ -228,17 +229,18 @@ def test_nothing_depends_on_the_order_in_which_benchmarks_came(tmp_path: Path) -
 
 
 def test_equal_candidates_are_hardly_ever_told_apart(tmp_path: Path) -> None:
-    """Nine equal candidates on two benchmarks: tests at 5 % say otherwise in 5 % of 400 draws, not more."""
+    """Nine equal candidates on two benchmarks: tests at 5 % say otherwise in 5 % of the draws, not more."""
+    draws = length(60, 400)
     from vivavoce import stats
 
     rng = np.random.default_rng(11)
     hits = apart = 0
-    for _ in range(400):
+    for _ in range(draws):
         x, y = rng.normal(size=(2, 9, 30))
         p = stats.permute_systems(x.mean(axis=1), y.mean(axis=1), rng=rng, resamples=199)
         hits += p is not None and p.p <= 0.05
         groups = np.arange(30)
         tested = stats.shown_agreement(*(stats.rank_intervals(v, groups).better for v in (x, y)))
         apart += tested.same + tested.opposite > 0
-    assert hits <= 0.08 * 400
-    assert apart <= 0.05 * 400
+    assert hits <= 0.08 * draws
+    assert apart <= 0.05 * draws

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.lengths import length
 from tests.studies.fact_rows import JUDGE, PERSON, fact_rows, found, measure, row_of, rows_of
 
 from vivavoce import stats
@@ -80,7 +81,7 @@ def test_precision_is_corrected_in_cases_that_nobody_checked() -> None:
 
 
 def test_the_corrected_interval_covers_the_share_that_people_would_give() -> None:
-    rng, covered, runs = np.random.default_rng(7), 0, 60
+    rng, covered, runs = np.random.default_rng(7), 0, length(25, 60)
     for _ in range(runs):
         truths = (rng.random((60, 10)) < 0.7).astype(int)
         row = corrected(truths, noisy(truths, rng, se=0.9, sp=0.8))
@@ -172,7 +173,7 @@ def test_each_draw_is_held_against_all_questions() -> None:
 
 
 def test_the_error_of_a_draw_is_that_of_draws() -> None:
-    rows = rows_of(found(whole(), sample=0.1, draws=200), part="draw", figure="precision")
+    rows = rows_of(found(whole(), sample=0.1, draws=length(60, 200)), part="draw", figure="precision")
     values = np.array([row["value"] for row in rows])
     assert np.sqrt(np.mean([row["se"] ** 2 for row in rows])) == pytest.approx(values.std(), rel=0.2)
     covered = np.mean([row["low"] <= row["full"] <= row["high"] for row in rows])

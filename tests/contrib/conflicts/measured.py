@@ -1,6 +1,7 @@
 """Precision and recall of the screen on pairs with known conflicts."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,24 +28,28 @@ class Counts(NamedTuple):
         return self.found / self.there
 
 
+@cache
 def pairs(name: str) -> list[dict[str, Any]]:
     """The pairs of a set: `id`, `reference`, `answer`, `conflicts` with `kind` and `span` (in the answer)."""
     lines = (HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
-def by_pair(rows: list[dict[str, Any]]) -> Counts:
-    """A pair counts as found if it holds a conflict and any is flagged."""
+@cache
+def by_pair(name: str) -> Counts:
+    """A pair of a set counts as found if it holds a conflict and any is flagged."""
+    rows = pairs(name)
     flagged = [bool(conflicts(parse(row["reference"]), parse(row["answer"]))) for row in rows]
     there = [bool(row["conflicts"]) for row in rows]
     hits = sum(f and t for f, t in zip(flagged, there, strict=True))
     return Counts(hits, sum(there), sum(flagged) - hits)
 
 
-def by_kind(rows: list[dict[str, Any]]) -> dict[str, Counts]:
-    """A conflict counts as found if one of its kind is flagged on a place that overlaps its span."""
+@cache
+def by_kind(name: str) -> dict[str, Counts]:
+    """A conflict of a set counts as found if one of its kind is flagged on a place that overlaps its span."""
     tally = {kind: [0, 0, 0] for kind in KINDS}
-    for row in rows:
+    for row in pairs(name):
         said = conflicts(parse(row["reference"]), parse(row["answer"]))
         right: set[int] = set()
         for known in row["conflicts"]:

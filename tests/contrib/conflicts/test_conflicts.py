@@ -6,7 +6,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.lengths import length
 
+import vivavoce.contrib.conflicts
 from vivavoce.contrib.conflicts import KINDS, MOST, conflicts, parse
 
 
@@ -297,8 +299,12 @@ def test_what_is_written_of_a_fraction_is_the_whole_of_it() -> None:
         "Take it without beer{k}. ",
     ],
 )
-def test_where_both_are_long_time_grows_with_the_answer_and_not_with_the_product(phrases: str) -> None:
+def test_where_both_are_long_time_grows_with_the_answer_and_not_with_the_product(
+    phrases: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Time in calls, which no other load changes: four times the length takes four times as many, not 16."""
+    most = length(40, MOST)
+    monkeypatch.setattr(vivavoce.contrib.conflicts, "MOST", most)
 
     def calls(n: int) -> int:
         letters = [str(k).translate(str.maketrans("0123456789", "abcdefghij")) for k in range(n)]
@@ -319,7 +325,7 @@ def test_where_both_are_long_time_grows_with_the_answer_and_not_with_the_product
             sys.setprofile(None)
         return count
 
-    assert calls(4 * MOST) < 6 * calls(MOST)
+    assert calls(4 * most) < 6 * calls(most)
 
 
 def test_of_a_reference_the_first_of_each_kind_are_compared() -> None:
@@ -341,6 +347,7 @@ def test_of_a_reference_the_first_of_each_kind_are_compared() -> None:
 
 
 def test_a_megabyte_is_read() -> None:
-    text = "Give 50 mg of haloperidol orally, not 5 mg. The left lung grew. " * 16_000
-    assert len(text) > 1_000_000
+    size = length(100_000, 1_000_000)
+    text = "Give 50 mg of haloperidol orally, not 5 mg. The left lung grew. " * (size // 64)
+    assert len(text) > 0.98 * size
     assert "number" in kinds("Give 5 mg of haloperidol.", text)
