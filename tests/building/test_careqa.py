@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.building.conftest import check_sums, counts, dropped
 from tests.building.papers import SPANISH, write_paper, write_scan
+from tests.lengths import length
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SelectionError, SpecError
@@ -130,14 +131,14 @@ def test_killed_in_the_middle_the_same_command_asks_nothing_twice(paper, writer,
         *(sys.executable, "-m", "vivavoce", "build", tmp_path / "k.viva", "careqa", "--name", "exam"),
         *("--from", paper[0], "--key", paper[1], "--to", "en", "--model", MODEL, "--quiet"),
     ]
-    for n in (2, 9, 18):
+    for n in length((9,), (2, 9, 18)):
         process = subprocess.Popen(list(map(str, words)), env=dict(os.environ))
         while sum(writer.seen.values()) < n and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert -signal.SIGKILL == process.wait()
-    subprocess.run(list(map(str, words)), check=True, env=dict(os.environ))
     run = viva.open(tmp_path / "k.viva")
+    build(run, paper, name="exam")
     run.build("freeze", to=str(tmp_path / "killed"), name="exam")
     assert once.keys() == writer.seen.keys()
     with run.file.reading() as db:

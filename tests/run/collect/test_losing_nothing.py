@@ -52,7 +52,7 @@ def until(path, more_than, process):
 def test_killed_at_random_moments_every_stored_answer_stays_and_none_is_asked_again(
     exam, endpoint, limits, tmp_path
 ):
-    n, times = length((400, 5), (700, 10))
+    n, times = length((200, 2), (700, 10))
     server, path = endpoint(latency=0.06), tmp_path / "run.viva"
     words = [
         *COMMAND,
@@ -96,7 +96,7 @@ def test_under_eleven_kinds_of_faults_every_question_is_answered_or_explained_on
     exam, endpoint, limits, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.02)
-    n, server, run = length(2_000, 5_000), endpoint(faults=0.05, stall=60), viva.open(tmp_path / "run.viva")
+    n, server, run = length(500, 5_000), endpoint(faults=0.05, stall=60), viva.open(tmp_path / "run.viva")
     settings = limits(concurrency=300, attempts=3, timeout=3)
     (row,) = run.collect(exam(n), models=["vllm/m"], providers=settings).rows
     rows = run.responses.to_dicts()

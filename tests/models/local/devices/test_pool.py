@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.lazy import lazy_module
+from tests.lengths import length
 from tests.models.local.families import saved
 
 import vivavoce as viva
@@ -158,12 +159,12 @@ def test_what_one_process_alone_knows_is_in_the_facts(folder, on_cpu):
     assert ("packed", "as asked", "float32") == tuple(pool.facts[key] for key in ("way", "why", "dtype"))
 
 
-def test_a_run_has_the_same_rows_on_two_devices(folder, on_cpu, runs, tmp_path):
+def test_a_run_has_the_same_rows_on_devices(folder, on_cpu, runs, tmp_path):
     exam = tmp_path / "exam.csv"
     lines = [f"q{k},short,What is {k}?,a thing" for k in range(40)]
     exam.write_text("\n".join(["id,format,question,answer", *lines]))
     rows = []
-    for gpus in (None, "0,1"):
+    for gpus in (None, length("0", "0,1")):
         run = viva.open(tmp_path / f"{gpus}.viva")
         model = f"hf/{folder}(dtype=float32, max_tokens=8, batch=4)"
         done = run.collect(f"csv(path={exam})", models=[model], gpus=gpus, offline=True)
