@@ -47,7 +47,7 @@ def test_under_eleven_kinds_of_faults_each_request_is_answered_or_explained(serv
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.05)
     server = serving(faults=0.05, stall=60)
     one = model(server.base_url, timeout=0.5)
-    n = length(2_000, 5_000)
+    n = length(500, 5_000)
     tally, got = asked([Queue(one, requests(n), Limits(concurrency=200, attempts=6))])
     assert n == len(got) == tally.done
     assert Counter(tag for tag, _ in got) == Counter(range(n))

@@ -377,6 +377,22 @@ def test_a_fault_of_ours_says_nothing_of_the_key(
 # As CodaBench runs it
 
 
+PROGRAM_AND_SCORE = """
+import json, runpy, sys
+from vivavoce.run.run import open_run
+
+path, *sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as end:
+    assert not end.code, end.code
+run = open_run(path)
+run.score("cliniqlink")
+print(json.dumps({row["format"]: row["estimate"] for row in run.study("overall")["overall"].rows}))
+"""
+"""The scoring program as a command, then `viva score`: one process, as torch and the encoder load slowly."""
+
+
 def test_the_program_scores_in_a_process_without_a_network(place: Place, tmp_path: Path) -> None:
     for name in ("torch", "transformers", PACKAGE):
         if importlib.util.find_spec(name) is None:
@@ -387,20 +403,13 @@ def test_the_program_scores_in_a_process_without_a_network(place: Place, tmp_pat
     bare = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
     if "PYTHONPATH" in os.environ:
         bare["PYTHONPATH"] = os.environ["PYTHONPATH"]
-    words = [*alone, "python3", place.program, place.source, place.to]
-    done = subprocess.run(words, cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=300)
-    assert 0 == done.returncode, done.stderr
-    script = (
-        "import json, sys; from vivavoce.run.run import open_run; run = open_run(sys.argv[1]); "
-        "run.score('cliniqlink'); "
-        "print(json.dumps({r['format']: r['estimate'] for r in run.study('overall')['overall'].rows}))"
-    )
     scored(tmp_path / "r.viva", place.spec, {"m": answers(place.spec, 0.7, 1)}, metrics=())
-    again = subprocess.run(
-        [*alone, "python3", "-c", script, tmp_path / "r.viva"], env=bare, capture_output=True, text=True,
-        timeout=300,
-    )  # fmt: skip
-    figures = json.loads(again.stdout)
+    words = [*alone, "python3", "-c", PROGRAM_AND_SCORE, tmp_path / "r.viva", place.program, place.source]
+    done = subprocess.run(
+        [*words, place.to], cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=300
+    )
+    assert 0 == done.returncode, done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
     figures["multiple_choice"] = figures.pop("mcq")
     assert figures | {"missing": 0} == place.scores
 
