@@ -6,7 +6,8 @@
 
 It reads files and imports none of them. An import counts wherever it stands in a file: at the head, inside a
 function, for typing only, and inside a text that is Python code (a test gives such texts to a child process).
-What is loaded by name alone is found by that name: `"vivavoce.retrieval.reader_process"`, the entry
+What is loaded by name alone is found by that name: a neighbour that a file with `import_module` names, such
+as the commands of `viva`, in a test `"vivavoce.retrieval.reader_process"`, the entry
 `@metric("rouge")` of a test that writes "rouge", and the fixture `viva` of a `conftest.py`.
 
 The graph says too much rather than too little, but it is no proof: a test that starts a shell script, or that
@@ -207,13 +208,14 @@ class Graph:
 
     def _imports_of(self, name: str, content: File) -> set[str]:
         imported = {home for dotted in content.imports for home in self._homes(dotted)}
+        if "importlib.import_module" in content.imports:
+            folder = name if self._is_face(name) else name.rpartition(".")[0]
+            imported.update(f"{folder}.{text}" for text in content.texts if f"{folder}.{text}" in self.files)
         if name.split(".")[0] == PACKAGE:
-            return (
-                imported  # an index of the registry or of the package's face depends on none of its members
-            )
+            return imported  # what a text means elsewhere in the package depends on none of its members
         for text in content.texts:
             if text == PACKAGE:
-                imported.add(f"{PACKAGE}.__main__")  # python -m vivavoce
+                imported |= {f"{PACKAGE}.__main__"} & self.files.keys()  # python -m vivavoce
             elif text.startswith(f"{PACKAGE}."):
                 imported.update(self._homes(text))  # what a test replaces, or a module that it starts
             elif _SCRIPT.fullmatch(text) and (sibling := self.name_of(self.files[name].parent / text)):

@@ -18,6 +18,7 @@ import typer.main
 from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
+from vivavoce.cli.commands import function_of
 from vivavoce.core import registry
 from vivavoce.core.cases import CaseCount
 from vivavoce.run.fetch import fetch
@@ -89,7 +90,7 @@ def default_of(parameter: inspect.Parameter) -> Any:
 @pytest.mark.parametrize("verb", METHODS)
 def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     """`plugin`, `quiet` and `json` are the command line's own; `progress` is the method's."""
-    function = getattr(cli, f"{verb}_" if verb == "import" else verb)
+    function = function_of(verb)
     ours = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
     theirs = {n: default_of(p) for n, p in inspect.signature(METHODS[verb]).parameters.items()}
     for name in ("run", "plugin", "quiet", "json", "context"):

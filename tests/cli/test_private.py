@@ -15,10 +15,9 @@ from tests.studies.making import write_lines
 from tests.systems.cliniqlink.conftest import exam
 from tests.systems.ranking import argument_files
 
-from vivavoce import cli
 from vivavoce.benchmarks import load
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
-from vivavoce.cli.commands import member_names
+from vivavoce.cli.commands import NAMES, function_of, member_names
 from vivavoce.cli.options import output_path
 from vivavoce.core import registry
 from vivavoce.run.run import open_run
@@ -123,11 +122,7 @@ def place(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def test_no_command_that_writes_to_a_path_is_missing_here() -> None:
-    commands = {
-        command.name or command.callback.__name__: command.callback
-        for command in cli.app.registered_commands
-        if command.callback
-    }
+    commands = {name: function_of(name) for name in NAMES}
     commands |= {entry.name: entry.cls for entry in registry.entries("command")}
     writers = {("export", name) for name in member_names("exporters")}
     for name, function in commands.items():

@@ -24,7 +24,13 @@ SOURCES = {
     "texts/__init__": "if TYPE_CHECKING:\n    from vivavoce.texts.words import *",
     "texts/words": "LEAST: int = 2\ndef words(): ...",
     "reader": "from vivavoce.texts import LEAST, words",
-    "cli": "import vivavoce.run",
+    "cli/__init__": "import vivavoce.run",
+    "cli/commands": (
+        "from importlib import import_module\n"
+        "def command():\n    return import_module(f'vivavoce.cli.{\"show\"}')"
+    ),
+    "cli/show": "",
+    "cli/other": "SHOW = 'show'",
     "__main__": "from vivavoce import cli",
 }
 TESTS = {
@@ -84,6 +90,11 @@ def test_a_name_of_a_star_is_that_of_the_module_that_defines_it(graph):
 
 def test_imports_inside_functions_count(graph):
     assert {"vivavoce.stats"} == graph.imports["vivavoce.run"]
+
+
+def test_a_neighbour_that_is_imported_by_its_name_counts(graph):
+    assert "vivavoce.cli.show" in graph.imports["vivavoce.cli.commands"]
+    assert "vivavoce.cli.show" not in graph.imports["vivavoce.cli.other"]
 
 
 def test_a_test_reaches_what_its_helpers_import_and_the_nearest_comes_first(graph):

@@ -1,4 +1,4 @@
-"""The command line: one module per command; commands of plugins join through the registry.
+"""The command line: one module per command, loaded when it is typed; plugins' join through the registry.
 
 Results go to stdout, progress to stderr; `exit_codes.py` says how a command ends. Heavy packages are imported
 inside a command, so that `viva --help` answers at once.
@@ -12,38 +12,11 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from vivavoce.cli.annotate import annotate
-from vivavoce.cli.build import build
-from vivavoce.cli.collect import collect
-from vivavoce.cli.commands import Command, CommandGroup
-from vivavoce.cli.compare import compare
-from vivavoce.cli.copy import copy
-from vivavoce.cli.demo import demo
-from vivavoce.cli.diff import diff
+from vivavoce.cli.commands import CommandGroup
 from vivavoce.cli.exit_codes import ExitCode
-from vivavoce.cli.export import export
-from vivavoce.cli.fetch import fetch
-from vivavoce.cli.import_ import import_
-from vivavoce.cli.interim import interim
-from vivavoce.cli.list_ import list_
-from vivavoce.cli.merge import merge
-from vivavoce.cli.network_disk import with_network_disk
-from vivavoce.cli.panel import panel
-from vivavoce.cli.plan_sample import plan_sample
-from vivavoce.cli.report import report
-from vivavoce.cli.reproduce import reproduce
-from vivavoce.cli.run import run
 from vivavoce.cli.run_files import missing_run_message
-from vivavoce.cli.score import score
-from vivavoce.cli.shards import shards
-from vivavoce.cli.show import show
-from vivavoce.cli.status import status
 from vivavoce.cli.stdout import echo, end_stdout, open_streams
-from vivavoce.cli.study import study
-from vivavoce.cli.train import train
 from vivavoce.cli.usage_errors import UsageError, usage_message
-from vivavoce.cli.vary import vary
-from vivavoce.cli.view import view
 from vivavoce.core.errors import RunNotFound, VivaError
 from vivavoce.core.termination import interrupt_once
 from vivavoce.core.text import one_line, printable
@@ -61,16 +34,6 @@ app = typer.Typer(
     "Exit codes: 0 done, or a gate is open; 1 something failed or is missing; 2 refused, and the sentence on "
     "stderr says why; 3 a gate is closed.",
 )
-COMMANDS = (
-    *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(build, reproduce, panel, annotate, plan_sample, shards, merge, status, view, report, export, copy),
-)
-OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
-"""Of a command that takes options of what it names."""
-for command in COMMANDS:
-    settings = OPEN if command is build else None
-    name = command.__name__.rstrip("_").replace("_", "-")
-    app.command(name, cls=Command, context_settings=settings)(with_network_disk(command))
 
 
 def main() -> None:

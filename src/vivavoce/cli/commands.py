@@ -1,16 +1,19 @@
 """How `viva` finds its commands: those of this package first, then those that plugins registered.
 
-Registered commands and members are loaded only when a help text or an unknown word asks for them.
+A command of ours is loaded when it is typed. All are, and registered commands and members, only when a help
+text or an unknown word asks for them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from vivavoce.cli.network_disk import with_network_disk
 from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError, VivaError
@@ -18,6 +21,16 @@ from vivavoce.core.text import one_line
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
+MODULES = (
+    *("demo", "fetch", "collect", "run", "import_", "list_", "show", "score", "compare", "interim", "study"),
+    *("diff", "vary", "train", "build", "reproduce", "panel", "annotate", "plan_sample", "shards", "merge"),
+    *("status", "view", "report", "export", "copy"),
+)
+"""The modules of our commands, in the order of the help; each has a function of its own name."""
+NAMES = {module.rstrip("_").replace("_", "-"): module for module in MODULES}
+"""The module of each command, by what is typed."""
+_OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Of a command that takes options of what it names."""
 _FIRST_SENTENCE = re.compile(r"(?<=\.)\s")
 _MEMBERS = re.compile(r"\{(\w+)\}")
 
@@ -109,20 +122,29 @@ class PluginCommand(Command):
     invoke = TyperCommand.invoke
 
 
+def function_of(name: str) -> Callable[..., None]:
+    """The function of one of our commands. It alone is imported."""
+    module = NAMES[name]
+    function: Callable[..., None] = getattr(import_module(f"vivavoce.cli.{module}"), module)
+    return function
+
+
 class CommandGroup(TyperGroup):
-    """`viva`: its own commands, and those of plugins once they are needed."""
+    """`viva`: its own commands, each loaded when it is typed, and those of plugins once they are needed."""
 
     _complete = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All commands, the registered ones last."""
-        self._add_registered()
-        return super().list_commands(ctx)
+        self._add_all()
+        return [*NAMES, *(name for name in super().list_commands(ctx) if name not in NAMES)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name. Plugins are loaded only if the package has none."""
-        if cmd_name not in self.commands:
-            self._add_registered()
+        """The command of that name. All others, and plugins, are loaded only if the package has none."""
+        if cmd_name in NAMES:
+            self._add_own(cmd_name)
+        elif cmd_name not in self.commands:
+            self._add_all()
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -136,19 +158,33 @@ class CommandGroup(TyperGroup):
         name, command, words = super().resolve_command(ctx, args)
         return name, command, list(_with_current_options(OLD_OPTIONS.get(name or "", {}), words))
 
-    def _add_registered(self) -> None:
+    def _add_all(self) -> None:
         if self._complete:
             return
+        for name in NAMES:
+            self._add_own(name)
         with others_to_stderr():
             entries = registry.entries("command")
         for entry in entries:
             if entry.name in self.commands:
                 raise SpecError(f"the command {entry.name!r} of {entry.origin} is there already.")
-            plugin = typer.Typer(add_completion=False, rich_markup_mode=None)
-            cls = Command if entry.origin == "vivavoce" else PluginCommand
-            plugin.command(entry.name, cls=cls)(entry.cls)
-            self.add_command(typer.main.get_command(plugin))
+            self._add(entry.name, entry.cls, Command if entry.origin == "vivavoce" else PluginCommand)
         self._complete = True
+
+    def _add_own(self, name: str) -> None:
+        if name not in self.commands:
+            self._add(name, with_network_disk(function_of(name)), Command, _OPEN if name == "build" else None)
+
+    def _add(
+        self,
+        name: str,
+        function: Callable[..., None],
+        cls: type[Command],
+        settings: dict[str, bool] | None = None,
+    ) -> None:
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name, cls=cls, context_settings=settings)(function)
+        self.add_command(typer.main.get_command(single))
 
 
 def _with_current_options(current: dict[str, str], words: Iterable[str]) -> Iterable[str]:

@@ -2,13 +2,13 @@
 
 import sqlite3
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.records import ItemKey
-from vivavoce.judging.judge import Jury
 from vivavoce.run.tables.fitting_metrics import default_metrics
 from vivavoce.run.tables.load import load_items, load_scores, select_signatures
 from vivavoce.store import read
@@ -19,6 +19,9 @@ from vivavoce.studies.primary import parse_reference
 from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.row_parts import distinct, stacked
 from vivavoce.studies.score_table import SECTION, ScoreTable, section_names
+
+if TYPE_CHECKING:
+    from vivavoce.judging.judge import Jury
 
 DECLARED = "overall declared"
 """The kind of event of a user who declares the groups of an overall; the latest counts."""
