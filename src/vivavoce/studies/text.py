@@ -69,9 +69,9 @@ def and_so(words: Iterable[str]) -> str:
 def once(why: str, places: Sequence[tuple[str, str]]) -> str:
     """One line for measures on benchmarks, as pairs, that lack something for one reason."""
     names, benchmarks = (list(dict.fromkeys(part)) for part in zip(*places, strict=True))
-    what = and_so(names) if len(names) <= 3 else count(len(names), "measure")
+    subject = and_so(names) if len(names) <= 3 else count(len(names), "measure")
     place = and_so(benchmarks) if len(benchmarks) <= 8 else count(len(benchmarks), "benchmark")
-    return f"{what} on {place}: {why}."
+    return f"{subject} on {place}: {why}."
 
 
 def depends_on(what: str, names: Sequence[str], n_failed: int) -> str:

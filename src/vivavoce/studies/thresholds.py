@@ -111,9 +111,11 @@ def _ambiguous(veto: Veto, measures: Mapping[int, Measure], fitting: Sequence[Me
     """The error for a red line that fits no measure, or several."""
     if len({m.criterion.criterion for m in fitting}) != 1:
         names = ", ".join(dict.fromkeys(m.criterion.criterion for m in measures.values()))
-        what = f"{veto.criterion!r} is none of its criteria" if veto.criterion else "it has several criteria"
+        subject = (
+            f"{veto.criterion!r} is none of its criteria" if veto.criterion else "it has several criteria"
+        )
         return SelectionError(
-            f"the veto on {veto.metric}: {what}. Write one of them in square brackets after it: {names}."
+            f"the veto on {veto.metric}: {subject}. Write one of them in square brackets after it: {names}."
         )
     raters = sorted({m.rater for m in fitting})
     if len(raters) > 1:

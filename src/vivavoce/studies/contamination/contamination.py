@@ -323,7 +323,9 @@ def _date_row(
         verdict=UNKNOWN,
     )
     if cutoff is None or release is None:
-        lacking = [f"no {what}" for what, date in (("cutoff", cutoff), ("release", release)) if date is None]
+        lacking = [
+            f"no {subject}" for subject, date in (("cutoff", cutoff), ("release", release)) if date is None
+        ]
         return replace(row, reason=f"{' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} known")
     months = _months(cutoff) - _months(release)
     return replace(row, value=float(months), verdict=BEFORE if months >= 0 else AFTER)

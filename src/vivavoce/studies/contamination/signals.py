@@ -294,13 +294,13 @@ def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> l
     key = ("benchmark", "item", "group", "candidate")
     means = rewritten.group_by(key, maintain_order=True).agg(pl.col(names).mean())
     # Other variants are not the published wording, and only that could have been memorised.
-    both = plain.filter(pl.col("variant") == "").join(
+    joined = plain.filter(pl.col("variant") == "").join(
         means, on=key, suffix="_twin", validate="1:1", maintain_order="left"
     )
-    of_candidate = both.filter(pl.col("candidate") == candidate)
+    of_candidate = joined.filter(pl.col("candidate") == candidate)
     if not of_candidate.height:
         return "no question has marks in both wordings"
-    return [of_candidate] if both["candidate"].n_unique() < 2 else _with_others(both, candidate)
+    return [of_candidate] if joined["candidate"].n_unique() < 2 else _with_others(joined, candidate)
 
 
 def _mean(signal: Signal, items: pl.DataFrame) -> Signal:

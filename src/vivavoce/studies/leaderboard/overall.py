@@ -323,19 +323,21 @@ def _limits(sheet: Sheet) -> tuple[float | None, float | None]:
 def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The order with its ranks in one line, and a line for each candidate's columns and failings."""
     overalls = [row for row in rows if row["format"] == OVERALL]
-    what = f"Overall by {name} on {sheet.benchmark}"
+    subject = f"Overall by {name} on {sheet.benchmark}"
     estimated = [row for row in overalls if row["estimate"] is not None]
     c = sheet.head.criterion
     if not estimated:
-        yield f"{what}: {overalls[0]['reason']}."
+        yield f"{subject}: {overalls[0]['reason']}."
     else:
-        yield f"{what}{_order_words(estimated, c)}: {'; '.join(_placed(row, c) for row in estimated)}."
+        yield f"{subject}{_order_words(estimated, c)}: {'; '.join(_placed(row, c) for row in estimated)}."
     for overall in overalls:
         columns = [r for r in rows if r["candidate"] == overall["candidate"] and r["format"] != OVERALL]
         figures = ", ".join(
             f"{SEVEN[r['format']]} {number(r['estimate'], c)}" for r in columns if r["estimate"] is not None
         )
-        rates = [f"{what} {overall[key]:.0%}" for key, what in _SAID.items() if overall[key] is not None]
+        rates = [
+            f"{subject} {overall[key]:.0%}" for key, subject in _SAID.items() if overall[key] is not None
+        ]
         yield f"{overall['candidate']}: {'; '.join([figures or 'no mark that counts', *rates])}."
 
 

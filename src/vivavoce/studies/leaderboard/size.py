@@ -414,6 +414,6 @@ def _notes(
             n for n, c in medical.items() if c.base and not bases & {*c.base}
         ],
     }
-    yield from (f"{what}: {', '.join(listed)}." for what, listed in left_out.items() if listed)
+    yield from (f"{subject}: {', '.join(listed)}." for subject, listed in left_out.items() if listed)
     if any(models.contrast == "size" for models in model_pairs):
         yield "Models of one family may differ in more than size: release, training data, instruction."

@@ -79,10 +79,10 @@ def _job(row: Mapping[str, Any]) -> str:
     expected, is_complete = row["expected"], row["state"] == "complete"
     is_counted = expected is not None and (is_complete or row["done"] < expected)
     of = f" of {max(expected, row['done'] + row['failed']):,}" if is_counted else ""
-    what = "answers" if row["verb"] == "collect" else "scores"
+    subject = "answers" if row["verb"] == "collect" else "scores"
     more = "" if is_complete or of else " so far"
     failed = f", {row['failed']:,} failed" if row["failed"] else ""
-    return f"{row['verb']} {one_line(row['of_what'], 60)}: {row['done']:,}{of} {what}{more}{failed}"
+    return f"{row['verb']} {one_line(row['of_what'], 60)}: {row['done']:,}{of} {subject}{more}{failed}"
 
 
 def _built(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -114,12 +114,12 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> str:
     """The share of expected scores that are ok; before scoring that of answers."""
-    rows, what = (scores, "score") if scores else (every, "answer")
+    rows, subject = (scores, "score") if scores else (every, "answer")
     expected = sum(row["responses"] for row in rows)
     if not expected:
         return "Coverage: no answer is here."
     ok = sum(row["ok"] for row in rows)
-    line = f"Coverage: {ok / expected:.1%} of {_count(expected, what)} are ok"
+    line = f"Coverage: {ok / expected:.1%} of {_count(expected, subject)} are ok"
     least = min(rows, key=_share)
     if ok == expected:
         return f"{line}."

@@ -37,19 +37,19 @@ def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion)
         return NO_LABELS
     answers = by_repeat(judged, criterion).drop_nulls("observed").rename({"observed": "judge"})
     scored = answers.join(people_scores(labels).drop_nulls("label"), on=RESPONSE, validate="1:1")
-    both = scored.join(labels.draw, on=ITEM_KEY, validate="m:1")
-    if not both.select(pl.all_horizontal(pl.col("judge", "label").is_in([0.0, 1.0])).all()).item():
+    joined = scored.join(labels.draw, on=ITEM_KEY, validate="m:1")
+    if not joined.select(pl.all_horizontal(pl.col("judge", "label").is_in([0.0, 1.0])).all()).item():
         return NO_LABELS
-    if both["probability"].null_count():
-        open_to_people = judged.filter(status="ok").join(both, on="benchmark", how="semi")
-        if open_to_people.join(both, on=RESPONSE, how="anti").height:
+    if joined["probability"].null_count():
+        open_to_people = judged.filter(status="ok").join(joined, on="benchmark", how="semi")
+        if open_to_people.join(joined, on=RESPONSE, how="anti").height:
             return CHOSEN_BY_HAND
-    weight = pl.col("weight") if "weight" in both.columns else pl.lit(1.0)
-    both = both.with_columns(weight=weight / pl.col("probability").fill_null(1.0))
-    sensitivity, specificity = (_agreement(both.filter(label=label)) for label in (1.0, 0.0))
+    weight = pl.col("weight") if "weight" in joined.columns else pl.lit(1.0)
+    joined = joined.with_columns(weight=weight / pl.col("probability").fill_null(1.0))
+    sensitivity, specificity = (_agreement(joined.filter(label=label)) for label in (1.0, 0.0))
     if sensitivity is None or specificity is None:
         return NO_LABELS
-    return Validation(sensitivity, specificity, both.height)
+    return Validation(sensitivity, specificity, joined.height)
 
 
 def _agreement(rows: pl.DataFrame) -> stats.Mean | None:

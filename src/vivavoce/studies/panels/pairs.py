@@ -85,7 +85,7 @@ def pair_rows(pairs: Pairs) -> Iterator[dict[str, Any]]:
     }  # fmt: skip
     names = sorted(pairs.roles)
     strengths, reason = _strengths(pairs.meetings, names)
-    for at, name in enumerate(names):
+    for column, name in enumerate(names):
         sides = [(m, m.outcome if m.first == name else -m.outcome) for m in pairs.meetings if name in m[3:5]]
         groups = np.array([m.group for m, _ in sides])
         share = by_mean(np.array([(won + 1) / 2 for _, won in sides]), groups, low=0.0, high=1.0)
@@ -95,7 +95,7 @@ def pair_rows(pairs: Pairs) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
         yield shared | of_candidate | {"figure": "preferred", "value": share.value, "low": share.low,
                                        "high": share.high, "reason": share.reason}  # fmt: skip
-        strength = strengths[at] if strengths else None
+        strength = strengths[column] if strengths else None
         ends = (
             {} if strength is None else {"value": strength.value, "low": strength.low, "high": strength.high}
         )
@@ -123,7 +123,7 @@ def _strengths(
 
 def _agreement(pairs: Pairs) -> dict[str, Any]:
     """Krippendorff's alpha, ordinal, of the choices on questions that two raters or more compared."""
-    at = {rater: k for k, rater in enumerate(pairs.raters)}
+    column = {rater: k for k, rater in enumerate(pairs.raters)}
     units: dict[tuple[Any, ...], Any] = {}
     counts = Counter((m.question, m.first, m.second) for m in pairs.meetings)
     groups = []
@@ -131,9 +131,9 @@ def _agreement(pairs: Pairs) -> dict[str, Any]:
         key = m.question, m.first, m.second
         if counts[key] > 1:
             if key not in units:
-                units[key] = np.full(len(at), np.nan)
+                units[key] = np.full(len(column), np.nan)
                 groups.append(m.group)
-            units[key][at[m.rater]] = m.outcome
+            units[key][column[m.rater]] = m.outcome
     if not units:
         return {"n_items": 0, "reason": "no pair was compared by two raters"}
     # Which answer is called the first is arbitrary: both ways count, or who always wins would not vary.

@@ -135,8 +135,8 @@ def _place_rows(board: Board) -> Iterator[PanelRow]:
     if few is None:
         yield from _tested_place_rows(board, counts)
         return
-    for at, name in enumerate(board.systems):
-        mean = float(board.means[at].mean()) if board.items else None
+    for column, name in enumerate(board.systems):
+        mean = float(board.means[column].mean()) if board.items else None
         shared = {"candidate": name, "role": board.roles[name], "n_unanswered": board.silent[name]}
         yield _row(board, "places", "mean_rank", value=mean, reason=few, **counts, **shared)
 
@@ -147,17 +147,17 @@ def _tested_place_rows(board: Board, counts: Mapping[str, int]) -> Iterator[Pane
     ranked = stats.rank_intervals(-ranks, board.groups)
     order = stats.friedman(-ranks, board.groups)
     strengths, separated = _strengths(board)
-    for at, name in enumerate(board.systems):
+    for column, name in enumerate(board.systems):
         shared = {
             **{"candidate": name, "role": board.roles[name], "n_unanswered": board.silent[name]},
             **counts,
         }
-        mean = stats.estimate_mean(ranks[at], board.groups, low=1.0, high=float(k))
-        place, strength = ranked.intervals[at], strengths.systems[at]
+        mean = stats.estimate_mean(ranks[column], board.groups, low=1.0, high=float(k))
+        place, strength = ranked.intervals[column], strengths.systems[column]
         for figure, value, low, high in (
             ("mean_rank", mean.value, mean.low, mean.high),
-            ("place", float(ranked.ranks[at]), place.best, place.worst),
-            ("friedman_rank", float(order.mean_ranks[at]), None, None),
+            ("place", float(ranked.ranks[column]), place.best, place.worst),
+            ("friedman_rank", float(order.mean_ranks[column]), None, None),
             ("strength", strength.value, strength.low, strength.high),
         ):
             reason = SEPARATED if separated and figure == "strength" else None
@@ -235,8 +235,8 @@ def _tag_tables(scores: ScoreTable, board: Board) -> dict[str, pl.DataFrame]:
     }
     # People tick good or bad; what has neither tick is okay.
     if "good" in tables and "bad" in tables:
-        both = tables["good"].join(tables["bad"], on=answer, how="inner", validate="1:1").sort(answer)
-        tables["okay"] = both.select(*answer, okay=1.0 - pl.col("good") - pl.col("bad"))
+        joined = tables["good"].join(tables["bad"], on=answer, how="inner", validate="1:1").sort(answer)
+        tables["okay"] = joined.select(*answer, okay=1.0 - pl.col("good") - pl.col("bad"))
     return tables
 
 
@@ -244,24 +244,26 @@ def _expert_rows(board: Board) -> Iterator[PanelRow]:
     """How far raters agree on what they were shown; equal answers count once."""
     ranks = ballot_ranks(board)
     if len(board.raters) < 2 or not ranks.units:
-        alone = len(board.raters) < 2
-        reason = "one rater: nobody to agree with" if alone else "nothing was ranked by two raters"
+        is_single = len(board.raters) < 2
+        reason = "one rater: nobody to agree with" if is_single else "nothing was ranked by two raters"
         for figure in ("kendall_w", "alpha_ordinal"):
             yield _row(board, "experts", figure, n_items=len(board.items), reason=reason)
         return
     yield _expert_row(board, "kendall_w", _concordance(ranks))
     alpha = by_coefficient("alpha_ordinal", ranks.table, ranks.table_groups, ranks.missing)
     yield _expert_row(board, "alpha_ordinal", alpha)
-    for at, rater in enumerate(board.raters):
-        yield _expert_row(board, "with_others", _with_others(board, at), rater=rater)
+    for column, rater in enumerate(board.raters):
+        yield _expert_row(board, "with_others", _with_others(board, column), rater=rater)
 
 
 def _concordance(ranks: BallotRanks) -> Estimate:
     """Kendall's W, the mean over questions where it is defined."""
     concordance = [stats.kendall_w(unit).value for unit in ranks.units]
-    defined = [at for at, value in enumerate(concordance) if value is not None]
-    values = np.array([concordance[at] for at in defined], dtype=np.float64)
-    return by_jackknife(lambda at: float(values[at].mean()) if len(at) else None, ranks.groups[defined])
+    defined = [column for column, value in enumerate(concordance) if value is not None]
+    values = np.array([concordance[column] for column in defined], dtype=np.float64)
+    return by_jackknife(
+        lambda chosen: float(values[chosen].mean()) if len(chosen) else None, ranks.groups[defined]
+    )
 
 
 def _expert_row(board: Board, figure: str, estimate: Estimate, **values: Any) -> PanelRow:
@@ -351,23 +353,25 @@ FigureKey = tuple[str, str | None, str]
 
 
 def _sentences(board: Board, rows: Sequence[PanelRow]) -> Iterator[str]:
-    by: dict[FigureKey, PanelRow] = {(r.part, r.candidate or r.rater or r.other, r.figure): r for r in rows}
+    by_figure: dict[FigureKey, PanelRow] = {
+        (r.part, r.candidate or r.rater or r.other, r.figure): r for r in rows
+    }
     place = f"{board.panel} on {board.benchmark}"
-    first = by["places", board.systems[0], "mean_rank"]
+    first = by_figure["places", board.systems[0], "mean_rank"]
     cases = f"{count(first.n_items or 0, 'question')} in {count(first.n_groups or 0, 'case')}"
     on = f"{count(len(board.raters), 'rater')}, {cases}"
     if first.value is None:
         yield f"{place} ({on}): {first.reason}."
         return
-    order = sorted(board.systems, key=lambda name: by["places", name, "mean_rank"].value or 0.0)
-    ranks = "; ".join(_rank_text(by, name) for name in order)
+    order = sorted(board.systems, key=lambda name: by_figure["places", name, "mean_rank"].value or 0.0)
+    ranks = "; ".join(_rank_text(by_figure, name) for name in order)
     reason = f" ({first.reason})" if first.reason else " and the places left open"
     yield f"{place} ({on}), mean rank of {len(order)}{reason}: {ranks}."
-    for line in (*_order_texts(by), *_ceiling_texts(board, by), *_tag_texts(by, order)):
+    for line in (*_order_texts(by_figure), *_ceiling_texts(board, by_figure), *_tag_texts(by_figure, order)):
         yield f"{place}: {line}"
-    yield f"{place}: {_experts_text(board, by)}"
+    yield f"{place}: {_experts_text(board, by_figure)}"
     for other in dict.fromkeys(r.other for r in rows if r.part == "metrics"):
-        yield f"{place}: {other}: {_metric_text(by, other)}."
+        yield f"{place}: {other}: {_metric_text(by_figure, other)}."
 
 
 def _rank_text(by: Mapping[FigureKey, PanelRow], name: str) -> str:

@@ -121,13 +121,13 @@ def _systems(
             systems.names.append(name)
             continue
         # A reference may be missing for some items; a floor is made for all of them.
-        enough = role == "ceiling" and 2 * len(ranked) >= len(items)
-        if enough:
+        is_enough = role == "ceiling" and 2 * len(ranked) >= len(items)
+        if is_enough:
             systems.names.append(name)
             systems.keyless.update((item, variant) for item, variant, _ in items - ranked)
         systems.notes.append(
             f"{place}: {name} stands on {len(ranked)} of {count(len(items), 'question')}: "
-            + ("the others are left out of ranks." if enough else "it has no place here.")
+            + ("the others are left out of ranks." if is_enough else "it has no place here.")
         )
     return systems
 

@@ -333,9 +333,9 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
 
 
 def _agreement_text(rows: Sequence[RaterRow]) -> str:
-    by = {(r.contrast, r.figure): r for r in rows}
-    judge, person, difference = (by[c, "alpha_ordinal"] for c in ("judge and people", *BETWEEN))
-    bias = by["judge less people", "bias"]
+    by_figure = {(r.contrast, r.figure): r for r in rows}
+    judge, person, difference = (by_figure[c, "alpha_ordinal"] for c in ("judge and people", *BETWEEN))
+    bias = by_figure["judge less people", "bias"]
     if person.value is None:
         among = str(person.reason)
     else:

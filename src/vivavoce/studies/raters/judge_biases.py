@@ -239,12 +239,12 @@ def _own_family(scores: ScoreTable, part: RaterScores, sides: _Sides) -> tuple[s
     if label_mismatch(scores, part.measure) is None:
         labelled = labels_of(scores, part.measure.criterion.criterion)
         people = labelled.group_by(*RESPONSE).agg(pl.col("label").mean())
-        both = candidates.join(people, on=list(RESPONSE), validate="1:1", maintain_order="left")
-        differences = (both["value"] - both["label"]).to_numpy()
-        in_family = both["candidate"].is_in(sides.family).to_numpy()
+        joined = candidates.join(people, on=list(RESPONSE), validate="1:1", maintain_order="left")
+        differences = (joined["value"] - joined["label"]).to_numpy()
+        in_family = joined["candidate"].is_in(sides.family).to_numpy()
         return "against people", by_jackknife(
             lambda at: mean_excess(differences[at], in_family[at]),
-            both["group"].to_numpy(),
+            joined["group"].to_numpy(),
             scale="raw",
             undefined="no labels of one of the two sides",
         )

@@ -99,13 +99,13 @@ def _jury_rows(rows: pl.DataFrame, measure: Measure, vote: _Vote) -> pl.DataFram
     )
     ok = pl.col("value").filter(pl.col("status") == "ok")
     silent = pl.col("status").filter(pl.col("status").is_in(["unanswered", "unreadable"]))
-    enough = vote.enough(ok)
+    is_enough = vote.enough(ok)
     counted = voices.group_by(columns).agg(
-        value=pl.when((silent.len() == 0) & enough).then(vote.value(ok, measure.criterion)),
+        value=pl.when((silent.len() == 0) & is_enough).then(vote.value(ok, measure.criterion)),
         # Silence is the candidate's doing and the same for every judge, so one report settles it.
         status=pl.when(silent.len() > 0)
         .then(silent.first())
-        .when(enough)
+        .when(is_enough)
         .then(pl.lit("ok"))
         .otherwise(pl.lit("failed")),
         position=pl.col("position").first(),

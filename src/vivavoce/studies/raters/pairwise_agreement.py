@@ -103,14 +103,14 @@ def _add_pair(
     for criterion in (name for name in first.keys if name in second.keys):
         keys = first.keys[criterion], second.keys[criterion]
         measure, name = scores.measures[keys[0]], short[key_of(scores.measures[keys[1]])]
-        both = scores_of(scores, keys[0]).join(
+        joined = scores_of(scores, keys[0]).join(
             scores_of(scores, keys[1]).select(*RESPONSE, other="value"),
             on=list(RESPONSE),
             how="inner",
             validate="1:1",
             maintain_order="left",
         )
-        rows = list(_pair_rows(part, measure, name, both, each=each))
+        rows = list(_pair_rows(part, measure, name, joined, each=each))
         card.rows.extend(rows)
         card.sentences.extend(_sentences(part, short[key_of(measure)], name, rows))
 
@@ -175,8 +175,8 @@ def _tau_b(both: pl.DataFrame) -> Estimate:
 
 def _sentences(part: str, first: str, second: str, rows: Sequence[RaterRow]) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows):
-        by = {r.figure: r for r in rows if r.benchmark == benchmark and r.candidate == ""}
-        yield f"{first} and {second} on {benchmark}{_pair_text(part, by)}"
+        by_figure = {r.figure: r for r in rows if r.benchmark == benchmark and r.candidate == ""}
+        yield f"{first} and {second} on {benchmark}{_pair_text(part, by_figure)}"
 
 
 def _pair_text(part: str, by: Mapping[str | None, RaterRow]) -> str:

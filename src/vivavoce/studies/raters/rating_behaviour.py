@@ -200,9 +200,11 @@ def _bound_rows(benchmark: str, measure: Measure, items: pl.DataFrame) -> Iterat
         yield rater_row("bounds", benchmark, measure, **place, figure="mean", **mean._asdict())
         place["figure"] = f"from_{role}"
         for candidate in candidates:
-            both = _item_values(items, candidate, "value").join(bound, on=ITEM_KEYS, maintain_order="left")
-            if both.height:
-                distance = by_difference((both["value"] - both["bound"]).to_numpy(), both["group"].to_numpy())
+            joined = _item_values(items, candidate, "value").join(bound, on=ITEM_KEYS, maintain_order="left")
+            if joined.height:
+                distance = by_difference(
+                    (joined["value"] - joined["bound"]).to_numpy(), joined["group"].to_numpy()
+                )
                 values = {**place, "candidate": candidate, **distance._asdict()}
                 yield rater_row("bounds", benchmark, measure, **values)
     if len(names["ceiling"]) != 1 or len(names["floor"]) != 1:
@@ -211,9 +213,9 @@ def _bound_rows(benchmark: str, measure: Measure, items: pl.DataFrame) -> Iterat
     span = top.join(bottom, on=ITEM_KEYS, maintain_order="left")
     place = {"contrast": "floor to ceiling", "figure": "share_of_span"}
     for candidate in candidates:
-        both = _item_values(items, candidate, "value").join(span, on=ITEM_KEYS, maintain_order="left")
-        if both.height:
-            share = _share_of_span(both)
+        joined = _item_values(items, candidate, "value").join(span, on=ITEM_KEYS, maintain_order="left")
+        if joined.height:
+            share = _share_of_span(joined)
             yield rater_row("bounds", benchmark, measure, candidate=candidate, **place, **share._asdict())
 
 

@@ -139,11 +139,11 @@ def _by_criterion(
 ) -> tuple[list[RubricRow], list[str]]:
     """Rows and sentences of one criterion."""
     measures = [scores.measures[version.keys[criterion]] for version in versions]
-    what = f"{criterion}, rubrics {_names(versions)}"
+    subject = f"{criterion}, rubrics {_names(versions)}"
     reason = next((reason for m in measures if (reason := label_mismatch(scores, m))), None)
     if reason:
         ceilings = list(_ceiling_rows(scores, versions, criterion))
-        return ceilings, [f"{what}: {reason}."] if scores.people else []
+        return ceilings, [f"{subject}: {reason}."] if scores.people else []
     table = labels_of(scores, criterion)
     for n, version in enumerate(versions):
         ratings = scores_of(scores, version.keys[criterion])
@@ -159,7 +159,7 @@ def _by_criterion(
         rows.extend(more_rows)
         sentences.append(f"{criterion} on {benchmark}, rubrics {_names(versions)}: {text}")
     if not rows:
-        sentences.append(f"{what}: no answer has labels and marks by all of them.")
+        sentences.append(f"{subject}: no answer has labels and marks by all of them.")
     return rows, sentences
 
 
@@ -193,20 +193,22 @@ class _Choice(NamedTuple):
         if n_cases < 2 * LEAST_GROUPS:
             return self.too_few(halves, n_cases)
         at = {half: self.rows_of(cases) for half, cases in halves.items()}
-        by = {(n, half): self.agreement(n, half, at[half]) for n in range(len(self.versions)) for half in at}
-        able = [n for n in range(len(self.versions)) if by[n, "choose"].value is not None]
+        by_key = {
+            (n, half): self.agreement(n, half, at[half]) for n in range(len(self.versions)) for half in at
+        }
+        able = [n for n in range(len(self.versions)) if by_key[n, "choose"].value is not None]
         if not able:
-            return list(by.values()), f"{by[0, 'choose'].reason}: no rubric can be chosen."
+            return list(by_key.values()), f"{by_key[0, 'choose'].reason}: no rubric can be chosen."
         # The first of equal ones: rounding, so that the last digit of a figure does not choose.
-        best = max(able, key=lambda n: (round(by[n, "choose"].value or 0.0, 9), -n))
-        choosing, reporting = by[best, "choose"], by[best, "report"]
+        best = max(able, key=lambda n: (round(by_key[n, "choose"].value or 0.0, 9), -n))
+        choosing, reporting = by_key[best, "choose"], by_key[best, "report"]
         optimism = minus(choosing.value, reporting.value)
-        by[best, "choose"] = replace(choosing, chosen=True)
-        by[best, "report"] = reporting = replace(reporting, chosen=True, optimism=optimism)
+        by_key[best, "choose"] = replace(choosing, chosen=True)
+        by_key[best, "report"] = reporting = replace(reporting, chosen=True, optimism=optimism)
         others = [n for n in range(len(self.versions)) if n != best]
         differences = [self.difference(best, n, at["report"], reporting.n_units) for n in others]
         text = _choice_text(choosing, reporting, differences, _name(self.versions[best], self.versions))
-        return [*by.values(), *differences], text
+        return [*by_key.values(), *differences], text
 
     def rows_of(self, cases: set[Any]) -> Any:
         """The positions of the rows of these cases."""

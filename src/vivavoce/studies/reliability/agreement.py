@@ -199,12 +199,12 @@ def _sentences(rows: Sequence[AgreementRow], names: Mapping[tuple[str, str, str]
             continue
         candidate = f", {row.candidate}" if row.candidate else ""
         name = names.get((row.metric, row.criterion, row.rater), f"{row.metric}: {row.criterion}")
-        what = f"{name} ({row.contrast}{candidate}) on {row.benchmark}"
+        subject = f"{name} ({row.contrast}{candidate}) on {row.benchmark}"
         if row.value is None:
-            yield f"{what}: {row.reason}."
+            yield f"{subject}: {row.reason}."
             continue
         note = f" {row.reason[0].upper()}{row.reason[1:]}." if row.reason else ""
         yield (
-            f"{what}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
+            f"{subject}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
             f"{counts_text(row, 'unit')} were not marked alike.{note}"
         )

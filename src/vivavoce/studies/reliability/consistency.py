@@ -212,17 +212,17 @@ def _candidate_row(
         rows = rows.filter(pl.len().over("item", "variant") > 1)
     n_groups = rows["group"].n_unique()
     n_items = rows.select("item", "variant").n_unique()
-    enough = n_groups >= LEAST_GROUPS
+    is_enough = n_groups >= LEAST_GROUPS
     row = replace(
         row,
         n_items=n_items,
         n_groups=n_groups,
         repeats=n_repeats,
-        s2_pass=passes.s2_pass if passes and enough else None,
+        s2_pass=passes.s2_pass if passes and is_enough else None,
     )
     if n_repeats < 2:
         return replace(row, reason="one repeat only: nothing tells repeats apart from questions")
-    if not enough:
+    if not is_enough:
         return replace(row, reason=f"{count(n_groups, 'case')} with two repeats: too few to tell")
     codes = rows.select("item", "variant").hash_rows().to_numpy()
     parts = stats.nested_variance(rows["y"].to_numpy(), codes, groups=rows["group"].to_numpy())

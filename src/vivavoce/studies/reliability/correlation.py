@@ -300,8 +300,8 @@ def _place(row: CorrelationRow) -> str:
 def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
     """Why pairs have no figure; all of one benchmark and for one reason."""
     row = rows[0]
-    what = f"{count(len(rows), 'pair')} of measures" if len(rows) > 1 else f"{row.a} and {row.b}"
-    return f"{what} on {row.benchmark}: {row.reason}."
+    subject = f"{count(len(rows), 'pair')} of measures" if len(rows) > 1 else f"{row.a} and {row.b}"
+    return f"{subject} on {row.benchmark}: {row.reason}."
 
 
 def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Mapping[str, str]) -> str:

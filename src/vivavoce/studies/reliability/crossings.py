@@ -132,9 +132,9 @@ def _closed_mean(matrices: Sequence[ScoreMatrix], design: Design) -> Side:
         on_it = {n: m.measure for n, m in enumerate(matrices) if m.benchmark == benchmark}
         named = measures_named(design.closed_by, on_it)
         if len(named) != 1:
-            what = "several measures are" if named else "no measure is"
+            subject = "several measures are" if named else "no measure is"
             raise SelectionError(
-                f"correlation, closed_by: {what} {design.closed_by!r} on {benchmark}; here are "
+                f"correlation, closed_by: {subject} {design.closed_by!r} on {benchmark}; here are "
                 f"{', '.join(sorted({m.metric for m in on_it.values()}))}."
             )
         parts.append(matrices[next(iter(named))])

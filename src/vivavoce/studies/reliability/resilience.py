@@ -248,10 +248,10 @@ def _wordings(after: pl.DataFrame) -> stats.Wordings:
 
 def _with_variance_interval(row: ResilienceRow, arrays: stats.Wordings) -> ResilienceRow:
     """With the mean variance over wordings and its interval by group."""
-    several = ~np.isnan(arrays.variances)
-    if not several.any():
+    many = ~np.isnan(arrays.variances)
+    if not many.any():
         return row
-    mean = stats.estimate_mean(arrays.variances[several], arrays.groups[several], low=0.0)
+    mean = stats.estimate_mean(arrays.variances[many], arrays.groups[many], low=0.0)
     return replace(
         row,
         s2_rephrase=mean.value,
@@ -365,14 +365,14 @@ def _contrast_row(row: ResilienceRow, data: Reworded, first: str, second: str) -
             .agg(pl.col("before", "s2").mean())
         )
 
-    both = by_item(first).join(by_item(second), on=list(ITEM), suffix="_2", validate="1:1").sort(ITEM)
+    joined = by_item(first).join(by_item(second), on=list(ITEM), suffix="_2", validate="1:1").sort(ITEM)
     row = replace(
         row, candidate=first, against=second, contrast=TEMPLATE,
-        n_items=both.height, n_groups=both["group"].n_unique(),
+        n_items=joined.height, n_groups=joined["group"].n_unique(),
     )  # fmt: skip
     reasons = []
     for name, column in (("difference", "before"), ("s2_difference", "s2")):
-        pairs = both.drop_nulls([column, f"{column}_2"])
+        pairs = joined.drop_nulls([column, f"{column}_2"])
         if not pairs.height:
             reasons.append("no question that both have wordings of")
             continue
