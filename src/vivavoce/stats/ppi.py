@@ -314,15 +314,13 @@ def _by_cells(sample: _Sample) -> _Together | None:
     q_l, q_u = (float(working[np.unique(sample.g[part])].sum()) for part in (sample.positions, rest))
     per_working = float(deviations @ deviations) * sample.n_groups / (sample.n_groups - 1) / (q_l + q_u)
     people, judge = sample.sums(sample.y), sample.sums(sample.d[sample.positions])
-    lambda_, leave_one_out = _least_squares(
-        people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0
-    )
+    lambda_, jackknife = _least_squares(people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0)
     d_u = sample.d[rest]
     mean_u = float(np.average(d_u, weights=sample.w[rest]))
     se_u = unlabelled.se(sample.w[rest] * (d_u - mean_u))
     if not lambda_ or se_u is None:
         return None
-    of_u, of_l = (lambda_ * se_u) ** 2, sample.residual_se(leave_one_out) ** 2
+    of_u, of_l = (lambda_ * se_u) ** 2, sample.residual_se(jackknife) ** 2
     value = lambda_ * mean_u + sample.mean(sample.y - lambda_ * sample.d[sample.positions])
     return _Together(value, math.sqrt(of_u + of_l), _welch((of_u, unlabelled.df), (of_l, labels.df)), lambda_)
 
@@ -333,17 +331,15 @@ def _linearised(sample: _Sample) -> _Together | None:
     if not w_u:
         return None
     labels, d_l = sample.labels, sample.d[sample.positions]
-    design_of_all = GroupDesign.of(sample.g, sample.n_groups, sample.w)
+    full = GroupDesign.of(sample.g, sample.n_groups, sample.w)
     deviations = sample.w * (sample.d - sample.judge_mean)
     total = float(sample.w.sum())
     # What a case adds to mean_L(d) - mean_A(d), and to mean_L(D): theta subtracts lA times the one.
     gap = -np.bincount(sample.g, weights=deviations, minlength=sample.n_groups) / total
-    labelled_groups = np.unique(sample.g[sample.positions])
-    gap[labelled_groups] += sample.sums(d_l)
+    cases = np.unique(sample.g[sample.positions])
+    gap[cases] += sample.sums(d_l)
     most = total / w_u
-    factor, leave_one_out = _least_squares(
-        sample.sums(sample.y) * gap[labelled_groups], float(gap @ gap), most=most
-    )
+    factor, jackknife = _least_squares(sample.sums(sample.y) * gap[cases], float(gap @ gap), most=most)
     if not factor:
         return None
     design = GroupDesign(
@@ -353,14 +349,12 @@ def _linearised(sample: _Sample) -> _Together | None:
         cells=np.repeat(np.arange(2), (len(sample.d), len(sample.y))),
         shares=np.ones(2),
     )
-    se = design.se(np.concatenate([factor * deviations, sample.residuals(leave_one_out)]))
-    of_judge, of_labels = design_of_all.se(factor * deviations), sample.residual_se(leave_one_out)
+    se = design.se(np.concatenate([factor * deviations, sample.residuals(jackknife)]))
+    of_judge, of_labels = full.se(factor * deviations), sample.residual_se(jackknife)
     if se is None or of_judge is None:
         return None
     value = factor * sample.judge_mean + sample.mean(sample.y - factor * d_l)
-    return _Together(
-        value, se, _welch((of_judge**2, design_of_all.df), (of_labels**2, labels.df)), factor / most
-    )
+    return _Together(value, se, _welch((of_judge**2, full.df), (of_labels**2, labels.df)), factor / most)
 
 
 def _narrower(combined: _Together | None, people_alone: _Together) -> _Together:
@@ -375,8 +369,8 @@ def _least_squares(products: Floats, variance: float, *, most: float) -> tuple[f
         return 0.0, np.zeros(len(products))
     correction = len(products) / (len(products) - 1)
     total = products.sum()
-    leave_one_out = np.clip((total - products * correction) * correction / variance, 0.0, most)
-    return float(np.clip(total / variance, 0.0, most)), leave_one_out
+    jackknife = np.clip((total - products * correction) * correction / variance, 0.0, most)
+    return float(np.clip(total / variance, 0.0, most)), jackknife
 
 
 def _welch(*parts: tuple[float, float]) -> float:
@@ -399,29 +393,24 @@ def _different(sample: _Sample, *, bounded: bool) -> float:
 
 
 def _as_sample(
-    d: Floats,
-    y: Floats,
-    at: NDArray[np.intp],
-    groups: ArrayLike | None,
-    weights: ArrayLike | None,
+    d: Floats, y: Floats, positions: NDArray[np.intp], groups: ArrayLike | None, weights: ArrayLike | None
 ) -> _Sample:
     codes, n_groups = group_codes(np.arange(len(d)) if groups is None else groups, length=len(d))
     w = item_weights(weights, length=len(d))
     is_unlabelled = np.ones(len(d), dtype=bool)
-    is_unlabelled[at] = False
+    is_unlabelled[positions] = False
     in_rest = np.zeros(n_groups, dtype=bool)
     in_rest[codes[is_unlabelled]] = True
-    parted = in_rest[codes[at]]
+    parted = in_rest[codes[positions]]
     if parted.any():
         first = int(np.argmax(parted))
         raise ValueError(
-            f"labelled holds {at[first]} at position {first}, an item of a case that is not labelled wholly: "
-            "cases are drawn whole, so leave out labels of a part of one"
+            f"labelled holds {positions[first]} at position {first}, an item of a case that is not labelled "
+            "wholly: cases are drawn whole, so leave out labels of a part of one"
         )
-    of_labelled, n_labelled = group_codes(codes[at], length=len(at))
-    return _Sample(
-        d, w, codes, n_groups, at, is_unlabelled, y, GroupDesign.of(of_labelled, n_labelled, w[at])
-    )
+    of_labelled, n_labelled = group_codes(codes[positions], length=len(positions))
+    design = GroupDesign.of(of_labelled, n_labelled, w[positions])
+    return _Sample(d, w, codes, n_groups, positions, is_unlabelled, y, design)
 
 
 def _probabilities(probabilities: ArrayLike, sample: _Sample) -> Floats:
