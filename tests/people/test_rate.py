@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.lengths import length
 from tests.people.raters import Opinion, ballot, drawn, examined, filled, lines, write
 from tests.people.test_packets import HOSTILE, Elements
 from tests.studies.making import made
@@ -535,15 +536,16 @@ def test_one_question_asked_for_is_one_case_at_least(tmp_path: Path) -> None:
 
 
 def test_every_case_has_the_same_chance(tmp_path: Path) -> None:
-    """3 of 10 cases of one to ten questions in 200 draws: each 60 times, within four standard errors."""
+    """3 of 10 cases of one to ten questions in each draw: each in 30 %, within four standard errors."""
+    n_draws = length(80, 200)
     run = cased(tmp_path, range(1, 11))
     times: Counter[str] = Counter()
     task = RateTask.with_rubric("correctness")
-    for seed in range(200):
+    for seed in range(n_draws):
         choice = choose(run.file, task, None, (), 17, seed)
         times.update({q.item.split("-")[0] for q in choice.questions})
-    assert 600 == times.total()
-    assert all(abs(n - 60) < 4 * (200 * 0.3 * 0.7) ** 0.5 for n in times.values())
+    assert 3 * n_draws == times.total()
+    assert all(abs(n - 0.3 * n_draws) < 4 * (n_draws * 0.3 * 0.7) ** 0.5 for n in times.values())
     assert 10 == len(times)
 
 

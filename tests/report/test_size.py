@@ -28,8 +28,20 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-def test_the_demos_page_is_light_and_has_few_charts(demo: Run) -> None:
-    page = demo.report()
+@pytest.fixture(scope="module")
+def whole(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its page."""
+    return demo.report(tmp_path_factory.mktemp("whole") / "all.html")
+
+
+@pytest.fixture(scope="module")
+def first_layers(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its page with `pages="one"`."""
+    return demo.report(tmp_path_factory.mktemp("first") / "one.html", pages="one")
+
+
+def test_the_demos_page_is_light_and_has_few_charts(whole: Path) -> None:
+    page = whole
     assert page.stat().st_size <= BYTES
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"<figure\b", text)) <= CHARTS
@@ -44,13 +56,13 @@ def test_every_chart_is_written_though_the_page_shows_few(demo: Run, tmp_path: P
     assert written == len(re.findall(r"<figure\b", page)) + n_left_out + boards
 
 
-def test_the_demos_page_unfolded_nowhere_is_eight_screens(browser: Browser, demo: Run) -> None:
-    with looking.opened(browser, demo.report(), viewport=SCREEN) as page:
+def test_the_demos_page_unfolded_nowhere_is_eight_screens(browser: Browser, whole: Path) -> None:
+    with looking.opened(browser, whole, viewport=SCREEN) as page:
         assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * SCREEN["height"]
 
 
-def test_the_grid_stands_within_a_phone(browser: Browser, demo: Run) -> None:
-    with looking.opened(browser, demo.report(), viewport=PHONE) as page:
+def test_the_grid_stands_within_a_phone(browser: Browser, whole: Path) -> None:
+    with looking.opened(browser, whole, viewport=PHONE) as page:
         wide = page.evaluate(
             """() => [...document.querySelectorAll('.second *')].filter((e) =>
                 !e.closest('.scroll, figure') && e.getBoundingClientRect().right > innerWidth + 1).length"""
@@ -64,23 +76,24 @@ def pages_of(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-def test_pages_one_prints_the_first_two_layers_alone(browser: Browser, demo: Run, tmp_path: Path) -> None:
-    with looking.opened(browser, demo.report(tmp_path / "one.html", pages="one")) as page:
+def test_pages_one_prints_the_first_two_layers_alone(
+    browser: Browser, whole: Path, first_layers: Path
+) -> None:
+    with looking.opened(browser, first_layers) as page:
         short = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
         page.emulate_media(media="print")
         assert page.locator("#examples").is_visible()
         assert page.locator("#methods-title").is_hidden()
-    with looking.opened(browser, demo.report(tmp_path / "all.html")) as page:
+    with looking.opened(browser, whole) as page:
         long = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
         page.emulate_media(media="print")
         assert page.locator("#methods-title").is_visible()
     assert 1 <= short <= 3 < long
 
 
-def test_nothing_is_clipped_on_paper(browser: Browser, demo: Run, tmp_path: Path) -> None:
+def test_nothing_is_clipped_on_paper(browser: Browser, first_layers: Path) -> None:
     """A4 without its margins is 180 mm, which is 680 pixels of CSS."""
-    one = demo.report(tmp_path / "one.html", pages="one")
-    with looking.opened(browser, one, viewport={"width": 680, "height": 960}) as page:
+    with looking.opened(browser, first_layers, viewport={"width": 680, "height": 960}) as page:
         page.emulate_media(media="print")
         wide = page.evaluate(
             """() => [...document.querySelectorAll('main *')].filter((e) =>

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lengths import length
 
 from vivavoce.core.errors import InputError
 from vivavoce.run.reproduce import reproduce
@@ -244,7 +245,7 @@ def test_a_second_value_of_a_cell_is_refused(changed):
 
 def test_no_corner_of_the_rounding_box_gives_an_r_beyond_the_limits():
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(length(4, 20)):
         x, parts = rng.normal(size=4).round(1), rng.normal(size=(2, 4)).round(1)
         weights = np.array([0.3, 0.7])
         low, high = (extreme_r(Rounded(x, 0.05), Rounded(parts, 0.05), weights, side) for side in (-1, 1))

@@ -20,7 +20,13 @@ class Made(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+def made(scored_runs: Made) -> Iterator[Made]:
+    with fake_encoder():
+        yield scored_runs
+
+
+@pytest.fixture(scope="session")
+def scored_runs(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("made")
     with fake_encoder():
         spec = write_exam(folder / "data", 12)
@@ -55,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         for k, name in enumerate(("few one", "few other")):
             runs[name] = folder / f"{name}.viva"
             scored(runs[name], few, {"my-model": answers(few, 0.5, k)})
-        yield Made(spec, runs, {row["candidate"]: row for row in rows if row["format"] == "overall"})
+    return Made(spec, runs, {row["candidate"]: row for row in rows if row["format"] == "overall"})
 
 
 @pytest.fixture
