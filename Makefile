@@ -5,9 +5,9 @@ VERSION = $(shell sed -n 's/^__version__ = "\([0-9]*\.[0-9]*\).*/\1/p' src/vivav
 
 # Thousands of processes read the sources, which are compiled once; idle threads of BLAS and torch wait asleep.
 unexport PYTHONDONTWRITEBYTECODE
-test test-long: export OMP_WAIT_POLICY = PASSIVE
+test test-changed test-long: export OMP_WAIT_POLICY = PASSIVE
 
-.PHONY: demo test test-long golden lint sbom bench docs publish clean
+.PHONY: demo test test-changed test-long golden lint sbom bench docs publish clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
@@ -15,8 +15,13 @@ demo: .venv/.installed ## a small exam, marked, compared and reported: no key, n
 test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
 	.venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
-test-long: .venv/.dev ## the same tests, and the long forms of fuzzing, faults and simulations, same seeds
-	VIVA_TEST_LONG=1 .venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+test-changed: .venv/.dev ## the tests that reach what changed since the last commit; SINCE=main for a branch
+	.venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS) \
+	  $$(.venv/bin/python tools/changed_tests.py --since $(or $(SINCE),HEAD))
+
+# A part is a folder of tests; in the long form only files run that have one.
+test-long: .venv/.dev ## the long forms of fuzzing, faults and simulations; PART=soak for those of tests/soak alone
+	VIVA_TEST_LONG=1 .venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS) tests/$(PART)
 
 REV ?= HEAD
 golden: .venv/.dev ## what commands print now that they did not in the commit REV; REV=HEAD~1

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.absent import absent
 from tests.lazy import COLLECTED_MODULES
 from tests.lengths import LONG
+from tests.long_forms import has_long_form
 from tests.soak.tally import Collected, tally
 
 __all__ = ["tally"]
@@ -23,7 +24,7 @@ CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 
 # The machine is shared: neither a slow moment nor what was drawn at random this time is a fault of a change.
 _ON_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("gate", _ON_ANY_MACHINE, max_examples=100, derandomize=True)
+settings.register_profile("gate", _ON_ANY_MACHINE, max_examples=25, derandomize=True)
 settings.register_profile("long", _ON_ANY_MACHINE, max_examples=200)
 settings.load_profile("long" if LONG else "gate")
 
@@ -96,6 +97,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> None:
     """Collect no garbage while tests are collected: what a collection of tests makes stays."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the gate, in the long form, what has no other form than the gate's."""
+    if LONG:
+        gate = [item for item in items if not has_long_form(item.path)]
+        config.hook.pytest_deselected(items=gate)
+        items[:] = [item for item in items if has_long_form(item.path)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

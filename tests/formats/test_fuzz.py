@@ -155,7 +155,7 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
     return isinstance(reading.parsed, bool if kind == "true_false" else str)
 
 
-@settings(max_examples=length(200, 400), deadline=None)
+@settings(max_examples=length(25, 400), deadline=None)
 @given(TEXTS, OPTIONS)
 @example("\\boxed{", ["A"])
 @example("{" * 3000, ["A", "B"])
@@ -178,7 +178,7 @@ def distinct(options: list[str]) -> list[str]:
     return list(kept.values())
 
 
-@settings(max_examples=length(150, 300), deadline=None)
+@settings(max_examples=length(25, 300), deadline=None)
 @given(OPTIONS, st.data())
 def test_an_options_own_text_reads_as_the_option(options: list[str], data: st.DataObject) -> None:
     assume(len(options) >= 1 and not any("think" in o.lower() for o in options))
@@ -191,7 +191,7 @@ def test_an_options_own_text_reads_as_the_option(options: list[str], data: st.Da
     assert Reading("ok", (first,)) == read_response(item("list", options), text)
 
 
-@settings(max_examples=length(100, 200), deadline=None)
+@settings(max_examples=length(25, 200), deadline=None)
 @given(st.integers(2, 60), st.data())
 def test_a_label_reads_as_its_option_in_every_form(n: int, data: st.DataObject) -> None:
     options = [f"Remedy number {k}" for k in range(n)]
@@ -218,7 +218,7 @@ def test_a_label_reads_as_its_option_in_every_form(n: int, data: st.DataObject) 
         assert Reading("ok", (options[k],)) == read_response(item("list", options), text), text
 
 
-@settings(max_examples=length(100, 200), deadline=None)
+@settings(max_examples=length(25, 200), deadline=None)
 @given(st.sets(st.integers(0, 7), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_a_list_reads_the_same_however_it_is_written(picks: set[int], shuffle: object) -> None:
     options = [

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import random
 import shutil
 import zipfile
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.lengths import length
 
 import vivavoce as viva
 from vivavoce.core.errors import VivaError
@@ -32,7 +32,7 @@ FILES = {
     "argilla": "argilla/records.json",
     "lighteval": "lighteval/details_viva_mcq_2026-11-22T16-30-52.021767.parquet",
 }
-EXAMPLES = 400 if os.environ.get("VIVA_TEST_LONG") else 40
+EXAMPLES = length(25, 400)
 ARCHIVE = "inspect/2026-11-22T15-53-40-00-00_med-open.eval"
 
 

@@ -64,7 +64,7 @@ def test_equals_nltk_on_real_answers(nltks, hivmedqa):
     ]
 
 
-@settings(max_examples=length(100, 1000), deadline=None)
+@settings(max_examples=length(25, 1000), deadline=None)
 @given(reference=ANY, answer=ANY)
 def test_equals_nltk_on_any_text(nltks, reference, answer):
     assert nltks(reference, answer) == meteor((reference,), answer).value

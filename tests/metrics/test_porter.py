@@ -57,7 +57,7 @@ def test_equals_nltk_on_the_words_of_real_answers(hivmedqa):
     assert [] == differing(words)
 
 
-@settings(max_examples=length(400, 2_000), deadline=None)
+@settings(max_examples=length(25, 2_000), deadline=None)
 @given(
     st.text("aeiouybcdlnstzé'-7", max_size=6), st.sampled_from(ENDINGS), st.sampled_from(["", "", *ENDINGS])
 )
@@ -65,7 +65,7 @@ def test_equals_nltk_where_endings_meet_any_stem(start, ending, more):
     assert [] == differing([start + ending + more])
 
 
-@settings(max_examples=length(100, 500), deadline=None)
+@settings(max_examples=length(25, 500), deadline=None)
 @given(st.text(st.characters(exclude_characters="*")).map(str.lower))
 def test_equals_nltk_on_any_text_in_lower_case(word):
     assert [] == differing([word])

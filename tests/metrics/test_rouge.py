@@ -75,7 +75,7 @@ WORDS = st.lists(
 
 @pytest.mark.parametrize("stemmer", STEMMERS)
 @pytest.mark.parametrize("n", [1, 2, "L"])
-@settings(max_examples=length(60, 300), deadline=None)
+@settings(max_examples=length(25, 300), deadline=None)
 @given(reference=WORDS.map(" ".join), answer=WORDS.map(" ".join))
 def test_equals_rouge_score_on_texts_that_share_words(n, stemmer, reference, answer):
     assert same(n, reference, answer, stemmer)
@@ -83,7 +83,7 @@ def test_equals_rouge_score_on_texts_that_share_words(n, stemmer, reference, ans
 
 @pytest.mark.parametrize("stemmer", STEMMERS)
 @pytest.mark.parametrize("n", [1, 2, "L"])
-@settings(max_examples=length(100, 1000), deadline=None)
+@settings(max_examples=length(25, 1000), deadline=None)
 @given(reference=ANY, answer=ANY)
 def test_equals_rouge_score_on_any_text(n, stemmer, reference, answer):
     assert same(n, reference, answer, stemmer)

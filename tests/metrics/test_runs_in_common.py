@@ -17,7 +17,7 @@ def counted(sequence: list[int], n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(sequence[i : i + n]) for i in range(len(sequence) - n + 1))
 
 
-@settings(max_examples=length(200, 2000), deadline=None)
+@settings(max_examples=length(25, 2000), deadline=None)
 @given(
     references=st.lists(SEQUENCES, min_size=1, max_size=4),
     pairs=st.lists(st.tuples(SEQUENCES, st.integers(0, 3)), min_size=1, max_size=6),

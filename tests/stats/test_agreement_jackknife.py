@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.lengths import length
 
 from vivavoce import stats
 from vivavoce.stats import agreement_jackknife, agreement_without_groups
@@ -87,7 +88,7 @@ def test_missing_ratings_and_many_raters(name, steps):
         assert_equal(name, np.where(missing, 99.0, ratings), draw.integers(0, 9, 30), missing)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=length(25, 60), deadline=None)
 @given(st.data())
 def test_small_tables_of_few_labels(data):
     """Ties, one label, groups without which one label is left, empty units: undefined in the same places."""

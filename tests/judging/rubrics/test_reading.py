@@ -354,7 +354,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=length(60, 300), deadline=None)
+@settings(max_examples=length(25, 300), deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join)))
 def test_no_reply_raises_anything_else(text: str) -> None:
     whole = Item(
