@@ -131,13 +131,13 @@ def test_statistics_use_numpy_and_scipy_only():
 
 
 def test_all_sql_stands_in_the_store():
-    elsewhere = [
+    places = [
         f"{module}:{line}"
         for module, path in structure.modules().items()
         if structure.room(module) != "store"
         for line in sql_lines(path.read_text(encoding="utf-8"))
     ]
-    assert [] == elsewhere
+    assert [] == places
 
 
 def test_sql_is_known_by_its_text_and_by_who_runs_it():

@@ -27,7 +27,7 @@ from vivavoce.run.exchange.exports import TABLES
 from vivavoce.run.exchange.tables import _TABLES, MEANINGS
 from vivavoce.run.run import Run, open_run
 from vivavoce.store.checksums import renew_checksums
-from vivavoce.store.partial_run import delete_other_items
+from vivavoce.store.rewriting import delete_other_items
 from vivavoce.store.write import put_finding
 
 ANSWERS: Answers = {

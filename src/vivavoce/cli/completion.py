@@ -84,7 +84,7 @@ def words(*choices: str) -> Complete:
 def _names_of(context: typer.Context, kind: Literal["candidate", "metric"]) -> list[str]:
     """The candidates or metrics in the run of the command line; none where it cannot be read."""
     with suppress(Exception):  # whatever lies at the path: a completion shows no error
-        from vivavoce.store.unchecked_names import unchecked_names
+        from vivavoce.store.strange_files import unchecked_names
 
         # Behind an option that still needs its value, the words before it are left unread.
         path = Path(str(context.params.get("run") or context.args[0]))

@@ -16,7 +16,7 @@ from vivavoce.people.question import Seen
 from vivavoce.people.storing.judgements import Judgement, judgements
 from vivavoce.people.tasks.review import WORDS
 from vivavoce.people.tasks.verify import verified_answer
-from vivavoce.store.verified_facts import newest_facts
+from vivavoce.store.rater_texts import newest_facts
 
 
 def ballot_file(db: sqlite3.Connection, key: Key, rater: str) -> str:

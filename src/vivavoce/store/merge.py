@@ -53,7 +53,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_damaged(db, "Nothing was merged.")
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")
-        before = _counts(db)
+        n_stored = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)
         for query in (*_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS):
@@ -74,7 +74,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         renew_table_hashes(db)
         renew_checksums(db, "candidate_id IN (SELECT ours FROM temp.candidate_map)")
         items, responses, scores, findings, calls = (
-            after - before_count for after, before_count in zip(_counts(db), before, strict=True)
+            n - n_before for n, n_before in zip(_counts(db), n_stored, strict=True)
         )
         scores = max(scores, 0)  # further repeats may take more marks away than come
         done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
@@ -224,13 +224,13 @@ _OTHER_EXCLUSIONS = (
     *(
         (
             "b.benchmark",
-            f"FROM {ours}.exclusion_lists l JOIN {ours}.benchmarks b USING (benchmark_id) "
-            f"JOIN {theirs}.benchmarks o ON (o.benchmark, o.spec) = (b.benchmark, l.spec) "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {theirs}.exclusion_lists ol "
+            f"FROM {holder}.exclusion_lists l JOIN {holder}.benchmarks b USING (benchmark_id) "
+            f"JOIN {lacker}.benchmarks o ON (o.benchmark, o.spec) = (b.benchmark, l.spec) "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {lacker}.exclusion_lists ol "
             "WHERE (ol.benchmark_id, ol.spec) = (o.benchmark_id, o.spec))",
-            f"rows of {{0}} were left out {where}: collect both runs from the same files.",
+            f"rows of {{0}} were left out {place}: collect both runs from the same files.",
         )
-        for ours, theirs, where in (
+        for holder, lacker, place in (
             ("theirs", "main", "there, and none here"),
             ("main", "theirs", "here, and none there"),
         )

@@ -16,7 +16,7 @@ from vivavoce.core.text import is_blank, printable
 from vivavoce.people.question import REFERENCE, Seen
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
-from vivavoce.store.review_words import KINDS, newest_words, put_words
+from vivavoce.store.rater_texts import WORD_EVENTS, newest_words, put_words
 from vivavoce.store.write import ScoreRow
 
 METRIC = "review"
@@ -30,7 +30,7 @@ MOST_CHARACTERS = 10_000
 """The longest comment, dispute or proposed edit."""
 MOST_NAME = 200
 """The longest name of a rater or a category."""
-WORDS = tuple(KINDS)
+WORDS = tuple(WORD_EVENTS)
 """What a rater may write beside the scores."""
 _YES, _NO = ("yes", "true", "1", "1.0", "y"), ("no", "false", "0", "0.0", "n")
 
@@ -57,7 +57,7 @@ class Review(NamedTuple):
     @property
     def words(self) -> dict[str, str]:
         """What was written, by kind of event."""
-        return {KINDS[column]: text for column in WORDS if (text := getattr(self, column))}
+        return {WORD_EVENTS[column]: text for column in WORDS if (text := getattr(self, column))}
 
 
 class ReviewTask(PlainTask):
@@ -167,7 +167,7 @@ class ReviewTask(PlainTask):
     def stored_words(self, db: sqlite3.Connection, seen_question: Seen, rater: str) -> Mapping[str, str]:
         """The newest comment, dispute and proposed edit."""
         words = newest_words(db, seen_question.question.place, rater)
-        return {column: words[kind] for column, kind in KINDS.items() if words.get(kind)}
+        return {column: words[kind] for column, kind in WORD_EVENTS.items() if words.get(kind)}
 
 
 def _entries(values: Mapping[str, Value]) -> dict[str, Any]:

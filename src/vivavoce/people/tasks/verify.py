@@ -18,8 +18,7 @@ from vivavoce.facts.sentences import sentences
 from vivavoce.people.case_draw import DrawnItems, few_answers
 from vivavoce.people.question import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted
-from vivavoce.store.split_facts import split_facts
-from vivavoce.store.verified_facts import AnswerByRater, newest_facts, put_facts
+from vivavoce.store.rater_texts import AnswerByRater, newest_facts, put_facts, split_facts
 from vivavoce.store.write import ScoreRow
 
 VERDICTS: tuple[str, ...] = get_args(EvidenceWord)

@@ -25,8 +25,7 @@ from vivavoce.run.exchange.tables import Estimates, frame, readme
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import check_texts, refuse_damaged
-from vivavoce.store.partial_run import delete_other_items
-from vivavoce.store.rewriting import rewrite_rows
+from vivavoce.store.rewriting import delete_other_items, rewrite_rows
 from vivavoce.store.run_counts import response_count
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance

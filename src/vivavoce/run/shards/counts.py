@@ -8,7 +8,7 @@ from typing import Any
 from vivavoce.core.records import Item
 from vivavoce.core.shards import shard_numbers
 from vivavoce.run.shards.memory import Covered
-from vivavoce.store.item_counts import (
+from vivavoce.store.run_counts import (
     FailedCount,
     probe_counts,
     response_counts,

@@ -16,7 +16,7 @@ from vivavoce.run.vary.vary_job import outcomes_by_workers
 from vivavoce.run.workers.executor import Executor
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
-from vivavoce.store.passages_marked import marked_passages
+from vivavoce.store.rater_texts import marked_passages
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
 from vivavoce.variants import Outcome, ResponseKey, Stock, Variation

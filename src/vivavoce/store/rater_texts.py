@@ -1,0 +1,118 @@
+"""What people write beside their scores: comments and disputes, verified facts, and passages that give away.
+
+Words and facts are events of the run, of which the newest counts; one without a text takes back what was
+written before. Marked passages are notes of scores.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import ItemKey
+from vivavoce.store.stored_values import stored_object
+from vivavoce.store.write import put_event
+
+WORD_EVENTS = {
+    "comment": "review comment",
+    "dispute": "review dispute",
+    "proposed_edit": "review proposed edit",
+}
+"""The kinds of events by the column in which the words are written."""
+
+
+def newest_words(db: sqlite3.Connection, place: ItemKey, rater: str) -> dict[str, str]:
+    """What a rater wrote of an item, by kind of event; '' where it was taken back."""
+    rows = db.execute(
+        "SELECT kind, body FROM events WHERE kind IN (SELECT value FROM json_each(?)) "
+        "AND (body ->> '$.benchmark', body ->> '$.item', body ->> '$.variant', body ->> '$.rater') "
+        "= (?, ?, ?, ?) ORDER BY made_at, event_id",
+        (json.dumps(list(WORD_EVENTS.values())), *place, rater),
+    )
+    return {kind: str(stored_object(body, f"the event {kind!r}")["text"]) for kind, body in rows}
+
+
+def put_words(db: sqlite3.Connection, place: ItemKey, rater: str, words: Mapping[str, str]) -> bool:
+    """Note what a rater writes of an item now, by kind of event; whether it differs from before."""
+    stored = newest_words(db, place, rater)
+    changed = [kind for kind in WORD_EVENTS.values() if words.get(kind, "") != stored.get(kind, "")]
+    for kind in changed:
+        benchmark, item, variant = place
+        body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": rater,
+                "text": words.get(kind, "")}  # fmt: skip
+        put_event(db, kind, body)
+    return bool(changed)
+
+
+FACTS_EVENT = "facts verified"
+_NEWEST = """
+SELECT body FROM events WHERE kind = ?
+AND (body ->> '$.benchmark', body ->> '$.item', body ->> '$.variant', body ->> '$.candidate',
+     body ->> '$.repeat', body ->> '$.rater', body ->> '$.pass') = (?, ?, ?, ?, ?, ?, ?)
+ORDER BY made_at DESC, event_id DESC LIMIT 1
+"""
+
+
+class AnswerByRater(NamedTuple):
+    """An answer, named by one of the candidates who gave it, before a rater in a pass."""
+
+    place: ItemKey
+    candidate: str
+    repeat: int
+    rater: str
+    pass_no: int
+
+
+def newest_facts(db: sqlite3.Connection, answer: AnswerByRater) -> list[dict[str, str]]:
+    """The facts of a rater on an answer, none where they were taken back."""
+    row = db.execute(_NEWEST, (FACTS_EVENT, *answer.place, *answer[1:])).fetchone()
+    facts: list[dict[str, str]] = stored_object(row[0], f"the event {FACTS_EVENT!r}")["facts"] if row else []
+    return facts
+
+
+def put_facts(db: sqlite3.Connection, answer: AnswerByRater, facts: Sequence[Mapping[str, Any]]) -> bool:
+    """Note the facts of a rater where they differ from before; whether they do."""
+    if newest_facts(db, answer) == json.loads(json.dumps(list(facts))):
+        return False
+    benchmark, item, variant = answer.place
+    body = {"benchmark": benchmark, "item": item, "variant": variant, "candidate": answer.candidate,
+            "repeat": answer.repeat, "rater": answer.rater, "pass": answer.pass_no,
+            "facts": list(facts)}  # fmt: skip
+    put_event(db, FACTS_EVENT, body)
+    return True
+
+
+_UNITS = """
+SELECT s.measure_id, u.text FROM scores s JOIN measures m USING (measure_id) JOIN units u USING (unit_id)
+JOIN responses r USING (response_id) JOIN candidates c USING (candidate_id)
+JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+WHERE (b.benchmark, i.item, i.variant, c.candidate, r.repeat) = (?, ?, ?, ?, ?) AND r.edit_id = 0
+AND (m.metric = 'atomic_facts' OR m.metric LIKE 'atomic\\_facts(%' ESCAPE '\\')
+AND u.unit != '' AND u.unit NOT GLOB '*[^0-9]*'
+GROUP BY s.measure_id, u.unit_id ORDER BY s.measure_id DESC, CAST(u.unit AS INTEGER)
+"""
+
+
+def split_facts(db: sqlite3.Connection, place: ItemKey, candidate: str, repeat: int) -> tuple[str, ...]:
+    """The facts of an answer by the last of the measures that split it, in their order; empty without one."""
+    rows = db.execute(_UNITS, (*place, candidate, repeat)).fetchall()
+    return tuple(text for measure, text in rows if measure == rows[0][0])
+
+
+_NEUTRALISE = "neutralise"
+_MARKED = """
+SELECT benchmark, item, variant, candidate, repeat, edit, note FROM scores s
+JOIN measures m USING (measure_id) JOIN responses r USING (response_id) JOIN items i USING (item_id)
+JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
+WHERE m.metric = ? AND s.pass_no = 1 AND s.value IS NOT NULL ORDER BY m.rater
+"""
+
+
+def marked_passages(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], list[list[str]]]:
+    """By response the passages of each rater who read it, none where it gives nothing away."""
+    passages: dict[tuple[str, str, str, str, int, str], list[list[str]]] = {}
+    for *key, note in db.execute(_MARKED, (_NEUTRALISE,)):
+        benchmark, item, variant, candidate, repeat, edit = key
+        place = benchmark, item, variant, candidate, repeat, edit
+        passages.setdefault(place, []).append((note or "").splitlines())
+    return passages
