@@ -95,9 +95,7 @@ def few_answers(sample: DrawnItems, n: int, seed: int) -> DrawnItems:
             combinations(item.answers, n),
             key=lambda answers: (
                 _mean_count(met, answers),
-                _order_of(
-                    seed, "choice", *item.place, *(candidate for a in answers for candidate in a.candidates)
-                ),
+                _order_of(seed, "choice", *item.place, *(name for a in answers for name in a.candidates)),
             ),
         )
         answers = choices[0]
@@ -112,9 +110,7 @@ def few_answers(sample: DrawnItems, n: int, seed: int) -> DrawnItems:
 def _meetings(answers: Sequence[BlindedAnswer]) -> list[tuple[str, ...]]:
     """Each way to take one candidate of every answer, in the order of names; and each candidate alone."""
     groups = [tuple(sorted(names)) for names in product(*(answer.candidates for answer in answers))]
-    return groups + [
-        (candidate,) for answer in answers for candidate in answer.candidates if len(answers) > 1
-    ]
+    return groups + [(name,) for answer in answers for name in answer.candidates if len(answers) > 1]
 
 
 def _mean_count(met: Mapping[tuple[str, ...], int], answers: Sequence[BlindedAnswer]) -> float:

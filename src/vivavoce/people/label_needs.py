@@ -177,7 +177,5 @@ def _cases_text(n: int | None, without_judge: int | None) -> str:
     """So many labelled cases, and how many without the judge where that differs."""
     impossible = "more cases than there are"
     text = impossible if n is None else count(n, "labelled case")
-    if n == without_judge:
-        return text
     number = impossible if without_judge is None else f"{without_judge:,}"
-    return f"{text} (without the judge {number})"
+    return text if n == without_judge else f"{text} (without the judge {number})"

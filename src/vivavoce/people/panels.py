@@ -228,8 +228,7 @@ def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]
         rater: tuple(_seen_with_texts(entry, questions[entry.question.name]) for entry in packet)
         for rater, packet in key.packets.items()
     }
-    full = key._replace(questions=tuple(questions.values()), packets=packets)
-    return full, items
+    return key._replace(questions=tuple(questions.values()), packets=packets), items
 
 
 def _question_with_texts(task: Task, question: Question, item: Item, responses: _Responses) -> Question:

@@ -25,8 +25,8 @@ def record_draw(
     draw = key.draw
     if draw is None:
         return
-    earlier_draws = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
-    for seed, old in earlier_draws:
+    draws = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
+    for seed, old in draws:
         _refuse_unlike(key, draw, seed, old)
     sample = frozenset(question.place for question in key.questions)
     if draw.goal:
@@ -34,9 +34,7 @@ def record_draw(
         if probabilities:
             put_label_draw(db, LabelDraw(key.metric, probabilities, sample, "panel"))
         return
-    nested = max(
-        (old.probability for seed, old in earlier_draws if seed == key.seed and not old.goal), default=0.0
-    )
+    nested = max((old.probability for seed, old in draws if seed == key.seed and not old.goal), default=0.0)
     if draw.probability <= nested:  # drawn before, by this panel or a larger one
         return
     stored = read_label_draws(db).get(key.metric)

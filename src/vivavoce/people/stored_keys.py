@@ -53,11 +53,8 @@ def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
 def put_key(db: sqlite3.Connection, key: Key) -> bool:
     """Store the packets of raters that are new to the run, and a shared one; false if there are none."""
     stored = read_keys(db).get(key.panel)
-    new = {
-        rater: packet
-        for rater, packet in key.packets.items()
-        if stored is None or rater not in stored.packets
-    }
+    earlier = stored.packets if stored else {}
+    new = {rater: packet for rater, packet in key.packets.items() if rater not in earlier}
     shared = () if stored is not None and stored.shared else key.shared
     if not new and not shared:
         return False

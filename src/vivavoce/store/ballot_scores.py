@@ -77,7 +77,4 @@ def item_ratings(db: sqlite3.Connection, signature: str, candidate: str) -> list
         ORDER BY b.benchmark, i.item, i.variant, m.rater, s.pass_no""",
         (signature, candidate),
     )
-    return [
-        ItemRating((benchmark, item, variant), *values_of_rater)
-        for benchmark, item, variant, *values_of_rater in rows
-    ]
+    return [ItemRating((benchmark, item, variant), *values) for benchmark, item, variant, *values in rows]

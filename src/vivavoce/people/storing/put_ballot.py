@@ -88,7 +88,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         if not filled.open or _taken_back(filled, stored, elsewhere) or _has_words(db, ballot, filled)
     ]
     responses = _responses(db, key, [filled.seen_question.question for filled in to_store])
-    earlier_changes = db.total_changes
+    start = db.total_changes
     outcomes: Counter[str] = Counter()
     changes: list[dict[str, Any]] = []
     for filled in to_store:
@@ -101,7 +101,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         )
         outcomes[outcome] += 1
         changes += contradictions
-    _note(db, ballot, changes, len(answered), earlier_changes)
+    _note(db, ballot, changes, len(answered), start)
     tally = task.tally(answered)
     return BallotsStored(
         file=ballot.source,
@@ -226,13 +226,9 @@ def _unshown_items(ballot: Ballot) -> list[FilledItem]:
 
 
 def _note(
-    db: sqlite3.Connection,
-    ballot: Ballot,
-    changes: Sequence[Mapping[str, Any]],
-    n_answered: int,
-    earlier_changes: int,
+    db: sqlite3.Connection, ballot: Ballot, changes: Sequence[Mapping[str, Any]], n_answered: int, start: int
 ) -> None:
-    """Put replaced ballots into the run's events, and a reading that changed anything into its provenance."""
+    """Put replaced ballots into the run's events, and one that changed rows since `start` on record."""
     file = {"file": ballot.file.name} if ballot.file else {}
     if changes:
         body = {
@@ -246,13 +242,8 @@ def _note(
         file["file_hash"] = file_hash(ballot.file)
     verb = "panel read" if ballot.file else "panel judgement"
     settings = {**file, "metric": ballot.key.metric, "rater": ballot.rater, "ballots": n_answered}
-    if db.total_changes > earlier_changes:
-        put_provenance(
-            db,
-            verb,
-            settings,
-            changed=db.total_changes - earlier_changes,
-        )
+    if db.total_changes > start:
+        put_provenance(db, verb, settings, changed=db.total_changes - start)
 
 
 def _contradicts(ballot: Ballot, change: Mapping[str, Any]) -> InputError:

@@ -185,25 +185,22 @@ class RankTask(Task):
         """The scores of a ballot by criterion; without ranks all of them have failed."""
         item = filled.seen_question.question
         ranked = [
-            (rating, position, candidate)
+            (rating, position, name)
             for position, (answer, rating) in enumerate(
                 zip(filled.seen_question.answers, filled.ratings, strict=True), 1
             )
-            for candidate in answer.candidates
+            for name in answer.candidates
         ]
         unshown = self.unshown_scores(item, responses, ballot)
         if filled.open:
             failed = Value(None, note=NO_RANK, status="failed")
-            rows = [
-                ScoreRow(responses[candidate], failed, 1, ballot, position)
-                for _, position, candidate in ranked
-            ]
+            rows = [ScoreRow(responses[name], failed, 1, ballot, position) for _, position, name in ranked]
             return {c.criterion: rows + unshown for c in CRITERIA}
         scores: dict[str, list[ScoreRow]] = {c.criterion: [] for c in CRITERIA}
         ranks = [_placed(rating) for rating, *_ in ranked]
-        for rating, position, candidate in ranked:
+        for rating, position, name in ranked:
             for criterion, value in _values(rating, ranks, len(item.silent), filled.remark).items():
-                scores[criterion].append(ScoreRow(responses[candidate], value, 1, ballot, position))
+                scores[criterion].append(ScoreRow(responses[name], value, 1, ballot, position))
         return {criterion: rows + unshown for criterion, rows in scores.items()}
 
     def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:

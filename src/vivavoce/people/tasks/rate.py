@@ -243,8 +243,7 @@ class RateTask(Task):
         for position, (answer, rating) in enumerate(answers, 1):
             for criterion, value in self._values(rating).items():
                 scores.setdefault(criterion, []).extend(
-                    ScoreRow(responses[candidate], value, 1, ballot, position)
-                    for candidate in answer.candidates
+                    ScoreRow(responses[name], value, 1, ballot, position) for name in answer.candidates
                 )
         unshown = self.unshown_scores(filled.seen_question.question, responses, ballot)
         return {c.name: scores.get(c.name, []) + unshown for c in self.scales.criteria}

@@ -119,11 +119,7 @@ class VerifyTask(PlainTask):
         n = words.count("supported") + words.count("contradicted")
         value = Value(words.count("supported") / n) if n else Value(None, note=_NOTHING, status="set_aside")
         (answer,) = filled.seen_question.answers
-        return {
-            "supported": [
-                ScoreRow(responses[candidate], value, 1, ballot, 1) for candidate in answer.candidates
-            ]
-        }
+        return {"supported": [ScoreRow(responses[name], value, 1, ballot, 1) for name in answer.candidates]}
 
     def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
         """Nothing: the facts stand beside the scores."""
