@@ -26,7 +26,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("demo")
     alone = ("unshare", "-rn") if lonely() else ()
     words = [*alone, sys.executable, "-m", "vivavoce", "demo"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, check=False, timeout=120, umask=0
+    )
     assert (0, "") == (done.returncode, done.stderr)
     return folder, done.stdout
 
@@ -71,6 +73,14 @@ def test_what_it_says_to_type_next_works(made: tuple[Path, str], viva: Viva, mon
     for line in filter(lambda line: "  ->  " in line, made[1].splitlines()):
         words = shlex.split(line.partition("  ->  viva ")[2])
         viva(*words, code=1 if words[0] == "status" else 0)  # some answers of the demo never came
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_what_it_writes_is_its_owners_alone(made: tuple[Path, str]) -> None:
+    """It ran under a umask that hides nothing."""
+    folder = made[0] / "viva-demo"
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.iterdir())}
+    assert {"viva-demo": "0o700", "demo.viva": "0o600", "demo.html": "0o600"} == modes
 
 
 def test_it_leaves_a_run_and_a_report(made: tuple[Path, str]) -> None:

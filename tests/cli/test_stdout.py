@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lengths import length
 from tests.studies.making import exam, made, twins, write_lines
 
 from vivavoce.cli.stdout import others_to_stderr, own_stdout, terminal_width
@@ -135,27 +136,25 @@ def test_what_a_metric_prints_goes_to_stderr(run: Run, plugin: Path, workers: in
     assert not [way for way in ways if f"noise {way}" not in done.stderr]
 
 
-def test_a_table_holds_no_noise(run: Run, plugin: Path) -> None:
-    done = process(["score", run.file.path, "loud", "--plugin", plugin])
-    assert done.stdout.startswith("loud: length on exam\n")
-    assert NOISE not in done.stdout
+OF_THE_GATE = (
+    ["show", "loud", "--json"],
+    ["compare", "RUN", "A", "B", "--metric", "loud", "--json"],
+    ["collect", "RUN", "EXAM", "--model", "callable:path=loud_package:answer", "--json"],
+)
+"""A command that only loads the plugin, one that reads its scores and one that asks its model."""
+OF_THE_LONG_TEST = (
+    ["list", "metrics", "--json"],
+    ["status", "RUN", "--json"],
+    ["study", "RUN", "ranking", "--json"],
+    ["interim", "RUN", "--json"],
+    ["import", "RUN", "ANSWERS", "--benchmark", "EXAM", "--json"],
+    ["report", "RUN", "--json"],
+    ["export", "RUN", "OUT", "--format", "csv", "--json"],
+)
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["show", "loud", "--json"],
-        ["list", "metrics", "--json"],
-        ["status", "RUN", "--json"],
-        ["compare", "RUN", "A", "B", "--metric", "loud", "--json"],
-        ["study", "RUN", "ranking", "--json"],
-        ["interim", "RUN", "--json"],
-        ["collect", "RUN", "EXAM", "--model", "callable:path=loud_package:answer", "--json"],
-        ["import", "RUN", "ANSWERS", "--benchmark", "EXAM", "--json"],
-        ["report", "RUN", "--json"],
-        ["export", "RUN", "OUT", "--format", "csv", "--json"],
-    ],
-    ids=lambda words: words[0],
+    "words", length(OF_THE_GATE, (*OF_THE_GATE, *OF_THE_LONG_TEST)), ids=lambda words: words[0]
 )
 def test_json_of_a_command_is_alone_on_stdout(
     scored: Path, tmp_path: Path, installed: dict[str, str], words: list[str]
@@ -226,7 +225,7 @@ def test_after_a_command_stdout_is_what_it_was(capfd: pytest.CaptureFixture[str]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="descriptors")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("closed", length([">&-", "2>&-"], [">&-", "2>&-", ">&- 2>&-"]))
 def test_a_closed_stream_closes_no_other(run: Run, plugin: Path, closed: str) -> None:
     plugin.write_text(LOUD.replace('os.name == "posix"', "False"), encoding="utf-8")
     words = [*VIVA, "score", str(run.file.path), "loud", "--plugin", str(plugin), "--json"]
@@ -251,7 +250,7 @@ def test_workers_start_whatever_is_closed(run: Run) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="terminals")
-def test_a_table_fits_the_terminal_of_stdout(run: Run, plugin: Path) -> None:
+def test_a_table_holds_no_noise_and_fits_the_terminal_of_stdout(run: Run, plugin: Path) -> None:
     """stderr is none here, and has another width."""
     import fcntl
     import pty
@@ -270,6 +269,8 @@ def test_a_table_fits_the_terminal_of_stdout(run: Run, plugin: Path) -> None:
     os.close(ours)
     assert 0 == done.returncode, done.stderr
     assert 50 < max(map(len, lines)) <= 60
+    assert "loud: length on exam" == lines[0]
+    assert [] == [line for line in lines if NOISE in line]
 
 
 def test_columns_of_the_environment_come_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,10 +54,10 @@ def test_the_frozen_values_are_what_the_tool_gives(nltks):
 
 
 def test_equals_nltk_on_real_answers(nltks, hivmedqa):
-    """Every 29th of HIVMedQA's answers against its key; the benchmark does them all."""
+    """Some of HIVMedQA's answers against its key; the benchmark does them all."""
     lines = (hivmedqa / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     gold = {row["id"]: row["gold"] for row in map(json.loads, lines)}
-    answers = (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines()[::29]
+    answers = (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines()[:: length(116, 29)]
     pairs = [(gold[row["question_id"]], row["answer"]) for row in map(json.loads, answers)]
     assert [nltks(*pair) for pair in pairs] == [
         meteor((reference,), answer).value for reference, answer in pairs

@@ -47,7 +47,7 @@ def test_equals_nltk_on_every_word_of_wordnet():
     text = gzip.decompress(wordnet._TABLE.read_bytes()).decode("ascii")
     words = set(text.split())
     assert 80_000 < len(words)
-    assert [] == differing(words)
+    assert [] == differing(sorted(words)[:: length(6, 1)])
 
 
 def test_equals_nltk_on_the_words_of_real_answers(hivmedqa):

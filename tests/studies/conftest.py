@@ -1,6 +1,7 @@
 """HIVMedQA's recorded marks in runs that several modules read, and marks of hand-made panels."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,14 @@ def paper(hivmedqa: Path) -> str:
 
 @pytest.fixture(scope="session")
 def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
-    """`published(*criteria, blank=…)`: all recorded answers, with the supervised judge's recorded marks."""
+    """`published(*criteria, blank=…)`: all recorded answers, with the supervised judge's recorded marks.
+
+    Every call is given a run of its own, a copy of the one that was imported first.
+    """
     names = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 
-    def made(*criteria: str, blank: Any = "recorded") -> Run:
+    @cache
+    def stored(*criteria: str, blank: str) -> Run:
         run = open_run(tmp_path_factory.mktemp("published") / "hiv.viva")
         run.import_answers(
             hivmedqa / "responses.jsonl",
@@ -42,6 +47,11 @@ def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
             blank=blank,
         )
         return run
+
+    def made(*criteria: str, blank: str = "recorded") -> Run:
+        path = tmp_path_factory.mktemp("copied") / "hiv.viva"
+        stored(*criteria, blank=blank).copy(path)
+        return open_run(path)
 
     return made
 

@@ -122,9 +122,11 @@ def test_without_a_yardstick_nothing_is_chosen(usual: Run) -> None:
     assert "say much the same" in finding.text
 
 
-def test_where_no_study_is_named_it_is_made_only_with_labels(usual: Run) -> None:
-    assert "audit" not in usual.study()
-    assert "audit" in usual.study(labels="expert")
+def test_where_no_study_is_named_it_is_made_only_with_labels(tmp_path: Path) -> None:
+    truth = people(n=12, k=3)
+    run = scored(tmp_path, {"good()": noisy(truth, 2, 0.7), EXPERT: truth})
+    assert "audit" not in run.study()
+    assert "audit" in run.study(labels="expert")
 
 
 def test_the_seed_cuts_other_halves(usual: Run) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 from tests.judging.fake_judge import FakeJudge, Sent, serve
+from tests.lengths import LONG
 from tests.report import looking
 
 from vivavoce.core.records import Finding
@@ -41,15 +42,32 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
     end = serve(judge)
     providers = folder / "providers.yaml"
     providers.write_text(json.dumps({"fake": {"base_url": judge.base_url, "attempts": 1}}))
+    run = answered(folder, hivmedqa)
+    made = run.vary("control(kind=all)")
+    run.score("rouge(n=L)", "token_f1", "cliniqlink", "conflict", JUDGE, providers=providers)
+    (card,) = run.study("controls(margin=0.02, margins=['judge:0.5'])").values()
+    yield Examined(run, made, card, run.report())
+    end()
+
+
+@pytest.fixture(scope="module")
+def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding:
+    """The card of an encoder, which takes long: in the gate of the kinds that a claim names."""
+    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa)
+    for kind in ("all",) if LONG else ("padded", "negated"):
+        run.vary(f"control(kind={kind})")
+    run.score("bertscore")
+    (card,) = run.study("controls(margin=0.02)").values()
+    return card
+
+
+def answered(folder: Path, hivmedqa: Path) -> Run:
+    """A run with the answers of two candidates."""
     run = open_run(folder / "run.viva")
     run.import_answers(
         answers(folder, hivmedqa), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
     )
-    made = run.vary("control(kind=all)")
-    run.score("rouge(n=L)", "token_f1", "bertscore", "cliniqlink", "conflict", JUDGE, providers=providers)
-    (card,) = run.study("controls(margin=0.02, margins=['judge:0.5'])").values()
-    yield Examined(run, made, card, run.report())
-    end()
+    return run
 
 
 def answers(folder: Path, hivmedqa: Path) -> Path:
@@ -70,10 +88,10 @@ def answers(folder: Path, hivmedqa: Path) -> Path:
     return path
 
 
-def verdicts(examined: Examined, metric: str, criterion: str | None = None) -> dict[str, Any]:
+def verdicts(card: Finding, metric: str, criterion: str | None = None) -> dict[str, Any]:
     return {
         row["control"]: row["verdict"]
-        for row in examined.card.rows
+        for row in card.rows
         if row["metric"].startswith(metric) and criterion in (None, row["criterion"])
     }
 
@@ -90,26 +108,26 @@ def test_what_cannot_be_made_is_left_out_with_its_reason(examined: Examined) -> 
 
 @pytest.mark.parametrize("criterion", ["comprehension", "reasoning", "knowledge_recall", "harm"])
 def test_a_judge_that_likes_length_is_fooled_by_padding(examined: Examined, criterion: str) -> None:
-    by_kind = verdicts(examined, "judge", criterion)
+    by_kind = verdicts(examined.card, "judge", criterion)
     assert ("fooled", "fooled", "not_fooled") == tuple(by_kind[k] for k in ("padded", "all", "none"))
     assert {"padded", "all"} == {kind for kind, verdict in by_kind.items() if verdict == "fooled"}
 
 
 @pytest.mark.parametrize("metric", ["rouge", "token_f1"])
 def test_a_rule_that_padding_costs_is_not_fooled_by_it(examined: Examined, metric: str) -> None:
-    by_kind = verdicts(examined, metric)
+    by_kind = verdicts(examined.card, metric)
     # A claim turned is one word of a hundred: overlap does not see it.
     assert ("not_fooled", "fooled") == (by_kind["padded"], by_kind["negated"])
 
 
-def test_an_encoder_does_not_see_a_turned_claim(examined: Examined) -> None:
-    by_kind = verdicts(examined, "bertscore", "f1")
+def test_an_encoder_does_not_see_a_turned_claim(encoded: Finding) -> None:
+    by_kind = verdicts(encoded, "bertscore", "f1")
     assert ("fooled", "not_fooled") == (by_kind["negated"], by_kind["padded"])
 
 
 def test_a_metric_of_other_formats_is_on_no_card(examined: Examined) -> None:
-    assert {} == verdicts(examined, "cliniqlink")
-    assert {"not_shown"} == set(verdicts(examined, "conflict").values())
+    assert {} == verdicts(examined.card, "cliniqlink")
+    assert {"not_shown"} == set(verdicts(examined.card, "conflict").values())
 
 
 def test_the_page_says_who_is_fooled_by_what(examined: Examined) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.lengths import length
 
 from vivavoce.core.records import Criterion
 from vivavoce.studies import row_parts
@@ -97,7 +98,7 @@ def test_a_mean_over_hundreds_of_passes_keeps_its_last_digit() -> None:
     assert rows.height > 5_000
     assert grouped(rows, CRITERIA[0]).equals(answers)
     assert regrouped(answers).equals(over_repeats(answers))
-    assert all(answers.equals(by_repeat(rows, CRITERIA[0])) for _ in range(100))
+    assert all(answers.equals(by_repeat(rows, CRITERIA[0])) for _ in range(length(20, 100)))
 
 
 @given(seed=st.integers(0, 10**6))
@@ -169,7 +170,7 @@ def uneven_rows(seed: int) -> pl.DataFrame:
     return pl.DataFrame(scored, SCHEMA, orient="row")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(length(4, 12)))
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_means_of_parts_are_those_of_the_whole(
     seed: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
