@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lengths import length
 from tests.systems.cliniqlink.submissions.conftest import Made
 from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored, write_exam
 
@@ -367,8 +368,13 @@ def test_a_folder_without_a_run_is_named(full: Path) -> None:
 # The sentences
 
 
-@pytest.mark.parametrize("name", ["b", "b/", "./b", ".", "a b", "b.*(b)+[b]", "b/../b/b"])
-@pytest.mark.parametrize("place", ["bomb", "b", "a b", "b.*(b)+[b]"])
+NAMES, PLACES = ("b", "b/", "./b", ".", "a b", "b.*(b)+[b]", "b/../b/b"), ("bomb", "b", "a b", "b.*(b)+[b]")
+FOLDERS = [(name, place) for name in NAMES for place in PLACES]
+FEW_FOLDERS = [(name, place) for name, place in FOLDERS if "b" in (name, place)]
+"""Each name and each place once, beside the plain one."""
+
+
+@pytest.mark.parametrize(("name", "place"), length(FEW_FOLDERS, FOLDERS))
 def test_a_reason_names_a_file_by_its_place_in_the_folder(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, place: str
 ) -> None:
