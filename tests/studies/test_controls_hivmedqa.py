@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,8 +52,8 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
 
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding:
-    """The card of an encoder, which takes long: in the gate of the kinds that a claim names."""
-    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa)
+    """The card of an encoder, which takes long: in the gate of one candidate and of the kinds of a claim."""
+    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa, CANDIDATES if LONG else CANDIDATES[1:])
     for kind in ("all",) if LONG else ("padded", "negated"):
         run.vary(f"control(kind={kind})")
     run.score("bertscore")
@@ -61,17 +61,17 @@ def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding
     return card
 
 
-def answered(folder: Path, hivmedqa: Path) -> Run:
-    """A run with the answers of two candidates."""
+def answered(folder: Path, hivmedqa: Path, candidates: Sequence[str] = CANDIDATES) -> Run:
+    """A run with the answers of these candidates."""
     run = open_run(folder / "run.viva")
     run.import_answers(
-        answers(folder, hivmedqa), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
+        answers(folder, hivmedqa, candidates), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
     )
     return run
 
 
-def answers(folder: Path, hivmedqa: Path) -> Path:
-    """The first recorded answer of two candidates to the first question of each of a few cases."""
+def answers(folder: Path, hivmedqa: Path, candidates: Sequence[str]) -> Path:
+    """The first recorded answer of each candidate to the first question of each of a few cases."""
     cases: dict[str, str] = {}
     for line in (hivmedqa / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         question = json.loads(line)
@@ -81,7 +81,7 @@ def answers(folder: Path, hivmedqa: Path) -> Path:
     kept = []
     for line in (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines():
         answer = json.loads(line)
-        if answer["model"] in CANDIDATES and answer["iteration"] == 1 and answer["question_id"] in chosen:
+        if answer["model"] in candidates and answer["iteration"] == 1 and answer["question_id"] in chosen:
             kept.append(line)
     path = folder / "answers.jsonl"
     path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
