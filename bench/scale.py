@@ -30,6 +30,7 @@ from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.registry import build
 from vivavoce.run.score import score
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import ScoreRow, put_measures, put_scores
 
 CANDIDATES, REPEATS, ROUNDS = 20, 5, 3
@@ -219,7 +220,7 @@ def measured(work: Callable[[], object]) -> str:
 
 def score_all(folder: Path, *specs: str) -> None:
     """The metrics alone: no table is read and no estimate is made."""
-    score(RunFile(folder / "scored.viva"), [build("metric", spec) for spec in specs])
+    with_view(RunFile(folder / "scored.viva"), score, [build("metric", spec) for spec in specs])
 
 
 def child(*arguments: str) -> Any:

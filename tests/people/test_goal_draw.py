@@ -24,6 +24,7 @@ from vivavoce.run.people.annotate import prepare_panel
 from vivavoce.run.people.label_panel import Labelling, goal_draw
 from vivavoce.run.run import Run
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
+from vivavoce.store.view import with_view
 
 Viva = Callable[..., Any]
 JUDGE = "judge(rubric=correctness, model=m)"
@@ -189,7 +190,7 @@ def test_stated_chances_are_those_of_the_draw(tmp_path: Path) -> None:
     scores = {f"q{k:02}": (1.0, 0.0 if k > 8 else 1.0) for k in range(12)}
     drawn_cases = np.zeros(12)
     source = judged(examined(tmp_path, 12), scores)
-    goal = goal_draw(source.file, Labelling(GOAL), None, "rate", "correctness")
+    goal = with_view(source.file, goal_draw, Labelling(GOAL), None, "rate", "correctness")
     assert goal is not None
     for seed in range(n_seeds):
         draw = draw_of(source, seed, goal)

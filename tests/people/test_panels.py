@@ -13,6 +13,7 @@ from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicat
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.labels import people_scores
 from vivavoce.studies.score_table import Labels
 
@@ -189,7 +190,7 @@ def test_a_planted_repeat_is_no_second_label(run):
         value = "1" if entry.pass_no == 1 else "0"
         entries = {label: {"correct": value} for label in "ABC"[: len(entry.answers)]}
         store_judgement(run.file, panel.key, "anna", entry.question.name, entries, pass_no=entry.pass_no)
-    table = load_scores(run.file)
+    table = with_view(run.file, load_scores)
     keys = {key for key, measure in table.measures.items() if measure.rater == "anna"}
     people = table.scores.filter(pl.col("measure_id").is_in(keys))
     labels = Labels("rating", people, {key: table.measures[key] for key in keys}, people.clear())

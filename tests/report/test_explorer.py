@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
+from tests.viewing import read_anew
 
 from vivavoce.report import explorer as module
 from vivavoce.report.explorer import LONGEST_TEXT, Explorer, embedded, explorer
 from vivavoce.run.run import Run
-from vivavoce.run.tables.load import answers_of
 from vivavoce.store import read
 
 
@@ -19,7 +19,7 @@ def explored(run: Run) -> tuple[Explorer, dict[str, Any]]:
     with run.file.reading() as db:
         measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
         scores = read.scores(db, details=True)
-        found = explorer(read.items(db), run.responses, scores, measures, answers_of(run.file, None))
+        found = explorer(read.items(db), run.responses, scores, measures, read_anew(run))
     return found, json.loads(found.data)
 
 
@@ -140,5 +140,5 @@ def test_an_empty_run_carries_nothing(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": "said"}})
     with run.file.reading() as db:
         scores = read.scores(db, details=True)
-    empty = explorer(run.items.clear(), run.responses.clear(), scores, {}, answers_of(run.file, None))
+    empty = explorer(run.items.clear(), run.responses.clear(), scores, {}, read_anew(run))
     assert (0, 0, []) == (empty.n_total, empty.n_here, empty.worst)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.studies.making import SILENT, UNREADABLE, Answers, exam, made, marked, score, twins
+from tests.viewing import read_anew
 
 from vivavoce import __version__
 from vivavoce.core import registry
@@ -23,14 +24,15 @@ from vivavoce.report.checklist import (
 from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.methods import methods
 from vivavoce.run.run import Run
-from vivavoce.run.tables.load import answers_of, select_items
+from vivavoce.run.tables.load import select_items
 from vivavoce.store import read
+from vivavoce.store.view import with_view
 from vivavoce.studies.answers import identical_repeats
 
 
 def contents(run: Run, items: str | None = None) -> ReportData:
-    chosen = select_items(run.file, items)
-    answers = answers_of(run.file, chosen)
+    chosen = with_view(run.file, select_items, items)
+    answers = read_anew(run, chosen)
     responses = facts_of(answers)
     with run.file.reading() as db:
         scores = restrict_to_items(read.scores(db, details=True), chosen)

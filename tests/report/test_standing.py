@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins, write_lines
+from tests.viewing import read_anew
 
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Measure
@@ -13,9 +14,10 @@ from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
 from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.run.run import Run
-from vivavoce.run.tables.load import answers_of, load_scores
+from vivavoce.run.tables.load import load_scores
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_finding
 from vivavoce.studies.validation_status import weakest_status
 
@@ -102,7 +104,7 @@ def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path
     ]
     file = write_lines(tmp_path / "marks.jsonl", few)
     run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
-    (key,) = (k for k, m in load_scores(run.file).measures.items() if m.metric == "judge(model=m)")
+    (key,) = (k for k, m in with_view(run.file, load_scores).measures.items() if m.metric == "judge(model=m)")
     only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
     for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
         coverage = told(run, only=bound)["coverage"]
@@ -185,8 +187,8 @@ def told(run: Run, **more: Any) -> dict[str, Any]:
         contents = ReportData(
             name="run",
             items=read.items(db),
-            responses=facts_of(answers_of(run.file, None)),
-            answers=answers_of(run.file, None),
+            responses=facts_of(read_anew(run)),
+            answers=read_anew(run),
             roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={m.key: m.measure for m in read.measures(db)},
@@ -286,8 +288,8 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
         contents = ReportData(
             name="run",
             items=read.items(db),
-            responses=facts_of(answers_of(run.file, None)),
-            answers=answers_of(run.file, None),
+            responses=facts_of(read_anew(run)),
+            answers=read_anew(run),
             roster=Roster.of(read.scores(db, details=True)),
             scores=read.scores(db, details=True),
             measures={},

@@ -12,6 +12,7 @@ from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run
 from vivavoce.run.study.contrasts import contrast_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.audit.contrasts import FILE, SIDES, alike_yes_no, contrast_pairs, polarity
 
 RULES = ("token_f1", "rouge(n=1)", "rouge(n=L)", "meteor", "bleu", "chrf")
@@ -91,7 +92,7 @@ def test_a_judge_is_asked_nothing(tmp_path: Path) -> None:
         rater="openai/x",
         criterion=Criterion(criterion="harm"),
     )
-    (reason,) = contrast_scores(run.file, {1: measure}).values()
+    (reason,) = with_view(run.file, contrast_scores, {1: measure}).values()
     assert reason == "a judge is asked nothing by a study, and these pairs would be calls"
 
 
@@ -100,7 +101,9 @@ def test_another_version_of_a_metric_is_not_passed_off_as_the_one_that_scored(tm
     measure = Measure(
         metric="token_f1", signature="token_f1(tokens=squad)@0", criterion=Criterion(criterion="f1")
     )
-    assert {1: "another version of the metric is here now"} == contrast_scores(run.file, {1: measure})
+    assert {1: "another version of the metric is here now"} == with_view(
+        run.file, contrast_scores, {1: measure}
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import ItemKey, Row, Unit, Value
 from vivavoce.run.exchange.exports import export_run, export_tables
 from vivavoce.run.run import Run, open_run
+from vivavoce.store.view import with_view
 
 SECRET = "Ms Example was given 40 mg of a drug that nobody names."
 PASSAGE = Evidence("=folder of letters", "9f3a", "letter of Ms Example.pdf", 2, 17, SECRET, "supports")
@@ -81,9 +82,8 @@ def test_evidence_without_a_place_is_the_metrics_error(tmp_path: Path, passage: 
 def test_the_table_is_exported_and_no_cell_is_a_formula(run: Run, tmp_path: Path) -> None:
     run.export(tmp_path / "out", format="parquet", table=["evidence"])
     assert run.evidence.equals(pl.read_parquet(tmp_path / "out" / "evidence.parquet"))
-    export_tables(
-        run.file, tmp_path / "csv", form="csv", tables=["evidence"], chosen=chosen(run), estimates=list
-    )
+    options = {"form": "csv", "tables": ["evidence"], "chosen": chosen(run), "estimates": list}
+    with_view(run.file, export_tables, tmp_path / "csv", **options)
     text = (tmp_path / "csv" / "evidence.csv").read_text(encoding="utf-8-sig")
     assert 4 + 1 == len(text.splitlines())
     assert not {",=", "\n="} & {text[k : k + 2] for k in range(len(text))}

@@ -9,12 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.studies.making import SILENT, marked
+from tests.viewing import read_anew, study_table
 
 from vivavoce.core import registry
 from vivavoce.report import explorer
 from vivavoce.run.run import Run
-from vivavoce.run.study.study_tables import StudyTables
-from vivavoce.run.tables.load import answers_of
 from vivavoce.store import name_places, query_frames, read
 from vivavoce.studies.answers import N_WORDS, TEXT_HASH, answers_in
 from vivavoce.studies.leaderboard import status as status_module
@@ -86,7 +85,7 @@ def test_what_is_counted_of_texts_is_counted_part_by_part(run: Run, monkeypatch:
         real(self, part)
 
     monkeypatch.setattr(name_places.ColumnParts, "add", add)
-    words = answers_of(run.file, None)("candidate", "item", n=N_WORDS, text_hash=TEXT_HASH)
+    words = read_anew(run)("candidate", "item", n=N_WORDS, text_hash=TEXT_HASH)
     assert [*[10] * 9, 6] == [part.height for part in parts]
     assert not any("text" in part.columns for part in parts)
     texts = run.responses.select("candidate", "item", n=N_WORDS, text_hash=TEXT_HASH)
@@ -96,7 +95,7 @@ def test_what_is_counted_of_texts_is_counted_part_by_part(run: Run, monkeypatch:
 def test_answers_that_are_read_are_those_of_the_table(run: Run) -> None:
     """Columns, edits and items are chosen in the query as they are in a frame."""
     some = run.responses.select("benchmark", "item", "variant").unique().sort("item").head(5)
-    in_run, in_rows = answers_of(run.file, None), answers_in(run.responses)
+    in_run, in_rows = read_anew(run), answers_in(run.responses)
     for options in (
         {},
         {"items": some},
@@ -110,15 +109,15 @@ def test_answers_that_are_read_are_those_of_the_table(run: Run) -> None:
 
 def test_no_items_are_no_answers(run: Run) -> None:
     nothing = run.responses.select("benchmark", "item", "variant").clear()
-    assert 0 == answers_of(run.file, None)("text", items=nothing).height
-    assert 0 == answers_of(run.file, set())("text", n=N_WORDS).height
+    assert 0 == read_anew(run)("text", items=nothing).height
+    assert 0 == read_anew(run, set())("text", n=N_WORDS).height
 
 
 @pytest.mark.parametrize("name", list(registry.members("study")))
 def test_no_study_makes_a_column_that_is_held_once_into_one_value_a_row(run: Run, name: str) -> None:
     """`scores["benchmark"]` would, for as long as the table lives: 16 bytes a row and column."""
     study = registry.build("study", name)
-    table = StudyTables(run.file, None).of(study, named=False)
+    table = study_table(run, study, named=False)
     before = table.scores.estimated_size()
     if study.applies_to(table):
         study.findings(table)
@@ -126,7 +125,7 @@ def test_no_study_makes_a_column_that_is_held_once_into_one_value_a_row(run: Run
 
 
 def test_an_expanded_constant_would_be_noticed(run: Run) -> None:
-    scores = StudyTables(run.file, None).of(registry.build("study", "ranking")).scores
+    scores = study_table(run, registry.build("study", "ranking")).scores
     before = scores.estimated_size()
     assert {"exam"} == set(scores["benchmark"])
     assert before < scores.estimated_size()
@@ -171,8 +170,8 @@ def test_status_holds_the_scores_of_one_candidate_at_a_time(
             yield values, part
 
     monkeypatch.setattr(status_module, "parts_by", watched)
-    table = StudyTables(run.file, None).of(registry.build("study", "ranking"))
-    responses = answers_of(run.file, None)(*status_module.OF_RESPONSES, blank=pl.col("text") == "")
+    table = study_table(run, registry.build("study", "ranking"))
+    responses = read_anew(run)(*status_module.OF_RESPONSES, blank=pl.col("text") == "")
     counted = status(responses, table.scores, table.measures)
     assert len(CANDIDATES) == len(counted.rows)
     assert 1 <= most <= 2 < len(CANDIDATES)

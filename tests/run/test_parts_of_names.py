@@ -9,6 +9,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import select_signatures
 from vivavoce.store.candidate_names import match_candidate
+from vivavoce.store.view import with_view
 
 LABELS = (
     "Model A (made up)",
@@ -48,7 +49,7 @@ def test_short_forms_and_shorthands_are_stored_under_the_canonical_name(run: Run
     ],
 )
 def test_a_metric_goes_by_a_part_of_its_name(run: Run, words: str, metric: str) -> None:
-    (signature,) = select_signatures(run.file, words) or ()
+    (signature,) = with_view(run.file, select_signatures, words) or ()
     assert signature.startswith(metric)
 
 
@@ -67,7 +68,7 @@ def test_words_that_fit_no_metric_or_several_list_those_there_are(
     run: Run, words: str, sentence: str
 ) -> None:
     with pytest.raises(SelectionError) as error:
-        select_signatures(run.file, words)
+        with_view(run.file, select_signatures, words)
     assert sentence in str(error.value)
 
 

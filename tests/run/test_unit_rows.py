@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.studies.making import borrowed, made
+from tests.viewing import study_table
 
 from vivavoce.core import registry
 from vivavoce.run.run import Run
-from vivavoce.run.study.study_tables import StudyTables
 from vivavoce.run.tables import unit_rows
 from vivavoce.run.tables.unit_rows import with_units
+from vivavoce.store.view import with_view
 from vivavoce.studies.facts.facts import NOTHING, Facts
 from vivavoce.studies.score_table import ScoreTable
 
@@ -31,7 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def table(run: Run) -> ScoreTable:
-    return StudyTables(run.file, None).of(Facts())
+    return study_table(run, Facts())
 
 
 def test_facts_come_with_their_text_weight_and_note(run: Run) -> None:
@@ -47,7 +48,7 @@ def test_facts_come_with_their_text_weight_and_note(run: Run) -> None:
 
 
 def test_only_chosen_items_have_facts(run: Run) -> None:
-    units = with_units(run.file, table(run), {("exam", "q03", "")}).units
+    units = with_view(run.file, with_units, table(run), {("exam", "q03", "")}).units
     assert units is not None
     assert {"q03"} == set(units["item"])
 

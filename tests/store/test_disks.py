@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,9 +17,12 @@ from vivavoce.core.errors import StoreError
 from vivavoce.run.run import Run
 from vivavoce.store import disks
 from vivavoce.store.disks import NETWORK_DISKS, network_disk
+from vivavoce.store.read import events
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.schema import MIGRATIONS
 from vivavoce.store.sqlite_errors import Unwritable
+from vivavoce.store.view import View, view_of
+from vivavoce.store.write import put_event
 
 Make = Callable[..., Run]
 Mount = Callable[..., None]
@@ -265,3 +268,34 @@ def test_no_run_is_made_where_a_link_leads_to_nothing(make: Make, tmp_path: Path
     with pytest.raises(StoreError, match=r"cannot make .*exam\.viva: it is a link that leads to no file"):
         make()
     assert not (tmp_path / "elsewhere.viva").exists()
+
+
+def n_notes(db: sqlite3.Connection) -> int:
+    return len(events(db, "note"))
+
+
+def note(view: View, *, keep_state: bool) -> None:
+    with view.writing(keep_state=keep_state) as db:
+        put_event(db, "note", {})
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_view_on_a_network_disk_is_renewed_and_written_as_any_other(
+    make: Make, tmp_path: Path, mount: Mount, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    """What others wrote is seen in a new state; where the run may not be written, that is said as always."""
+    run = make()
+    mount((tmp_path, "nfs4"))
+    first, second = (RunFile(run.file.path, network_disk=network) for network in (written, True))
+    with view_of(first) as view:
+        assert 0 == view.fetch(n_notes)
+        with second.writing() as db:
+            put_event(db, "note", {})
+        assert 0 == n_notes(view.db)
+        view.renew()
+        assert 1 == n_notes(view.db)
+        for keep_state in (False, True):
+            with nullcontext() if written else pytest.raises(StoreError, match="lies on a network disk"):
+                note(view, keep_state=keep_state)
+        view.renew()
+        assert (3 if written else 1) == n_notes(view.db)

@@ -18,7 +18,7 @@ import vivavoce as viva
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
 from vivavoce.run.run import Run
-from vivavoce.store import read, runfile
+from vivavoce.store import declared_schema, read, runfile
 from vivavoce.store.hashes import rehash_responses
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
@@ -138,7 +138,7 @@ def test_an_older_file_is_brought_up_to_date_when_it_is_read(
 ) -> None:
     run = make()
     added = (*MIGRATIONS, "CREATE TABLE extra (a TEXT) STRICT;\nINSERT INTO extra VALUES ('a; b');\n")
-    monkeypatch.setattr(runfile, "MIGRATIONS", added)
+    monkeypatch.setattr(declared_schema, "MIGRATIONS", added)
     assert 6 == len(run.responses)
     assert [("a; b",)] == contents(run.file.path)["extra"]
     assert len(added) == pragma(run.file.path, "user_version")
@@ -258,7 +258,9 @@ def test_a_migration_that_breaks_leaves_the_file_as_it_was(
 ) -> None:
     run = make()
     before = contents(run.file.path)
-    monkeypatch.setattr(runfile, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE extra (a TEXT) STRICT;\nOOPS;\n"))
+    monkeypatch.setattr(
+        declared_schema, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE extra (a TEXT) STRICT;\nOOPS;\n")
+    )
     with pytest.raises(StoreError, match=r"SQLite cannot use .*syntax error"):
         run.responses  # noqa: B018
     assert before == contents(run.file.path)

@@ -18,6 +18,7 @@ from vivavoce.run.evaluate import evaluate
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.primary import choose_primary, primary_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.overall_design import checked_design, is_overall, parse_design
 
 Right = Mapping[str, Mapping[str, Sequence[int | None]]]
@@ -261,9 +262,13 @@ def test_a_format_that_nothing_scored_is_named_with_the_metric_that_would(tmp_pa
     assert run.estimates("overall").rows
 
 
+def primary_of_run(run):
+    return with_view(run.file, lambda view: primary_scores(view, load_scores(view), None)).primary
+
+
 def test_a_mixed_exam_is_judged_by_its_overall_and_a_plain_one_by_its_metric(tmp_path):
     run = answered(tmp_path, BY_HAND)
-    primary = primary_scores(run.file, load_scores(run.file), None).primary
+    primary = primary_of_run(run)
     assert ("overall", "exam", "covers all formats, each scored by its metric") == (
         primary.metric, primary.benchmark, primary.why
     )  # fmt: skip
@@ -272,19 +277,19 @@ def test_a_mixed_exam_is_judged_by_its_overall_and_a_plain_one_by_its_metric(tmp
     assert "compared by overall (covers all formats" in str(finding)
     (tmp_path / "plain").mkdir()
     plain = answered(tmp_path / "plain", {c: {"short": many(4, 50)} for c in "AB"})
-    assert "token_f1" == primary_scores(plain.file, load_scores(plain.file), None).primary.metric
+    assert "token_f1" == primary_of_run(plain).metric
 
 
 def test_what_is_named_primary_stays_with_the_run(tmp_path):
     run = answered(tmp_path, BY_HAND)
-    choose_primary(run.file, "token_f1")
-    choose_primary(run.file, "token_f1")
+    with_view(run.file, choose_primary, "token_f1")
+    with_view(run.file, choose_primary, "token_f1")
     assert "token_f1" == only(run.compare())["metric"]
-    choose_primary(run.file, "overall(weights=micro)")
+    with_view(run.file, choose_primary, "overall(weights=micro)")
     row = only(run.compare())
     assert ("overall", pytest.approx(3 / 7)) == (row["metric"], row["difference"])
     with pytest.raises(SelectionError, match="fits nothing scored here"):
-        choose_primary(run.file, "nonsense")
+        with_view(run.file, choose_primary, "nonsense")
 
 
 def test_the_report_shows_the_overall_and_only_pairs_of_the_same_groups(tmp_path, monkeypatch):

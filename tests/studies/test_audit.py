@@ -10,11 +10,11 @@ import pytest
 from tests.studies.judging import EXPERT, JUDGE, OTHER, judged, some
 from tests.studies.making import made, marked, row, score
 from tests.studies.test_resilience import reworded
+from tests.viewing import study_table
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.run.study.study_tables import StudyTables
 from vivavoce.studies.audit.audit import Audit
 from vivavoce.testing import check_study
 
@@ -379,7 +379,7 @@ def test_hivmedqa_agrees_as_its_item_centred_golden(recorded: Run, paper: str) -
     It leaves out two questions on which one candidate lacks a score; an audit takes the others' scores.
     """
     study = Audit(trusted="judge:comprehension")
-    table = StudyTables(recorded.file, paper).of(study)
+    table = study_table(recorded, study, paper)
     measured = {"metric": "medsynf1(variant=gptdict_lemma)", "figure": "pearson", "contrast": "delivered"}
     r = row(study.findings(table), part="agreement", **measured)
     assert (628, 42, "0.2114") == (r["n_units"], r["n_groups"], f"{r['value']:.4f}")

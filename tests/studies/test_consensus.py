@@ -9,6 +9,7 @@ from tests.studies.making import row
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.score_table import ScoreTable
@@ -24,7 +25,7 @@ def run(tmp_path: Path) -> Run:
 
 def bound(run: Run, **only: frozenset[tuple[str, str, str]]) -> tuple[ScoreTable, list[str]]:
     """The marks, those bound that are named by their rubric, and the judges' signatures."""
-    marks = load_scores(run.file)
+    marks = with_view(run.file, load_scores)
     keys = {m.signature.split("rubric=")[1].split(")")[0]: k for k, m in marks.measures.items()}
     return marks._replace(only={keys[name]: items for name, items in only.items()}), [
         m.signature for m in marks.measures.values()

@@ -11,6 +11,7 @@ from tests.studies.making import Answers, made, marked, row, score, twins, write
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.reliability.correlation import Correlation, CorrelationRow
 from vivavoce.studies.study import columns
 
@@ -241,7 +242,7 @@ def test_measures_of_the_same_probabilities_are_by_construction_and_leave_the_fa
     """Two arithmetics of what one probe told are alike as criteria of one call are; a third is not."""
     run = marked(tmp_path, spread(0.1, 0.2, 0.3, 0.4))
     score(run, "told(least=0.1)", "told(least=0.2)")
-    marks = load_scores(run.file)
+    marks = with_view(run.file, load_scores)
     one, other, third = marks.measures
     asked = Correlation().findings(
         marks._replace(probes={one: "options(of=text)", other: "options(of=text)"})

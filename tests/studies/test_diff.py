@@ -11,6 +11,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores, select_items
+from vivavoce.store.view import with_view
 from vivavoce.studies.comparison.change import PARTS
 from vivavoce.studies.comparison.diff import diff
 
@@ -21,7 +22,7 @@ CASES = 12
 
 def held(run: Run, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
     """The diff of the two rubrics of these names."""
-    marks = load_scores(run.file, items=select_items(run.file, items))
+    marks = with_view(run.file, load_scores, items=with_view(run.file, select_items, items))
     named = {m.metric.split("rubric=")[1].split(",")[0].rstrip(")"): m.signature for m in run.measures}
     return diff(marks, named[one], named[other], margin=margin)
 
@@ -246,7 +247,7 @@ def test_silence_that_counts_otherwise_is_named(two: Callable[..., Finding]) -> 
 
 def test_the_order_of_the_rows_does_not_matter(panel: Panel, tmp_path: Path) -> None:
     run = second(panel([*marks("A", A), *marks("B", B)]), tmp_path, [*marks("A", B), *marks("B", A[::-1])])
-    own = load_scores(run.file)
+    own = with_view(run.file, load_scores)
     one, other = sorted({m.signature for m in run.measures})
     straight = diff(own, one, other)
     for seed in (1, 2):

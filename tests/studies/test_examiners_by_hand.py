@@ -14,6 +14,7 @@ from tests.studies.making import row
 from vivavoce.core.records import ModelCard
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
+from vivavoce.store.view import with_view
 from vivavoce.studies.raters.judge_biases import self_preference
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
@@ -272,7 +273,7 @@ def test_a_family_that_is_not_known_is_not_guessed(tmp_path: Path, judge: str, w
 def test_families_are_those_of_the_cards_that_came_with_the_marks(tmp_path: Path) -> None:
     """Names that no list of ours knows: the judge's card stands under its model's name."""
     run = judged(tmp_path, {JUDGE: [*each([3] * 12, name="kin-1"), *each([2] * 12, name="alien-1")]})
-    marks = load_scores(run.file)
+    marks = with_view(run.file, load_scores)
     known = {
         name: ModelCard(name=name, family=of)
         for name, of in (("m1", "Kin"), ("kin-1", "Kin"), ("alien-1", "Alien"))

@@ -11,6 +11,7 @@ from tests.studies.making import row
 from vivavoce import stats
 from vivavoce.run.tables.load import load_scores
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.store.view import with_view
 from vivavoce.studies.comparison.diff import diff
 from vivavoce.studies.intervals import Estimate, by_coefficient, mean_excess, minus
 
@@ -93,7 +94,7 @@ def test_two_passes_two_judges_and_two_versions_of_the_same_marks_agree_alike(tm
     again = judged(tmp_path / "passes", {JUDGE: passes}).study("agreement")["agreement"]
     both = judged(tmp_path / "judges", {JUDGE: each(FIRST), OTHER: each(SECOND)})
     one, other = (m.signature for m in both.measures)
-    versions = diff(load_scores(both.file), one, other)
+    versions = diff(with_view(both.file, load_scores), one, other)
     for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval", "percent"):
         expected = by_coefficient(name, TWO, CASES)
         for found in (

@@ -15,6 +15,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores, select_items
+from vivavoce.store.view import with_view
 from vivavoce.studies.score_table import resolve
 
 Viva = Callable[..., Any]
@@ -328,7 +329,9 @@ def test_med42s_bounds(published: Callable[..., Run], paper: str) -> None:
 def test_when_med42_answered(published: Callable[..., Run], paper: str) -> None:
     """Section 1: 3.6400 on the sixty questions that it answered."""
     run = published("comprehension", blank="unanswered")
-    chosen = restrict_to_items(load_scores(run.file).scores, select_items(run.file, paper))
+    chosen = restrict_to_items(
+        with_view(run.file, load_scores).scores, with_view(run.file, select_items, paper)
+    )
     ok = chosen.filter((chosen["status"] == "ok") & (chosen["candidate"] == "Med42-70B"))
     found = resolve(ok, run.measures[0].criterion)
     assert ("3.6400", 60) == (f"{found['observed'].mean():.4f}", found.height)

@@ -12,13 +12,14 @@ from vivavoce.core.records import Card, Criterion, Measure
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_benchmark
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, side_by_side
 from vivavoce.studies.score_table import with_group_codes
 
 
 def of(run: Run) -> list[ScoreMatrix]:
-    marks = load_scores(run.file)
+    marks = with_view(run.file, load_scores)
     return list(grids(marks.scores, marks.measures))
 
 
@@ -96,7 +97,7 @@ def test_a_shared_case_stays_one_side_by_side_where_it_is_declared(tmp_path: Pat
     run = open_run(tmp_path / "run.viva")
     fields = dict.fromkeys(("description", "source", "licence", "citation", "revision_note"), "c")
     card = Card(name="two", access="own", groups_of="one", **fields)  # type: ignore[arg-type]
-    loaded = load_benchmark(run.file, exam(tmp_path, asked("two", "q1"), name="two"))
+    loaded = with_view(run.file, load_benchmark, exam(tmp_path, asked("two", "q1"), name="two"))
     with run.file.writing() as db:
         put_benchmark(db, card, loaded.items, spec=loaded.spec, signature=loaded.signature)
     both = side_by_side(of(two(tmp_path, run)))

@@ -11,6 +11,7 @@ from vivavoce.run.compare.verb import compare_candidates
 from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.view import with_view
 from vivavoce.studies.comparison.data_digest import data_digests
 
 THREE: Answers = {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12), "C": twins([0.4, 0.5] * 6)}
@@ -146,5 +147,5 @@ def test_what_cannot_be_recorded_says_so(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("vivavoce.run.tables.load.put_comparison", full)
     settings: dict[str, Any] = {"margin": None, "against": None, "population": "sample", "items": None}
-    finding = compare_candidates(run.file, ("A", "B"), metric="told", **settings)
+    finding = with_view(run.file, compare_candidates, ("A", "B"), metric="told", **settings)
     assert "This result could not be recorded: the disk is full" in finding.notes

@@ -13,6 +13,7 @@ from vivavoce.core.records import Finding, ModelCard
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
+from vivavoce.store.view import with_view
 from vivavoce.studies.raters.rubrics import RubricRow, Rubrics, models_named
 from vivavoce.studies.study import columns
 
@@ -162,7 +163,7 @@ def test_a_ceiling_of_the_judges_own_words_is_named(
 def test_models_are_looked_up_by_judge_and_by_whatever_words_a_ceiling(tmp_path: Path) -> None:
     ceiling = "Gold, reworded by kin-2"
     marks = {m: [*each([3] * 12), *each([5] * 12, name=ceiling)] for m in (JUDGE, SECOND)}
-    own = load_scores(judged(tmp_path, marks, role={ceiling: "ceiling"}).file)
+    own = with_view(judged(tmp_path, marks, role={ceiling: "ceiling"}).file, load_scores)
     assert {"m1", "kin-2", "Gold", ceiling} < models_named(own)
     known = {name: ModelCard(name=name, family="Kin") for name in ("m1", "kin-2")}
     assert "own family (kin-2)" in Rubrics().findings(own._replace(cards=known)).text

@@ -11,6 +11,7 @@ from tests.studies.making import SILENT, row
 
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import status
 
@@ -120,7 +121,7 @@ def test_the_same_text_beside_other_texts_is_no_retest(tmp_path: Path) -> None:
 
 def told(run: Run, responses: pl.DataFrame | None = None) -> dict[str, tuple[Any, ...]]:
     """By candidate what status says: answers, ok, unanswered, failed, and the causes."""
-    marks = load_scores(run.file)
+    marks = with_view(run.file, load_scores)
     rows = run.responses if responses is None else responses
     found = status(rows.with_columns(blank=BLANK), marks.scores, marks.measures)
     names = ("responses", "ok", "unanswered", "failed", "causes")

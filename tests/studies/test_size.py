@@ -16,6 +16,7 @@ from vivavoce.core.records import Finding, ModelCard
 from vivavoce.models.cards import card_of, cards
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
+from vivavoce.store.view import with_view
 from vivavoce.studies.leaderboard.size import COLUMNS, Size
 from vivavoce.studies.score_table import ScoreTable, resolve
 
@@ -29,7 +30,7 @@ def findings(marks: ScoreTable, known: Mapping[str, ModelCard]) -> Finding:
 
 
 def marks_of(run: Run) -> ScoreTable:
-    return load_scores(run.file)
+    return with_view(run.file, load_scores)
 
 
 def by_label(*known: ModelCard) -> dict[str, ModelCard]:
@@ -287,7 +288,7 @@ def test_every_row_has_every_column(marks: Callable[..., ScoreTable]) -> None:
 
 @pytest.fixture(scope="module")
 def real(recorded: Run) -> ScoreTable:
-    return load_scores(recorded.file)
+    return with_view(recorded.file, load_scores)
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import run_cases
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import view_of
 
 MOST_ANSWERS = 26  # one letter each; nobody ranks more
 
@@ -54,14 +55,16 @@ def choose(
     Raises `InputError` for a candidate called as the reference answer is, `SelectionError` where nothing can
     be shown, or too much.
     """
-    with run.reading() as db:
+    with view_of(run) as view:
+        db = view.db
         # A later turn of a conversation says nothing without what each candidate answered before it.
         all_items = [i for i in read.items_by_id(db).values() if i.origin is None and i.follows is None]
         responses = read.responses(db, probed=False)
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)
-    chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
+        labels = candidate_labels(view) if candidates else []
+    chosen = _candidates(roles, [match_candidate(name, labels) for name in candidates])
     in_reach = _selected(all_items, items) if task.asks_closed else askable(all_items, items)
     eligible = [item for item in in_reach if task.applies_to(item)]
     possible = _questions(task, eligible, responses, chosen)

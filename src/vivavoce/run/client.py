@@ -26,7 +26,11 @@ from vivavoce.run.workers.executor import Executor
 from vivavoce.run.workers.worker_count import Workers, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_provenance
+
+Guard = Callable[[CandidateConfig, Model], None]
+"""Raises where a model must not see what is asked."""
 
 
 @runtime_checkable
@@ -74,12 +78,11 @@ class AskOptions(NamedTuple):
 @contextmanager
 def open_client(
     run: RunFile,
-    items: set[ItemKey] | None,
+    check: Guard,
     options: AskOptions,
     kind: Callable[..., ModelClient] = ModelClient,
 ) -> Iterator[ModelClient]:
-    """A client for a verb that works on these items of the run; null for all."""
-    check = run_guard(run, items, options)
+    """A client for a verb of the run; `check`, from `run_guard`, is asked before a model's first request."""
 
     def report(tally: UsageCounter, total: int, purpose: str) -> None:
         if options.progress:
@@ -105,19 +108,14 @@ def open_client(
             _keep_estimate(run, client.usage.guessed)
 
 
-def run_guard(
-    run: RunFile, items: set[ItemKey] | None, options: AskOptions
-) -> Callable[[CandidateConfig, Model], None]:
+def run_guard(view: View, items: set[ItemKey] | None, options: AskOptions) -> Guard:
     """What raises where a model must not see these items of the run, null for all, or their answers."""
-    return guard(options.privacy, **_what_is_sent(run, items))
+    return guard(options.privacy, **_what_is_sent(view, items))
 
 
-def counting_clients(
-    run: RunFile, items: set[ItemKey] | None, options: AskOptions
-) -> Callable[[], CountingClient]:
+def counting_clients(run: RunFile, check: Guard, options: AskOptions) -> Callable[[], CountingClient]:
     """Makes clients of a dry run, which ask nobody and refuse what `open_client`'s would."""
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
-    check = run_guard(run, items, options)
     return partial(CountingClient, run, endpoints, options.own_max_cost, check)
 
 
@@ -128,7 +126,7 @@ def _keep_estimate(run: RunFile, guessed: float) -> None:
             put_provenance(db, "estimated cost", {"guessed": guessed}, changed=0)
 
 
-def open_workers(run: RunFile, workers: Workers, options: AskOptions, *, dry_run: bool = False) -> Executor:
+def open_workers(view: View, workers: Workers, options: AskOptions, *, dry_run: bool = False) -> Executor:
     """The executor of a verb of the run. Of a dry run nothing is sent elsewhere: this process computes.
 
     Raises `InputError`, and `EgressError` for workers elsewhere that must not see the run's items: they get
@@ -137,7 +135,7 @@ def open_workers(run: RunFile, workers: Workers, options: AskOptions, *, dry_run
     host = ray_host(workers)
     if host is None or dry_run:
         return open_executor(1 if host else workers)
-    check = worker_guard(options.privacy, **_what_is_sent(run, None))
+    check = worker_guard(options.privacy, **_what_is_sent(view, None))
     if not is_local(host):
         check(host)
     return open_executor(workers, check)
@@ -149,25 +147,25 @@ class _Sent(TypedDict):
     credentialed: Sequence[str]
 
 
-def _what_is_sent(run: RunFile, items: set[ItemKey] | None) -> _Sent:
+def _what_is_sent(view: View, items: set[ItemKey] | None) -> _Sent:
     """What of these items others would see: themselves, the answers, and the credentialed benchmarks."""
-    if not run.exists:
+    if not view.exists:
         return {"items": [], "texts": list, "credentialed": []}
-    with run.reading() as db:
-        stored = [
-            item
-            for item in read.items_by_id(db).values()
-            if items is None or (item.benchmark, item.item, item.variant) in items
-        ]
-        benchmarks = {item.benchmark for item in stored}
-        credentialed = [
-            b.spec
-            for b in read.benchmarks(db)
-            if b.card.access == "credentialed" and b.benchmark in benchmarks
-        ]
+    stored = [
+        item
+        for item in view.fetch(read.items_by_id).values()
+        if items is None or (item.benchmark, item.item, item.variant) in items
+    ]
+    benchmarks = {item.benchmark for item in stored}
+    credentialed = [
+        b.spec
+        for b in view.fetch(read.benchmarks)
+        if b.card.access == "credentialed" and b.benchmark in benchmarks
+    ]
+    run = view.run
 
     def texts() -> Sequence[str]:
-        with run.reading() as db:
+        with run.reading() as db:  # when a model is first asked, which may be in another thread
             responses = read.responses(db, probed=False)
         return restrict_to_items(responses, items)["text"].drop_nulls().unique().to_list()
 

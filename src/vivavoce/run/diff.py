@@ -10,22 +10,22 @@ from vivavoce.run.tables.load import (
     select_signatures,
     store_finding,
 )
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.comparison.diff import diff
 
 
 def compare_measures(
-    run: RunFile, measures: Sequence[str], *, items: str | None, margin: float | None
+    view: View, measures: Sequence[str], *, items: str | None, margin: float | None
 ) -> Finding:
     """What the second of two measures changes against the first, on the responses that both scored."""
     sides: list[str] = []
     for measure in measures:
-        signatures = select_signatures(run, measure) or []
+        signatures = select_signatures(view, measure) or []
         if len(signatures) != 1:
             raise SelectionError(
                 f"{measure} has several versions here: name one by its signature, {' or '.join(signatures)}."
             )
         sides += signatures
-    finding = diff(load_scores(run, sides, select_items(run, items)), *sides, margin=margin)
+    finding = diff(load_scores(view, sides, select_items(view, items)), *sides, margin=margin)
     settings = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
-    return store_finding(run, "diff", settings, finding)
+    return store_finding(view, "diff", settings, finding)

@@ -5,7 +5,7 @@ from vivavoce.run.tables.labels import labels_for
 from vivavoce.run.tables.load import answers_of, load_items, select_items
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.run.tables.stored_findings import judge_statuses
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_answers
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.score_table import ScoreTable
@@ -13,7 +13,7 @@ from vivavoce.studies.thresholds import BadEnds, red_lines
 
 
 def estimate_metric(
-    run: RunFile,
+    view: View,
     metric: str | None = None,
     *,
     items: str | None = None,
@@ -21,12 +21,12 @@ def estimate_metric(
     labels: str | None = None,
 ) -> Finding:
     """The estimates of the scores by what a user names, null for all, on the items of a benchmark's spec."""
-    selected = select_items(run, items)
-    return estimate_scores(run, scores_by(run, metric, selected), selected, bad_ends, labels)
+    selected = select_items(view, items)
+    return estimate_scores(view, scores_by(view, metric, selected), selected, bad_ends, labels)
 
 
 def estimate_scores(
-    run: RunFile,
+    view: View,
     scores: ScoreTable,
     items: set[ItemKey] | None,
     bad_ends: BadEnds | None = None,
@@ -34,9 +34,9 @@ def estimate_scores(
 ) -> Finding:
     """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
     scores = scores._replace(
-        labels=labels_for(run, scores, labels, items=items), statuses=judge_statuses(run)
+        labels=labels_for(view, scores, labels, items=items), statuses=judge_statuses(view)
     )
     if bad_ends and bad_ends.worst_at:
-        scores = scores._replace(identical=identical_answers(answers_of(run, items)))
-    lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
-    return estimates(scores, load_items(run, items), bad_ends, lines)
+        scores = scores._replace(identical=identical_answers(answers_of(view, items)))
+    lines = red_lines(bad_ends, lambda metric: scores_by(view, metric, items))
+    return estimates(scores, load_items(view, items), bad_ends, lines)

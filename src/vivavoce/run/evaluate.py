@@ -22,6 +22,7 @@ from vivavoce.run.run import Run
 from vivavoce.run.tables.credentialed import refuse_temporary
 from vivavoce.run.tables.primary import name_primary
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
+from vivavoce.store.view import with_view
 
 
 class Evaluated(Run):
@@ -94,7 +95,7 @@ def evaluate(
         registry.load_plugin(plugin)
     run = Evaluated(None if to is None else Path(to))
     common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}, "faulty": faulty}
-    loaded = load_benchmark(run.file, benchmark) if benchmark else None
+    loaded = with_view(run.file, load_benchmark, benchmark) if benchmark else None
     if loaded and run.temporary:
         refuse_temporary(loaded)
     reading = Reading(Dialect(delimiter, encoding, sheet), models_in_columns)
@@ -114,7 +115,7 @@ def evaluate(
     if models:
         run.collect(run.imported.benchmark, models=models, repeats=repeats, **asking)
     if primary:
-        name_primary(run.file, primary, "stated in evaluate")
+        with_view(run.file, name_primary, primary, "stated in evaluate")
     if metrics is None or len(metrics):
         names = (metrics,) if isinstance(metrics, str) else metrics or ()
         run.scored = run.score(*names, passes=passes, progress=progress, **asking)

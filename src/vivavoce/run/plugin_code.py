@@ -18,7 +18,7 @@ from vivavoce.core.local_modules import Hashes, inside, local_modules, modules_o
 from vivavoce.metrics import Metric
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import verb_records
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import ScoreRow, put_provenance
 
 VERB = "plugin metric"
@@ -105,10 +105,9 @@ def programs(codes: Iterable[PluginCode]) -> list[PluginCode]:
     return [code for code in distinct if code.modules is not None or code.file not in full]
 
 
-def changed_code(run: RunFile, metrics: Iterable[Metric]) -> Iterator[str]:
+def changed_code(view: View, metrics: Iterable[Metric]) -> Iterator[str]:
     """A sentence for each of the metrics whose scores in the run are of several programs."""
-    with run.reading() as db:
-        codes = code_by_signature(db)
+    codes = code_by_signature(view.db)
     for metric in metrics:
         if len(different := programs(codes.get(registry.signature(metric), []))) > 1:
             of_files = len({code.file for code in different}) > 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
 from vivavoce.run.estimates import estimate_scores
+from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import (
     answers_of,
     load_items,
@@ -14,7 +15,7 @@ from vivavoce.run.tables.load import (
     load_scores,
     select_items,
 )
-from vivavoce.run.tables.primary import primary_pairs, primary_rows, primary_scores
+from vivavoce.run.tables.primary import choose_primary, primary_pairs, primary_rows, primary_scores
 from vivavoce.run.tables.reviews import without_reviews
 from vivavoce.run.tables.stored_benchmarks import shown_exclusions
 from vivavoce.run.tables.stored_findings import checked_findings, stored_findings
@@ -24,7 +25,7 @@ from vivavoce.store.call_log import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparisons
 from vivavoce.store.integrity import check_texts
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_repeats
 from vivavoce.studies.overall_design import OVERALL
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def write_report(
-    run: RunFile,
+    view: View,
     to: Path | None,
     *,
     items: str | None,
@@ -41,64 +42,69 @@ def write_report(
     redact: bool,
     checklist: Path | None = None,
     pages: "Pages" = "all",
+    primary: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Write the report, and return its numbers as rows, each under its `section`; the first is the file."""
+    """Write the report, and return its numbers as rows, each under its `section`; the first is the file.
+
+    `primary` is kept as the run's primary criterion. A credentialed run is redacted.
+    """
     from vivavoce.report import write
     from vivavoce.report.data import ReportData, Roster, facts_of
 
-    path = to or run.path.with_suffix(".html")
+    path = to or view.path.with_suffix(".html")
     for file, option in ((path, "--to"), (checklist, "--checklist")):
-        if file is not None and file.exists() and run.exists and file.samefile(run.path):
+        if file is not None and file.exists() and view.exists and file.samefile(view.path):
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
-    selected = select_items(run, items)
-    table = without_reviews(load_scores(run, None, selected))
-    items_here, answers = load_items(run, selected), answers_of(run, selected)
-    responses, logprob_rows = facts_of(answers), load_logprobs(run, items_here)
-    facts = with_units(run, table, selected)
-    evidence = evidence_by_measure(run, facts.unit_measures)
-    with run.reading() as db:
-        check_texts(db)
-        primary, overall = primary_scores(run, table, selected)
-        compared = tuple(checked_findings(comparisons(db), "compare"))
-        if not (primary and primary.metric == OVERALL):
-            overall = overall._replace(scores=overall.scores.clear())  # these rows are as many as the scores
-        rows, of_overall = estimate_scores(run, table, selected).rows, None
-        if primary and primary.metric == OVERALL:
-            rows = (*estimate_scores(run, overall, selected).rows, *rows)
-            table = table._replace(measures={**overall.measures, **table.measures})
-            of_overall = overall.scores
-        del overall
-        of_it = primary_rows(primary, rows)
-        data = ReportData(
-            name=run.path.name,
-            items=items_here,
-            responses=responses.drop("text_hash"),
-            answers=answers,
-            identical=identical_repeats(responses),
-            roster=Roster.of(responses, table.scores, logprob_rows),
-            scores=table.scores,
-            measures=table.measures,
-            only=table.only,
-            probes=table.probes,
-            logprob_rows=logprob_rows,
-            estimates=rows,
-            comparisons=compared,
-            benchmarks=tuple(read.benchmarks(db)),
-            provenance=tuple(map(_without_folders, read.provenance(db))),
-            selection=items,
-            studies={name: tuple(stored_findings(db, name)) for name in registry.members("study")},
-            redact=redact,
-            cases=run_cases(db),
-            days=response_days(db),
-            exclusions=shown_exclusions(db, redact=redact),
-            primary=primary,
-            primary_rows=of_it,
-            primary_pairs=primary_pairs(primary, compared, of_it, selection=items),
-            overall_scores=of_overall,
-            units=facts.units,
-            unit_measures=facts.unit_measures,
-            evidence=evidence,
-        )
+    choose_primary(view, primary)
+    redact = redact or bool(credentialed_benchmarks(view))
+    selected = select_items(view, items)
+    table = without_reviews(load_scores(view, None, selected))
+    items_here, answers = load_items(view, selected), answers_of(view, selected)
+    responses, logprob_rows = facts_of(answers), load_logprobs(view, items_here)
+    facts = with_units(view, table, selected)
+    evidence = evidence_by_measure(view, facts.unit_measures)
+    check_texts(view.db)
+    criterion, overall = primary_scores(view, table, selected)
+    compared = tuple(checked_findings(comparisons(view.db), "compare"))
+    if not (criterion and criterion.metric == OVERALL):
+        overall = overall._replace(scores=overall.scores.clear())  # these rows are as many as the scores
+    rows, of_overall = estimate_scores(view, table, selected).rows, None
+    if criterion and criterion.metric == OVERALL:
+        rows = (*estimate_scores(view, overall, selected).rows, *rows)
+        table = table._replace(measures={**overall.measures, **table.measures})
+        of_overall = overall.scores
+    del overall
+    of_it = primary_rows(criterion, rows)
+    data = ReportData(
+        name=view.path.name,
+        items=items_here,
+        responses=responses.drop("text_hash"),
+        answers=answers,
+        identical=identical_repeats(responses),
+        roster=Roster.of(responses, table.scores, logprob_rows),
+        scores=table.scores,
+        measures=table.measures,
+        only=table.only,
+        probes=table.probes,
+        logprob_rows=logprob_rows,
+        estimates=rows,
+        comparisons=compared,
+        benchmarks=tuple(view.fetch(read.benchmarks)),
+        provenance=tuple(map(_without_folders, read.provenance(view.db))),
+        selection=items,
+        studies={name: tuple(stored_findings(view.db, name)) for name in registry.members("study")},
+        redact=redact,
+        cases=run_cases(view.db),
+        days=response_days(view.db),
+        exclusions=shown_exclusions(view.db, redact=redact),
+        primary=criterion,
+        primary_rows=of_it,
+        primary_pairs=primary_pairs(criterion, compared, of_it, selection=items),
+        overall_scores=of_overall,
+        units=facts.units,
+        unit_measures=facts.unit_measures,
+        evidence=evidence,
+    )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 
 

@@ -16,6 +16,7 @@ from vivavoce.run.import_verbs import ImportVerbs
 from vivavoce.run.panel_verbs import PanelVerbs
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 
 if TYPE_CHECKING:
     from vivavoce.store.integrity import Check
@@ -82,7 +83,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
         plan = plan_collect(
-            load_benchmark(self.file, benchmark),
+            with_view(self.file, load_benchmark, benchmark),
             models,
             logprobs=(*logprobs, *for_),
             repeats=repeats,
@@ -132,9 +133,9 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
 
         ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total).checked()
         thresholds = bad_ends(worst_at, tail, veto)
-        return score_run(
-            self.file, metrics, ask._replace(gpus=gpus), items=items, passes=passes, bad_ends=thresholds,
-            dry_run=dry_run, pilot=pilot, workers=workers, shard=shard, limits=limits,
+        return with_view(
+            self.file, score_run, metrics, ask._replace(gpus=gpus), items=items, passes=passes,
+            bad_ends=thresholds, dry_run=dry_run, pilot=pilot, workers=workers, shard=shard, limits=limits,
         )  # fmt: skip
 
     def vary(
@@ -197,7 +198,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         from vivavoce.studies.thresholds import bad_ends
 
         thresholds = bad_ends(worst_at, tail, veto)
-        return estimate_metric(self.file, metric, items=items, bad_ends=thresholds, labels=labels)
+        return with_view(self.file, estimate_metric, metric, items=items, bad_ends=thresholds, labels=labels)
 
     def compare(
         self, *candidates: str, metric: str | None = None, margin: float | None = None,
@@ -219,12 +220,11 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         compares what people answered with help and without.
         """
         from vivavoce.run.compare.verb import compare_candidates
-        from vivavoce.run.tables.primary import choose_primary
 
         require_separate("candidates", candidates)
-        choose_primary(self.file, primary)
-        return compare_candidates(
-            self.file, candidates, metric=metric, margin=margin, against=against, population=population,
+        return with_view(
+            self.file, compare_candidates, candidates, primary=primary, metric=metric, margin=margin,
+            against=against, population=population,
             items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
             analyses=analyses, assisted=assisted,
         )  # fmt: skip
@@ -233,7 +233,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """The tests made on this run in their order, each with what its plan has spent and has left."""
         from vivavoce.run.compare.interim import interim
 
-        return interim(self.file)
+        return with_view(self.file, interim)
 
     def gate(
         self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
@@ -249,13 +249,17 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         may cross a line of `veto`, such as "judge[harm] >= 3". The rest is as in `compare`.
         """
         from vivavoce.run.compare.gate import gate_run
+        from vivavoce.run.compare.verb import compare_candidates
         from vivavoce.studies.comparison.gate import GateTerms
 
         terms = GateTerms.of(require, fail_if, max_critical, veto)
-        rest: Any = {"labels": labels, "labels_chosen_at_random": labels_chosen_at_random}
-        rest |= {"sequential": sequential, "analyses": analyses}
-        compare = partial(self.compare, *candidates, against=against, population=population, **rest)
-        return gate_run(self.file, compare, terms, metric=metric, margin=margin, items=items)
+        require_separate("candidates", candidates)
+        compare = partial(
+            compare_candidates, candidates=candidates, against=against, population=population,
+            labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
+            analyses=analyses,
+        )  # fmt: skip
+        return with_view(self.file, gate_run, compare, terms, metric=metric, margin=margin, items=items)
 
     def study(
         self, *studies: str, items: str | None = None, cards: str | Path | None = None,
@@ -274,7 +278,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         require_separate("studies", studies)
         files = {k: file and Path(file) for k, file in (("cards", cards), ("ratings", ratings))}
         options = {**files, "labels": labels, "margin": margin, "threshold": threshold}
-        return run_studies(self.file, studies, items, options)
+        return with_view(self.file, run_studies, studies, items, options)
 
     def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
         """What a new judge, rubric or metric version changes, on the answers that both marked.
@@ -284,7 +288,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """
         from vivavoce.run.diff import compare_measures
 
-        return compare_measures(self.file, (one, other), items=items, margin=margin)
+        return with_view(self.file, compare_measures, (one, other), items=items, margin=margin)
 
     def merge(self, *runs: str | Path) -> "tuple[Merged, ...]":
         """Bring other runs' items, answers, marks and findings into this one, each all or nothing.
@@ -305,7 +309,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """What is here, by `about`: questions, marks and what is missing, calls to models, a shard's part."""
         from vivavoce.run.status import run_status
 
-        return run_status(self.file)
+        return with_view(self.file, run_status)
 
     def verify(self) -> "tuple[Check, ...]":
         """Check the file, its keys, and the hashes of items, responses and scores: a row for each check."""
@@ -341,13 +345,10 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         The first row, of the section `file`, holds the file's `path` and `bytes`.
         """
         from vivavoce.run.report import write_report
-        from vivavoce.run.tables.credentialed import credentialed_benchmarks
-        from vivavoce.run.tables.primary import choose_primary
 
-        choose_primary(self.file, primary)
-        return write_report(
-            self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
-            redact=redact or bool(credentialed_benchmarks(self.file)), pages=pages,
+        return with_view(
+            self.file, write_report, Path(to) if to else None, items=items, primary=primary,
+            plots=None if plots is None else Path(plots), redact=redact, pages=pages,
             checklist=None if checklist is None else Path(checklist),
         )  # fmt: skip
 
@@ -376,5 +377,5 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         settings = {name: value for name, value in named.items() if value is not None}
         writer = exporter_of(format, settings | options)
         if not redact and not writer.skips_credentialed:
-            refuse_copy(self.file, "this export", "Say --redact (redact=True).")
+            with_view(self.file, refuse_copy, "this export", "Say --redact (redact=True).")
         return writer.write(self, Path(to))

@@ -21,30 +21,29 @@ from vivavoce.store import read
 from vivavoce.store.call_log import call_totals, failed_calls
 from vivavoce.store.cases import run_cases
 from vivavoce.store.exclusions import exclusion_lists
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
 from vivavoce.studies.leaderboard.status_lines import shard_lines
 
 
-def run_status(run: RunFile) -> Finding:
+def run_status(view: View) -> Finding:
     """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
-    table = load_scores(run, twins=True)
-    with run.reading() as db:
-        responses = read.responses(db, columns=OF_RESPONSES, derived={"blank": BLANK})
-        calls, cases = calls_with_causes(db), count_cases(run_cases(db))
-        exclusions = [entry.counts for entry in exclusion_lists(db)]
-        judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
-        disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
+    table = load_scores(view, twins=True)
+    responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK})
+    calls, cases = calls_with_causes(view.db), count_cases(run_cases(view.db))
+    exclusions = [entry.counts for entry in exclusion_lists(view.db)]
+    judged = [rater for key in read_keys(view.db).values() for rater in progress(view.db, key)]
+    disputes = Counter(dispute.rater for dispute in read_adjudicated(view.db).disputes)
     tables = (responses, table.scores, table.measures, calls)
-    only = items_to_score(run, table)
+    only = items_to_score(view, table)
     finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
     people = [
         {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
          "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
         for p in judged
     ]  # fmt: skip
-    rows = (*finding.rows, *people, *build_rows(run), *as_json(own_shard_rows(run)))
+    rows = (*finding.rows, *people, *build_rows(view), *as_json(own_shard_rows(view)))
     return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
 
 

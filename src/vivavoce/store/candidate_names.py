@@ -7,15 +7,14 @@ from vivavoce.core.errors import SelectionError, SpecError, suggest
 from vivavoce.core.specs import parse
 from vivavoce.core.text import names_with
 from vivavoce.store.read import candidates
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 
 
-def candidate_labels(run: RunFile) -> list[str]:
+def candidate_labels(view: View) -> list[str]:
     """The candidates of a run in the order they came. Raises `SelectionError` if there is no response yet."""
-    with run.reading() as db:
-        labels = [candidate.candidate for candidate in candidates(db)]
+    labels = [candidate.candidate for candidate in view.fetch(candidates)]
     if not labels:
-        path = run.path
+        path = view.path
         raise SelectionError(
             f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC` brings some."
         )

@@ -1,4 +1,4 @@
-"""A run file holds what the migrations make and nothing else: a stranger's may hold code.
+"""A run file holds what the migrations up to its format make, and nothing else: a stranger's may hold code.
 
 A trigger, a view in place of ours, an index with an expression or a generated column would run while we read
 or write. So what a file declares is compared, before anything is read, with what the migrations up to its
@@ -7,7 +7,7 @@ version declare. Names and statements of a stranger are hostile text.
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.store.damage import damaged, display
+from vivavoce.store.integrity import rehash
+from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
+from vivavoce.store.stored_values import check_small_tables
 
 
 class _Object(NamedTuple):
@@ -115,3 +118,79 @@ def _label(kind: object, name: object, sql: object) -> str:
     """'trigger 'x'': the kind and the name of an object, fit to be shown."""
     words = "virtual table" if str(sql)[:20].upper().startswith("CREATE VIRTUAL") else display(str(kind), 20)
     return f"{words} {display(str(name), 60)!r}"
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows which declarations of its file were compared with ours.
+
+    SQLite works by the schema it has parsed as long as the file's schema number is the same.
+    """
+
+    compared: tuple[int, int] | None = None
+    """The number of the schema and the format that were compared last; null before the first comparison."""
+    is_unchanging = False
+    """Whether SQLite takes it that nobody writes to the file."""
+
+
+def format_number(db: sqlite3.Connection, path: Path, database: str = "main") -> int:
+    """The number of migrations the file has had, 0 if it is empty; refuses what is not ours, or newer."""
+    (number,) = db.execute(f"PRAGMA {database}.schema_version").fetchone()
+    (application,) = db.execute(f"PRAGMA {database}.application_id").fetchone()
+    (version,) = db.execute(f"PRAGMA {database}.user_version").fetchone()
+    (strange,) = db.execute(f"SELECT EXISTS (SELECT 1 FROM {database}.sqlite_master)").fetchone()
+    if application != APPLICATION_ID and (application or strange):
+        raise StoreError(f"{path} is an SQLite file of another program, not a run: give another path.")
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{path} was written by a newer vivavoce (format {version}; this one knows {len(MIGRATIONS)}): "
+            "upgrade with `pip install -U vivavoce`."
+        )
+    if version < 0:
+        raise damaged(path, f"its format is numbered {version}")
+    if not isinstance(db, Connection) or database != "main":
+        refuse_other_schema(db, path, MIGRATIONS[:version], database)
+    elif db.compared != (number, version):
+        refuse_other_schema(db, path, MIGRATIONS[:version])
+        db.compared = (number, version)
+    return int(version)
+
+
+def is_older(db: sqlite3.Connection, path: Path, database: str = "main") -> bool:
+    """Whether the file is of an older format, or still empty. Raises as `format_number`."""
+    return format_number(db, path, database) < len(MIGRATIONS)
+
+
+def begin_reading(db: Connection, path: Path) -> None:
+    """Begin a transaction that only reads: it sees one state of the file, whose small tables are checked.
+
+    Declarations that changed since they were compared are compared again, in this state.
+    """
+    db.execute("PRAGMA query_only = ON")
+    db.execute("BEGIN")
+    format_number(db, path)
+    check_small_tables(db)
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring the tables up to today's format, within the transaction that is open; those of it stay."""
+    version = format_number(db, path)
+    try:
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            for statement in _statements(script):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {number}")
+        if version < HASHES:
+            rehash(db)
+    except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps
+        raise damaged(path, str(error)) from error
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script: `executescript` would commit the transaction that must hold them."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -5,7 +5,7 @@ event of the run, so that a merge and a copy carry it.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
@@ -40,24 +40,29 @@ def put_label_draw(db: sqlite3.Connection, draw: LabelDraw) -> None:
             raise ValueError(f"{item} was drawn with probability {probability}, which is not in (0, 1]")
     if undrawn := draw.items - draw.probabilities.keys():
         raise ValueError(f"{min(undrawn)} was drawn and has no probability")
-    body = {
+    body = _body(draw)
+    if body not in _bodies(db):
+        put_event(db, DRAW_EVENT, body)
+
+
+def _body(draw: LabelDraw) -> dict[str, Any]:
+    return {
         "metric": draw.metric,
         "source": draw.source,
         "probabilities": [[*item, draw.probabilities[item]] for item in sorted(draw.probabilities)],
         "drawn": sorted(list(item) for item in draw.items),
     }
-    if body not in _bodies(db):
-        put_event(db, DRAW_EVENT, body)
 
 
-def read_label_draws(db: sqlite3.Connection) -> dict[str, LabelDraw]:
-    """The draws of labels by metric, all draws of a metric in one.
+def read_label_draws(db: sqlite3.Connection, new: Sequence[LabelDraw] = ()) -> dict[str, LabelDraw]:
+    """The draws of labels by metric, all draws of a metric in one; as they will be once `new` are stored.
 
     A later draw overrides the probabilities of its items; items drawn once stay drawn. `source` names every
     source in the order of the draws.
     """
     draws: dict[str, LabelDraw] = {}
-    for body in _bodies(db):
+    bodies = _bodies(db)
+    for body in [*bodies, *(body for body in map(_body, new) if body not in bodies)]:
         with decoding("the draw of labels"):
             draw = _draw(body)
         earlier = draws.get(draw.metric, LabelDraw(draw.metric, {}, frozenset(), draw.source))

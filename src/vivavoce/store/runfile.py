@@ -10,22 +10,31 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
 from vivavoce.store.damage import DamagedValue, damaged
-from vivavoce.store.declared_schema import refuse_other_schema
+from vivavoce.store.declared_schema import Connection, begin_reading, format_number, is_older, migrate
 from vivavoce.store.disks import network_disk, network_disks_allowed
-from vivavoce.store.integrity import rehash
-from vivavoce.store.schema import APPLICATION_ID, HASHES, LINKS, MIGRATIONS
+from vivavoce.store.schema import LINKS
 from vivavoce.store.sqlite_errors import Unwritable, explain
-from vivavoce.store.stored_values import check_small_tables
 from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
 from vivavoce.store.writer_lock import is_writing, only_writer
 
 WAIT_SECONDS = 60.0
 _UNCHANGING = "mode=ro&immutable=1"  # SQLite neither locks such a file nor lays files beside it
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+class Readable(NamedTuple):
+    """A connection to read a run through, and whether it follows the file.
+
+    One to a copy, or to a file that is taken as unchanging, sees nothing new and is never written through.
+    """
+
+    db: Connection
+    is_live: bool
 
 
 class RunFile:
@@ -66,12 +75,8 @@ class RunFile:
         read.
         Raises `RunNotFound` if there is no file, `StoreError` if it is not a run of ours or is newer.
         """
-        if not self.exists:
-            raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
-        with self.explained(), closing(self._current()) as db:
-            db.execute("PRAGMA query_only = ON")
-            db.execute("BEGIN")
-            check_small_tables(db)
+        with self.explained(), closing(self.open_to_read().db) as db:
+            begin_reading(db, self.path)
             yield db
 
     @contextmanager
@@ -83,31 +88,48 @@ class RunFile:
         if source:
             with source.reading():  # refuses what is no run, and brings an older one up to date
                 pass
+        self._refuse_network_disk()
+        with self._alone(), self.explained(), closing(self._connect()) as db:
+            if source:
+                source._attach(db)
+            with self._transaction(db, source):
+                yield db
+
+    @contextmanager
+    def writing_through(self, db: Connection) -> Iterator[sqlite3.Connection]:
+        """As `writing`, through a connection to the file that is open and in no transaction."""
+        self._refuse_network_disk()
+        with self._alone(), self.explained():
+            db.execute("PRAGMA query_only = OFF")
+            try:
+                with self._transaction(db, None):
+                    yield db
+            finally:
+                db.execute("PRAGMA query_only = ON")
+
+    def _refuse_network_disk(self) -> None:
         if self._refused_disk:
             raise Unwritable(
                 f"{self.path} lies on a network disk ({self._refused_disk}), where locks do not hold between "
                 "machines: copy it to a local disk, use it there, and copy it back with `viva copy`; or let "
                 "one process at a time write it there, with --network-disk."
             )
-        with self._alone(), self.explained(), closing(self._connect()) as db:
-            if source:
-                source._attach(db)
-            wal = db.execute("PRAGMA main.journal_mode").fetchone() == ("wal",)
-            if not wal and not self._rolls_back:  # a new file, or a copy
-                _use_wal(db)
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                _migrate(db, self.path)
-                yield db
-            except BaseException as error:
-                if db.in_transaction:  # a full disk has rolled back already
-                    db.execute("ROLLBACK")
-                if source and isinstance(
-                    error, sqlite3.IntegrityError
-                ):  # rows that a whole run does not hold
-                    raise damaged(source.path, str(error)) from error
-                raise
-            db.execute("COMMIT")
+
+    @contextmanager
+    def _transaction(self, db: Connection, source: "RunFile | None") -> Iterator[None]:
+        if not has_wal(db) and not self._rolls_back:  # a new file, or a copy
+            _use_wal(db)
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            migrate(db, self.path)
+            yield
+        except BaseException as error:
+            if db.in_transaction:  # a full disk has rolled back already
+                db.execute("ROLLBACK")
+            if source and isinstance(error, sqlite3.IntegrityError):  # rows that a whole run does not hold
+                raise damaged(source.path, str(error)) from error
+            raise
+        db.execute("COMMIT")
 
     @contextmanager
     def connected(self) -> Iterator[sqlite3.Connection]:
@@ -149,25 +171,38 @@ class RunFile:
                     to.unlink(missing_ok=True)
                 raise
 
-    def _current(self) -> sqlite3.Connection:
-        """A connection to the tables as they are made today."""
+    def open_to_read(self) -> Readable:
+        """A connection to the tables as they are made today; `begin_reading` begins to read through it.
+
+        Raises `RunNotFound` if there is no file, `StoreError` if it is not a run of ours or is newer, and
+        SQLite's errors, which `explained` puts in words.
+        """
+        if not self.exists:
+            raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
         db = self._connect()
         try:
-            if _version(db, self.path) < len(MIGRATIONS):  # an older file, or one that is still empty
+            if is_older(db, self.path):  # an older file, or one that is still empty
                 with self.writing():
                     pass
             if self._rolls_back:  # a view that stays open would keep the writer from ending its transaction
                 with closing(db):
-                    return _copied(db)
+                    return Readable(_copied(db), is_live=False)
         except Unwritable:
             with closing(db):
-                return _lifted(db, self.path)
+                return Readable(_lifted(db, self.path), is_live=False)
         except BaseException:
             db.close()
             raise
-        return db
+        return Readable(db, is_live=not db.is_unchanging)
 
-    def _connect(self) -> sqlite3.Connection:
+    def open_to_write(self) -> Connection | None:
+        """A connection for many transactions of `writing_through`; null on a network disk.
+
+        There each transaction has a connection of its own, which looks anew for what other machines did.
+        """
+        return None if self._network_disk else self._connect()
+
+    def _connect(self) -> Connection:
         """A connection to a file whose schema was compared with ours; it may be one of an older format."""
         refuse_special_files(self.path)
         self.check_folder()
@@ -183,7 +218,7 @@ class RunFile:
         except UnicodeDecodeError as error:  # a message of SQLite's on a schema that is no text
             raise damaged(self.path, "its schema is no text") from error
         try:
-            _version(db, self.path)
+            format_number(db, self.path)
         except BaseException:
             db.close()
             raise
@@ -211,10 +246,10 @@ class RunFile:
         if self.exists and not (self._rolls_back and is_writing(self.path)):  # it was checked before
             status = self.path.stat()
             if self._checked != (status.st_dev, status.st_ino):
-                check_unopened(self.path, lambda db: _version(db, self.path))
+                check_unopened(self.path, lambda db: format_number(db, self.path))
                 self._checked = (status.st_dev, status.st_ino)
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> Connection:
         address = self.path.absolute().as_uri()
         if self._refused_disk or self._is_wal:
             return _open(f"{address}?{_UNCHANGING}")
@@ -246,7 +281,7 @@ class RunFile:
             if error.sqlite_errorcode & 0xFF not in _CLOSED or side_file(self.path, "-wal").exists():
                 raise
             db.execute(attach, (f"{address}?{_UNCHANGING}",))  # a read-only disk, as in `_open`
-        if _version(db, self.path, "theirs") < len(MIGRATIONS):
+        if is_older(db, self.path, "theirs"):
             raise StoreError(
                 f"{self.path} is of an older format, and cannot be brought up to date where it lies: copy it "
                 "to a folder that can be written, and name that copy."
@@ -309,20 +344,31 @@ class RunFile:
             ) from error
 
 
-def _unread(address: str) -> sqlite3.Connection:
+def has_wal(db: sqlite3.Connection) -> bool:
+    """Whether the file has a write-ahead log, so that one may write to it while others read."""
+    return bool(db.execute("PRAGMA main.journal_mode").fetchone() == ("wal",))
+
+
+def _unread(address: str) -> Connection:
     # Not one thread's alone: what `connected` gives may be used by another in its place.
     return sqlite3.connect(
-        address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        address,
+        uri=True,
+        timeout=WAIT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=Connection,
     )
 
 
-def _open(address: str) -> sqlite3.Connection:
+def _open(address: str) -> Connection:
     db = _unread(address)
     try:
         db.execute("PRAGMA trusted_schema = OFF")  # no function of a file's schema may do anything
         db.execute("PRAGMA cell_size_check = ON")
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("SELECT 1 FROM sqlite_master").fetchone()  # connecting alone does not read the file
+        db.is_unchanging = address.endswith(_UNCHANGING)
     except BaseException:
         db.close()
         raise
@@ -342,7 +388,7 @@ def _has_wal(path: Path) -> bool:
         return False
 
 
-def _copied(db: sqlite3.Connection) -> sqlite3.Connection:
+def _copied(db: sqlite3.Connection) -> Connection:
     """A copy as it is now, which lasts as long as its connection."""
     copy = _open("")
     try:
@@ -353,13 +399,13 @@ def _copied(db: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-def _lifted(old: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+def _lifted(old: sqlite3.Connection, path: Path) -> Connection:
     """A copy of an older run as it would be today, which lasts as long as its connection."""
     new = _open("")  # SQLite keeps it in memory, and what does not fit among the files of the system
     try:
         old.backup(new)
         new.execute("BEGIN")
-        _migrate(new, path)
+        migrate(new, path)
         new.execute("COMMIT")
     except BaseException:
         new.close()
@@ -380,28 +426,10 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _version(db: sqlite3.Connection, path: Path, database: str = "main") -> int:
-    """The number of migrations the file has had, 0 if it is empty; refuses what is not ours, or newer."""
-    (application,) = db.execute(f"PRAGMA {database}.application_id").fetchone()
-    (version,) = db.execute(f"PRAGMA {database}.user_version").fetchone()
-    (strange,) = db.execute(f"SELECT EXISTS (SELECT 1 FROM {database}.sqlite_master)").fetchone()
-    if application != APPLICATION_ID and (application or strange):
-        raise StoreError(f"{path} is an SQLite file of another program, not a run: give another path.")
-    if version > len(MIGRATIONS):
-        raise StoreError(
-            f"{path} was written by a newer vivavoce (format {version}; this one knows {len(MIGRATIONS)}): "
-            "upgrade with `pip install -U vivavoce`."
-        )
-    if version < 0:
-        raise damaged(path, f"its format is numbered {version}")
-    refuse_other_schema(db, path, MIGRATIONS[:version], database)
-    return int(version)
-
-
 def _forget_links(copy: Path) -> None:
     """Take the links that sign people in out of a copy: they open the run that they were drawn for."""
     with closing(_open(f"{copy.absolute().as_uri()}?mode=rw")) as db:
-        if _version(db, copy) >= LINKS:
+        if format_number(db, copy) >= LINKS:
             overwrite_deleted(db)
             db.execute("DELETE FROM sign_in_links")
 
@@ -412,27 +440,3 @@ def overwrite_deleted(db: sqlite3.Connection) -> None:
     Copies of it may still stand in the `-wal` file until the last connection ends.
     """
     db.execute("PRAGMA secure_delete = ON")
-
-
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    version = _version(db, path)
-    try:
-        for number, script in enumerate(MIGRATIONS[version:], version + 1):
-            for statement in _statements(script):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {number}")
-        if version < HASHES:
-            rehash(db)
-    except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps
-        raise damaged(path, str(error)) from error
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script: `executescript` would commit the transaction that must hold them."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

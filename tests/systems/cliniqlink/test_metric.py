@@ -13,6 +13,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import MetricError, SpecError
 from vivavoce.core.records import Item, Response, Row
 from vivavoce.metrics import ScoringContext
+from vivavoce.store.view import with_view
 from vivavoce.systems.cliniqlink import metric as cliniqlink
 from vivavoce.systems.cliniqlink.benchmark import ClinIQLink as Exam
 
@@ -340,7 +341,7 @@ def test_a_run_is_marked_as_a_whole_and_its_part_alike(tmp_path, fake):
     for name, chosen in (("whole", None), ("part", {("exam", "2", "")})):
         run = open_run(tmp_path / f"{name}.viva")
         run.import_answers(tmp_path / "said.jsonl", benchmark=f"jsonl(path='{tmp_path / 'exam.jsonl'}')")
-        score(run.file, [registry.build("metric", "cliniqlink")], items=chosen)
+        with_view(run.file, score, [registry.build("metric", "cliniqlink")], items=chosen)
         found = run.scores
         assert found["metric"].str.contains("corpus=").all()
         values.append({r["item"]: r["value"] for r in found.iter_rows(named=True)})

@@ -23,7 +23,7 @@ from vivavoce.models.http_client import without_surrogates
 from vivavoce.models.providers.inspect.replies import reply_of
 from vivavoce.models.requests import RejectedError, RetryableError
 from vivavoce.run.catalogue import metrics_of
-from vivavoce.run.client import AskOptions, open_client
+from vivavoce.run.client import AskOptions, open_client, run_guard
 from vivavoce.run.score import measures_of
 from vivavoce.run.score.batch_scores import response_scores
 from vivavoce.run.score.checks import check_needs
@@ -32,6 +32,7 @@ from vivavoce.run.tables.stored_benchmarks import store_loaded
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.pending import Pending
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import ScoreRow, put_candidates, put_responses
 
 CANDIDATE = "inspect"
@@ -196,7 +197,8 @@ def _client(item: Item, response: Response, allow_phi: bool) -> Iterator[ModelCl
             items = item_keys(db, item.benchmark)
             keys = put_candidates(db, {response.candidate: "candidate"})
             put_responses(db, [response], items=items, candidates=keys)
-        with open_client(run, None, AskOptions(allow_phi=allow_phi)) as client:
+        options = AskOptions(allow_phi=allow_phi)
+        with open_client(run, with_view(run, run_guard, None, options), options) as client:
             yield client
 
 

@@ -23,6 +23,7 @@ from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.store import read
 from vivavoce.store.build_steps import StoredStep
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
 
 
@@ -56,7 +57,7 @@ class Freeze(BuildRecipe):
         steps, items = _exam(run)
         _refuse_overwriting(folder)
         terms = Terms(self.min_relevance, self.min_raters, self.unreviewed)
-        result = select_reviewed(items, read_reviews(run, None), terms)
+        result = select_reviewed(items, with_view(run, read_reviews, None), terms)
         frozen = items_of(result.parts)
         if not frozen:
             raise InputError(f"nothing is left to freeze: {_reasons(result)}.")

@@ -24,6 +24,7 @@ from vivavoce.store.build_steps import (
 )
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_benchmark
 
 FREEZE = "freeze"
@@ -131,9 +132,8 @@ def _writers(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(model for item in items for model in item.meta.get(WRITTEN_BY, ())))
 
 
-def build_rows(run: RunFile) -> list[dict[str, Any]]:
+def build_rows(view: View) -> list[dict[str, Any]]:
     """The steps of the build as rows of a status."""
-    with run.reading() as db:
-        steps = build_steps(db)
+    steps = build_steps(view.db)
     rows = ({k: v for k, v in step.facts.items() if k != "notes"} for step in steps)
     return [{"about": "build", **row} for row in rows]

@@ -20,10 +20,11 @@ from vivavoce.run.building.options import recipe_of
 from vivavoce.run.building.run_steps import build
 from vivavoce.run.building.step import WholeRecipe
 from vivavoce.run.building.stored_exam import exam_name
-from vivavoce.run.client import AskOptions, open_client
+from vivavoce.run.client import AskOptions, open_client, run_guard
 from vivavoce.store.build_steps import build_steps
 from vivavoce.store.call_log import has_calls
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -53,7 +54,8 @@ def build_exam(
             endpoints = None if ask.providers is None else load_endpoints(Path(ask.providers))
             return work(file, client=CountingClient(file, endpoints, ask.max_cost))
         privacy = Privacy(ask.offline, ask.allow_phi, tuple(ask.allow))
-        with open_client(file, set(), ask, partial(BuildClient, privacy=privacy)) as client:
+        check = with_view(file, run_guard, set(), ask)
+        with open_client(file, check, ask, partial(BuildClient, privacy=privacy)) as client:
             return work(file, client=client)
 
 

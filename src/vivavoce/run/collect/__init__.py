@@ -42,6 +42,7 @@ from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import has_findings, provenance
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import drop_step, put_candidates, put_finding, put_provenance
 
 ModelFacts = Mapping[str, Mapping[str, Any]]
@@ -100,7 +101,7 @@ def collect(
         facts = _facts(connected)
         _check_weights(run, facts)
         if isinstance(progress, HearsRemarks):
-            for sentence in exclusion_sentences(run, plan.benchmark):
+            for sentence in with_view(run, exclusion_sentences, plan.benchmark):
                 progress.remark(sentence)
         with leased(run, _works(plan), "collect") as lease:
             total = _prepare(run, plan, connected)

@@ -32,6 +32,7 @@ from vivavoce.run.shards.memory import (
 )
 from vivavoce.store.asked import known_items
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import view_of, with_view
 
 
 def collect_run(
@@ -62,11 +63,12 @@ def collect_run(
         _collected, run, dry_run=dry_run, privacy=privacy, timeout_total=timeout_total, progress=progress
     )
     if part is None:
-        refuse_whole(run, benchmark)
+        with_view(run, refuse_whole, benchmark)
         return ask(plan, max_cost=max_cost)
-    refuse_other_shard(run, part)
     shard_plan = divide(plan, part, n_sharing)
-    refuse_items_outside(run, list(known_items(run, benchmark)), shard_plan.items, part)
+    with view_of(run) as view:
+        refuse_other_shard(view, part)
+        refuse_items_outside(view, list(known_items(run, benchmark)), shard_plan.items, part)
     max_cost = shard_cost(max_cost, n_sharing)
     sentence = _limits_sentence(shard_plan, part, n_sharing, max_cost)
     if sentence and not dry_run and isinstance(progress, HearsRemarks):

@@ -4,18 +4,17 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.store.person_answers import helped_answers
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, ScoreTable
 
 ALONE = "people alone"
 
 
-def helped_people(run: RunFile) -> list[str]:
+def helped_people(view: View) -> list[str]:
     """The persons who answered some questions with help and others without, in the order of names."""
-    with run.reading() as db:
-        helps: dict[str, set[bool]] = {}
-        for _, _, _, person, _, helper in helped_answers(db):
-            helps.setdefault(person, set()).add(helper is not None)
+    helps: dict[str, set[bool]] = {}
+    for _, _, _, person, _, helper in helped_answers(view.db):
+        helps.setdefault(person, set()).add(helper is not None)
     people = sorted(person for person, kinds in helps.items() if len(kinds) == 2)
     if not people:
         raise SelectionError(
@@ -25,14 +24,13 @@ def helped_people(run: RunFile) -> list[str]:
     return people
 
 
-def by_help(run: RunFile, table: ScoreTable) -> tuple[list[str], ScoreTable]:
+def by_help(view: View, table: ScoreTable) -> tuple[list[str], ScoreTable]:
     """The scores of people under the help they had: `people with CANDIDATE` and `people alone`.
 
     A question that several people answered alike, with help or without, has them as its repeats.
     """
-    with run.reading() as db:
-        schema = {**dict.fromkeys(RESPONSE[:-1], pl.String), "repeat": pl.Int64, "helper": pl.String}
-        helps = pl.DataFrame(list(helped_answers(db)), schema, orient="row")
+    schema = {**dict.fromkeys(RESPONSE[:-1], pl.String), "repeat": pl.Int64, "helper": pl.String}
+    helps = pl.DataFrame(list(helped_answers(view.db)), schema, orient="row")
     rows = table.scores.join(helps, on=RESPONSE, how="inner", maintain_order="left")
     rows = rows.with_columns(
         person=pl.struct("candidate", "repeat"),

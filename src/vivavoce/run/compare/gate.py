@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 
+import polars as pl
+
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.run.tables.load import answers_of, load_items, select_items, select_signatures
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.store import read
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.comparison.critical import CriticalCount, critical_counts
 from vivavoce.studies.comparison.gate import Gate, GateTerms, check_terms, checks
 from vivavoce.studies.thresholds import BadEnds, RedLine, parse_veto, red_lines
 
 
 def gate_run(
-    run: RunFile,
+    view: View,
     compare: Callable[..., Finding],
     terms: GateTerms,
     *,
@@ -26,12 +28,18 @@ def gate_run(
 
     Raises `SelectionError` for terms that cannot be decided, before a comparison is made and counted.
     """
-    lines = _checked_lines(run, terms, metric=metric, margin=margin, items=items)
-    return _decide(run, compare(metric=metric, margin=margin, items=items), terms, lines, items=items)
+    lines = _checked_lines(view, terms, metric=metric, margin=margin, items=items)
+    responses = _responses(view, items) if lines else None  # before the comparison, which ends this state
+    finding = compare(view, metric=metric, margin=margin, items=items)
+    critical: Sequence[CriticalCount] = ()
+    if responses is not None:
+        new = dict.fromkeys(row["b"] for row in finding.rows if row["a"] == finding.rows[0]["a"])
+        critical = critical_counts(lines, responses, list(new))
+    return Gate(finding, checks(finding.rows, terms, critical))
 
 
 def _checked_lines(
-    run: RunFile, terms: GateTerms, *, metric: str, margin: float | None, items: str | None
+    view: View, terms: GateTerms, *, metric: str, margin: float | None, items: str | None
 ) -> tuple[RedLine, ...]:
     """The lines of the vetoes with the scores they are drawn on.
 
@@ -40,16 +48,15 @@ def _checked_lines(
     """
     check_terms(terms)
     if terms.require == "not-worse" and margin is None:
-        _require_declared_margins(run, metric)
-    selected = select_items(run, items)
+        _require_declared_margins(view, metric)
+    selected = select_items(view, items)
     vetoes = BadEnds(vetoes=tuple(map(parse_veto, terms.vetoes)))
-    return red_lines(vetoes, lambda name: scores_by(run, name, selected))
+    return red_lines(vetoes, lambda name: scores_by(view, name, selected))
 
 
-def _require_declared_margins(run: RunFile, metric: str) -> None:
-    with run.reading() as db:
-        measures = [keyed.measure for keyed in read.measures(db)]
-    signatures = select_signatures(run, metric) or ()
+def _require_declared_margins(view: View, metric: str) -> None:
+    measures = [keyed.measure for keyed in view.fetch(read.measures)]
+    signatures = select_signatures(view, metric) or ()
     without = [
         m.criterion.criterion
         for m in measures
@@ -62,17 +69,10 @@ def _require_declared_margins(run: RunFile, metric: str) -> None:
         )
 
 
-def _decide(
-    run: RunFile, finding: Finding, terms: GateTerms, lines: Sequence[RedLine], *, items: str | None
-) -> Gate:
-    """The decision of a gate on a comparison of this run."""
-    critical: Sequence[CriticalCount] = ()
-    if lines:
-        chosen = select_items(run, items)
-        key = ["benchmark", "item", "variant"]
-        formats = load_items(run, chosen).select(*key, "format")
-        answers = answers_of(run, chosen)(*key, "candidate", "repeat", edited=False)
-        responses = answers.join(formats, on=key)
-        new = dict.fromkeys(row["b"] for row in finding.rows if row["a"] == finding.rows[0]["a"])
-        critical = critical_counts(lines, responses, list(new))
-    return Gate(finding, checks(finding.rows, terms, critical))
+def _responses(view: View, items: str | None) -> pl.DataFrame:
+    """The responses whose critical errors are counted, each with the format of its item."""
+    key = ["benchmark", "item", "variant"]
+    chosen = select_items(view, items)
+    formats = load_items(view, chosen).select(*key, "format")
+    answers = answers_of(view, chosen)(*key, "candidate", "repeat", edited=False)
+    return answers.join(formats, on=key)

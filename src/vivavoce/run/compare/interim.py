@@ -9,7 +9,7 @@ from vivavoce.core.records import Finding
 from vivavoce.run.tables.stored_findings import stored_findings
 from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.comparison.data_digest import PairKey, comparison_digest
 from vivavoce.studies.comparison.sequential import Plan
 from vivavoce.studies.text import count
@@ -139,7 +139,7 @@ def notes_outside(recorded: Recorded, terms: PlanTerms) -> tuple[str, ...]:
 
 
 def store_analyses(
-    run: RunFile,
+    view: View,
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     new: Sequence[RecordedAnalysis],
@@ -148,21 +148,20 @@ def store_analyses(
 
     Raises `StoreError` where the run cannot be written: alpha that is not recorded would be spent again.
     """
-    with run.writing() as db:
+    with view.writing() as db:
         put_comparison(db, "compare", settings, rows)
         for analysis in new:
             put_interim_analysis(db, analysis)
 
 
-def interim(run: RunFile) -> Finding:
+def interim(view: View) -> Finding:
     """The tests of a run in their order, a row per pair and criterion.
 
     What was compared, when, on how much, and what came of it; under a plan (`plan` is not null) the number
     of the `analysis` of how many `analyses`, and how much of alpha .05 was spent by then and is left. `test`
     is the number of the test that the comparison is; null where no pair could be compared.
     """
-    with run.reading() as db:
-        findings = stored_findings(db, "compare")
+    findings = stored_findings(view.db, "compare")
     names = comparison_tests(findings)
     rows = []
     # Stored again with another result, as after an upgrade, a comparison is still one.

@@ -16,7 +16,7 @@ from vivavoce.run.compare.interim import (
     plans_of,
     store_analyses,
 )
-from vivavoce.run.tables.labels import labels_for, left_out_labels
+from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_labels, store_word
 from vivavoce.run.tables.load import (
     comparable_scores,
     load_scores,
@@ -24,14 +24,15 @@ from vivavoce.run.tables.load import (
     store_finding,
 )
 from vivavoce.run.tables.named_scores import scores_by
-from vivavoce.run.tables.primary import of_primary, primary_scores
+from vivavoce.run.tables.primary import choose_primary, of_primary, primary_scores
 from vivavoce.run.tables.stored_findings import judge_statuses, stored_findings
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.interim_analyses import read_interim_analyses
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.label_draws import read_label_draws
+from vivavoce.store.view import View
 from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
 from vivavoce.studies.comparison.pairs import pairs_of
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def compare_candidates(
-    run: RunFile,
+    view: View,
     candidates: Sequence[str],
     *,
     metric: str | None,
@@ -57,27 +58,28 @@ def compare_candidates(
     sequential: bool = False,
     analyses: int | None = None,
     assisted: bool = False,
+    primary: str | None = None,
 ) -> Finding:
     """Compare candidates on the items they share, and store the comparison; with `assisted`, people.
 
     Every comparison is one more test on the run; on unchanged data it is the same one, and `sequential`
-    ones of the same pairs are interim analyses of one plan.
+    ones of the same pairs are interim analyses of one plan. `primary` is kept as the run's primary criterion.
     """
+    choose_primary(view, primary)
     check_analyses(sequential, analyses)
-    if assisted and (candidates or against):
-        raise SelectionError("--assisted compares people with help and without: it takes no candidates.")
-    names, reference = (helped_people(run), None) if assisted else _compared_names(run, candidates, against)
-    selected = select_items(run, items)
-    metric, table = _scores_to_compare(run, metric, names, items=items, selected=selected)
+    names, reference = _compared_names(view, candidates, against, assisted=assisted)
+    selected = select_items(view, items)
+    metric, table = _scores_to_compare(view, metric, names, items=items, selected=selected)
     if assisted:
-        names, table = by_help(run, table)
+        names, table = by_help(view, table)
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
-    of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
+    words = draws_by_word(view, labels, is_given=labels_at_random)
+    draws = read_label_draws(view.db, words)
+    of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
     of_labels = labels_digest(of_people)
     terms = PlanTerms.of(digests, of_labels, population, items, analyses)
-    with run.reading() as db:
-        tests = comparison_tests(stored_findings(db, "compare"))
-        recorded = read_interim_analyses(db)
+    tests = comparison_tests(stored_findings(view.db, "compare"))
+    recorded = read_interim_analyses(view.db)
     plans = plans_of(recorded, terms) if sequential else None
     digest = comparison_digest(
         digests,
@@ -95,11 +97,11 @@ def compare_candidates(
         against=reference,
         population=population,
         labels=of_people,
-        statuses=judge_statuses(run),
+        statuses=judge_statuses(view),
         plans=plans,
     )
     notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
-    finding = replace(finding, notes=(*notes, *writer_notes(run, names)))
+    finding = replace(finding, notes=(*notes, *writer_notes(view, names)))
     settings = {
         "candidates": names,
         "metric": metric,
@@ -111,16 +113,17 @@ def compare_candidates(
         "labels": labels,
         "labels_at_random": labels_at_random,
     }
+    store_word(view, words)
     if sequential:
         settings |= {"sequential": True, "analyses": analyses, "test": test}
-        store_analyses(run, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
+        store_analyses(view, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
         return finding
     finding = replace(finding, notes=(*finding.notes, *notes_outside(recorded, terms)))
-    return store_finding(run, "compare", settings, finding)
+    return store_finding(view, "compare", settings, finding)
 
 
 def _scores_to_compare(
-    run: RunFile,
+    view: View,
     metric: str | None,
     names: Sequence[str],
     *,
@@ -128,39 +131,39 @@ def _scores_to_compare(
     selected: set[ItemKey] | None,
 ) -> tuple[str, ScoreTable]:
     """The metric that these candidates are compared by, without a name the primary one, and its scores."""
-    primary = None if metric else _primary(run, selected)
+    primary = None if metric else _primary(view, selected)
     metric = metric or (primary.metric if primary else "")
-    table = scores_by(run, metric, selected, names)
+    table = scores_by(view, metric, selected, names)
     if primary:
         reason = f"No --metric: compared by {primary.label} ({primary.why})."
         table = of_primary(table, primary)._replace(notes=(*table.notes, reason))
     if not table.scores.height:
         place = "" if items is None else f" on the items of {items}"
         raise SelectionError(
-            f"none of these candidates has marks by {metric}{place}: `viva score {run.path}` first."
+            f"none of these candidates has marks by {metric}{place}: `viva score {view.path}` first."
         )
-    table = comparable_scores(run, table, names)
+    table = comparable_scores(view, table, names)
     if not table.scores.height:
         raise SelectionError(table.notes[0])
     if all(map(is_confidence, table.measures.values())):
         raise SelectionError(
-            f"{metric} says how sure candidates are, and surer is not better: `viva study {run.path} "
+            f"{metric} says how sure candidates are, and surer is not better: `viva study {view.path} "
             "calibration` holds it against right and wrong."
         )
     return metric, table
 
 
-def _primary(run: RunFile, items: set[ItemKey] | None) -> Primary:
+def _primary(view: View, items: set[ItemKey] | None) -> Primary:
     """The primary criterion of the run.
 
     Raises `SelectionError` with the metrics there are, where nothing says how good a response is.
     """
-    table = load_scores(run, None, items)
-    if primary := primary_scores(run, table, items).primary:
+    table = load_scores(view, None, items)
+    if primary := primary_scores(view, table, items).primary:
         return primary
     metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
     if not metrics:
-        raise SelectionError(f"nothing has been scored in this run yet: `viva score {run.path}` does that.")
+        raise SelectionError(f"nothing has been scored in this run yet: `viva score {view.path}` does that.")
     raise SelectionError(
         f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
         f'Such as: --metric "{metrics[0]}"'
@@ -168,16 +171,20 @@ def _primary(run: RunFile, items: set[ItemKey] | None) -> Primary:
 
 
 def _compared_names(
-    run: RunFile, candidates: Sequence[str], against: str | None
+    view: View, candidates: Sequence[str], against: str | None, *, assisted: bool
 ) -> tuple[list[str], str | None]:
     """The labels of the candidates to compare, and of `against`, which alone stands for all others too.
 
-    Without a name they are both candidates of a run that has two.
+    Without a name they are both candidates of a run that has two; with `assisted`, people, who have no names.
     """
-    labels = candidate_labels(run)
+    if assisted:
+        if candidates or against:
+            raise SelectionError("--assisted compares people with help and without: it takes no candidates.")
+        return helped_people(view), None
+    labels = candidate_labels(view)
     reference = None if against is None else match_candidate(against, labels)
     names = [match_candidate(name, labels) for name in candidates]
-    names = names or _unnamed_candidates(run, reference)
+    names = names or _unnamed_candidates(view, reference)
     if reference and reference not in names:
         names.append(reference)
     if len(dict.fromkeys(names)) < max(2, len(names)):
@@ -185,10 +192,9 @@ def _compared_names(
     return names, reference
 
 
-def _unnamed_candidates(run: RunFile, reference: str | None) -> list[str]:
+def _unnamed_candidates(view: View, reference: str | None) -> list[str]:
     """All candidates without floors and ceilings, of which there are two unless one is the reference."""
-    with run.reading() as db:
-        names = [c.candidate for c in read.candidates(db) if c.role == "candidate"]
+    names = [c.candidate for c in view.fetch(read.candidates) if c.role == "candidate"]
     if reference is None and len(names) > 2:
         raise SelectionError(
             f"this run has {len(names)} candidates: name those to compare, or one with --against, which is "

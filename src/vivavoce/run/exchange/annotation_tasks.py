@@ -26,6 +26,7 @@ from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
+from vivavoce.store.view import with_view
 
 _BACK = """
 The ids of the tasks say nothing about who answered; the key is in the run, so send these files alone. What
@@ -115,7 +116,7 @@ class AnnotationTasks(Exporter):
             run.file,
             chosen.task,
             self.raters,
-            items=select_items(run.file, self.items),
+            items=with_view(run.file, select_items, self.items),
             candidates=chosen.candidates,
             n=self.n,
             seed=self.seed,

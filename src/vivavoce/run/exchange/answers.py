@@ -40,6 +40,7 @@ from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
 COLUMNS = (
@@ -86,7 +87,7 @@ def read_answers(
     Where the table holds no questions either, it is the benchmark of the run, if that holds one alone.
     """
     columns = by_field(columns)
-    loaded = load_benchmark(run, benchmark) if benchmark else None
+    loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
     source = read_source(data, loaded, reading, {*columns, *constants})
     present = columns_of(source.lines) if source.free else []
     with source.named():
@@ -104,7 +105,7 @@ def read_answers(
     inferred: Mapping[str, int] = {}
     if with_questions:
         loaded, of_items, inferred = table_items(lines, name or source.stem, reading.faulty)
-        loaded = with_earlier_exclusions(run, loaded, source.name)
+        loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
         lines = Lines(lambda: filter(_of_answer, of_items))
     loaded = loaded or _benchmark_of(run, source, present)
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
@@ -144,14 +145,14 @@ def check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
 
 def _benchmark_of(run: RunFile, source: Source, columns: Sequence[str]) -> Loaded:
     """The run's only benchmark. Raises `InputError` where there is none, or several."""
-    spec = only_benchmark(run)
+    spec = with_view(run, only_benchmark)
     if spec is None:
         raise InputError(
             f"{source.name}: no benchmark is named, and no column holds the questions (there are "
             f'{", ".join(columns)}): name it with benchmark="jsonl(path=exam.jsonl)" (--benchmark), or the '
             'column with map={"question": "COLUMN"} (--map question=COLUMN).'
         )
-    return load_benchmark(run, spec)
+    return with_view(run, load_benchmark, spec)
 
 
 def _of_answer(line: Line) -> bool:

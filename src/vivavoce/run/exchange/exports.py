@@ -28,6 +28,7 @@ from vivavoce.store.integrity import check_texts, refuse_damaged
 from vivavoce.store.rewriting import delete_other_items, rewrite_rows
 from vivavoce.store.run_counts import response_count
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View, view_of, with_view
 from vivavoce.store.write import put_provenance
 
 Form = Literal["parquet", "csv"]
@@ -48,11 +49,11 @@ class Tables(Exporter):
 
     def write(self, run: RunTables, to: Path) -> tuple[Exported, ...]:
         """Write one file a table, with a README.txt that explains the columns."""
-        chosen = select_items(run.file, self.items)
-        return export_tables(
-            run.file, to, form=self.form, tables=self.table, chosen=chosen, redact=self.redact,
-            estimates=lambda: estimate_metric(run.file, items=self.items).rows,
-        )  # fmt: skip
+        with view_of(run.file) as view:
+            return export_tables(
+                view, to, form=self.form, tables=self.table, chosen=select_items(view, self.items),
+                redact=self.redact, estimates=lambda: estimate_metric(view, items=self.items).rows,
+            )  # fmt: skip
 
 
 @exporter("parquet")
@@ -79,14 +80,14 @@ class SmallerRun(Exporter):
 
     def write(self, run: RunTables, to: Path) -> tuple[Exported, ...]:
         """Write the chosen items with all that belongs to them. Raises `InputError` for options of tables."""
-        chosen = select_items(run.file, self.items)
+        chosen = with_view(run.file, select_items, self.items)
         if self.table:
             raise InputError("a run is exported whole: --table goes with parquet and csv.")
         return (export_run(run.file, to, chosen=chosen, items=self.items, redact=self.redact),)
 
 
 def export_tables(
-    run: RunFile,
+    view: View,
     to: Path,
     *,
     form: Form,
@@ -108,22 +109,21 @@ def export_tables(
     names = [name for name in TABLES if not tables or name in tables]
     hidden = redactor() if redact else None
     columns, heights = {}, {}
-    with run.reading() as db:
-        if {"items", "responses"} & set(names):
-            check_texts(db)
-        files = {f"{name}.{kind}" for name in TABLES for kind in get_args(Form)}
-        with export_folder(to, run, files) as folder:
-            for name in names:  # one table at a time: a large run's do not stand in memory together
-                table = frame(db, name, chosen=chosen, estimates=estimates)
-                if name == "findings" and chosen is not None:
-                    texts = pl.col("rows").map_elements(_without_texts, return_dtype=pl.String)
-                    table = table.with_columns(rows=pl.when(study="facts").then(texts).otherwise("rows"))
-                table = hidden(table) if hidden else table
-                table = without_words(name, table) if hidden else table
-                _write(table, folder / f"{name}.{form}", form)
-                columns[name], heights[name] = table.columns, table.height
-            text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
-            write_private(folder / README, text)
+    if {"items", "responses"} & set(names):
+        check_texts(view.db)
+    files = {f"{name}.{kind}" for name in TABLES for kind in get_args(Form)}
+    with export_folder(to, view.run, files) as folder:
+        for name in names:  # one table at a time: a large run's do not stand in memory together
+            table = frame(view.db, name, chosen=chosen, estimates=estimates)
+            if name == "findings" and chosen is not None:
+                texts = pl.col("rows").map_elements(_without_texts, return_dtype=pl.String)
+                table = table.with_columns(rows=pl.when(study="facts").then(texts).otherwise("rows"))
+            table = hidden(table) if hidden else table
+            table = without_words(name, table) if hidden else table
+            _write(table, folder / f"{name}.{form}", form)
+            columns[name], heights[name] = table.columns, table.height
+        text = readme(view.path.name, form, columns, redact=redact, chosen=chosen is not None)
+        write_private(folder / README, text)
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
 
@@ -145,7 +145,7 @@ def export_run(
         return _exported(None, to, _count(to))
     if exists(to):
         raise StoreError(f"{to} is there already: a run is never overwritten by another.")
-    unscored = unscored_by_signature(run) if redact else {}
+    unscored = with_view(run, unscored_by_signature) if redact else {}
     with draft_folder(to) as draft:
         full, part = RunFile(draft / "whole.viva"), draft / "part.viva"
         try:

@@ -27,6 +27,7 @@ from vivavoce.store.item_rows import item_keys
 from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import (
     ScoreRow,
     Stored,
@@ -116,7 +117,7 @@ def import_logs(
     _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
-    loaded = load_benchmark(run, benchmark) if benchmark else None
+    loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
     others, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
     with run.writing() as db:
         logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in others)

@@ -29,6 +29,7 @@ from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
+from vivavoce.store.view import view_of
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
 
@@ -98,9 +99,9 @@ class Preferences(Exporter):
         the metric names no measure that scores answers, or several.
         """
         margin = self._checked_margin()
-        chosen = select_items(run.file, self.items)
         left_out: Counter[str] = Counter()
-        with run.file.reading() as db:
+        with view_of(run.file) as view:
+            chosen, db = select_items(view, self.items), view.db
             refuse_redacted(db, "a pair is two texts")
             key, measure = _measure(db, self.metric or "", self.rater)
             check_texts(db)

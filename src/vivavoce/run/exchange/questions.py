@@ -23,6 +23,7 @@ from vivavoce.run.exchange.rows import renamed
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.tables.stored_benchmarks import store_loaded, with_earlier_exclusions
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
 
 
@@ -51,7 +52,7 @@ def import_questions(
         spread = spread_options(source.lines, {*set, *matched}, matched, needed=("question",))
     lines = renamed(gathered(source.lines, spread), matched, map, set)
     loaded, _, formats = table_items(lines, name or source.stem, faulty)
-    loaded = with_earlier_exclusions(run, loaded, source.name)
+    loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
     excluded = exclusion_facts(loaded.exclusion_counts)
     matched |= named_options(spread)
     with run.writing() as db:

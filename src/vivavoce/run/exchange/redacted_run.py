@@ -29,7 +29,7 @@ from vivavoce.store.read import items_by_id
 from vivavoce.store.read import measures as measures_of
 from vivavoce.store.redacted import VERB
 from vivavoce.store.rewriting import rewrite_items, rewrite_rows, rewrite_score_texts, shorten_journals
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_provenance
 
 _EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT)
@@ -222,12 +222,11 @@ def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
     return without_reasons(table) if name == "exclusions" else table
 
 
-def unscored_by_signature(run: RunFile) -> dict[str, list[ItemKey]]:
+def unscored_by_signature(view: View) -> dict[str, list[ItemKey]]:
     """By signature the items that a metric of the run does not score, which only their texts tell."""
-    with run.reading() as db:
-        measures = {keyed.key: keyed.measure for keyed in measures_of(db)}
-        keys = [(item.benchmark, item.item, item.variant) for item in items_by_id(db).values()]
+    measures = {keyed.key: keyed.measure for keyed in view.fetch(measures_of)}
+    keys = [(item.benchmark, item.item, item.variant) for item in view.fetch(items_by_id).values()]
     return {
         measures[key].signature: [item for item in keys if item not in scored]
-        for key, scored in scored_items(run, measures).items()
+        for key, scored in scored_items(view, measures).items()
     }

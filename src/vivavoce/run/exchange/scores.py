@@ -25,6 +25,7 @@ from vivavoce.run.exchange.score_tally import ScoreTally
 from vivavoce.run.exchange.sources import Data, Reading, read_source
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import view_of
 from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_scores, refuse_other_scores
 
 _AT_ONCE = 1_000
@@ -114,8 +115,9 @@ def import_scores(
     if layout.blank not in get_args(Blank):
         raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
     source = read_source(data, None, Reading(dialect))
-    loaded = load_benchmark(run, benchmark) if benchmark else None
-    with run.reading() as db:
+    with view_of(run) as view:
+        loaded = load_benchmark(view, benchmark) if benchmark else None
+        db = view.db
         scorable = Scorable.of(db, *((loaded.items[0].benchmark, loaded.others) if loaded else ()))
         rows = ScoreRows(source, layout, scorable, spec)
         tally = ScoreTally.of(lambda: rows.scores(db))

@@ -33,6 +33,7 @@ from vivavoce.store.call_log import request_keys
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
+from vivavoce.store.view import view_of
 
 LINES, LEFT_OUT = "sft.jsonl", "left_out.json"
 REBUILT_OTHERWISE = "asked in other words than can be built today (a prompt file or an item has changed)"
@@ -80,10 +81,10 @@ class Sft(Exporter):
         """
         if self.redact:
             raise InputError("a conversation is texts, and --redact hides them: export sft without it.")
-        chosen = select_items(run.file, self.items)
         left_out: Counter[str] = Counter()
         n = 0
-        with run.file.reading() as db:
+        with view_of(run.file) as view:
+            chosen, db = select_items(view, self.items), view.db
             refuse_redacted(db, "a conversation is texts")
             check_texts(db)
             with export_folder(to, run.file, (LINES, LEFT_OUT)) as folder:

@@ -21,6 +21,7 @@ from vivavoce.store.by_place import items_at
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.sign_in_links import SignInRole, draw_link, live_links, revoke_link
+from vivavoce.store.view import View, view_of, with_view
 from vivavoce.studies.panels.panel import Panel as RankPanel
 from vivavoce.studies.reliability.agreement import Agreement
 from vivavoce.studies.review.review import Review
@@ -82,8 +83,8 @@ def prepare_panel(
         settings = PanelSettings(
             chosen, items, names, n, seed, double, pilot, repeats, labels, labelling.goal, labelling.metric
         )
-        selected = select_items(run, items)
-        draw = partial(goal_draw, run, labelling, selected, task, rubric)
+        selected = with_view(run, select_items, items)
+        draw = partial(with_view, run, goal_draw, labelling, selected, task, rubric)
         panel = open_panel(run, settings, raters, selected, partial(refuse_credentialed, run, allow), draw)
     refuse_credentialed(run, allow, panel.key.questions)
     return panel
@@ -108,7 +109,7 @@ def panel_task(
     """The task of these settings, with the candidates by their full names. Raises as `task_of`."""
     # An exam under construction has no answers, and is reviewed, or answered by people, all the same.
     of_items = task in (ReviewTask.name, AnswerTask.name) and not candidates and assist is None
-    candidate_names = [] if of_items else candidate_labels(run)
+    candidate_names = [] if of_items else with_view(run, candidate_labels)
     names = tuple(match_candidate(name, candidate_names) for name in candidates)
     helper = None if assist is None else match_candidate(assist, candidate_names)
     chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
@@ -140,7 +141,7 @@ def task_of(task: str, *, rubric: str | None, criterion: str | None, assist: str
 
 def refuse_credentialed(run: RunFile, allow: bool, questions: Sequence[Question]) -> None:
     """Raise `InputError` for questions of a credentialed benchmark, unless `allow`."""
-    names = set(credentialed_benchmarks(run)) & {question.benchmark for question in questions}
+    names = set(with_view(run, credentialed_benchmarks)) & {question.benchmark for question in questions}
     if names and not allow:
         raise InputError(
             f"{', '.join(sorted(names))} is credentialed: whoever reads its items signed for it. --allow "
@@ -198,13 +199,15 @@ def agreement_rows(run: RunFile, key: Key) -> list[AgreementLine]:
     if key.task.name == ReviewTask.name:
         return _of_reviews(run, key)
     rows_of = _of_ranks if isinstance(key.task, RankTask) else _of_scales
-    return [line for about, places in _parts(run, key).items() for line in rows_of(run, key, about, places)]
+    with view_of(run) as view:
+        parts = _parts(view, key).items()
+        return [line for about, places in parts for line in rows_of(view, key, about, places)]
 
 
-def _parts(run: RunFile, key: Key) -> dict[str, set[ItemKey]]:
+def _parts(view: View, key: Key) -> dict[str, set[ItemKey]]:
     """The questions of a panel, all together and of each category where there are several."""
-    with run.reading() as db:
-        items = {place: item for place, (_, item) in items_at(db, [q.place for q in key.questions]).items()}
+    places = [question.place for question in key.questions]
+    items = {place: item for place, (_, item) in items_at(view.db, places).items()}
     together = {"all together": set(items)}
     categories: dict[str, set[ItemKey]] = {}
     for place in sorted(items, key=lambda place: items[place].category or ""):
@@ -213,7 +216,8 @@ def _parts(run: RunFile, key: Key) -> dict[str, set[ItemKey]]:
 
 
 def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
-    table = ScoreTable(pl.DataFrame(), {}, reviews=read_reviews(run, {q.place for q in key.questions}))
+    reviews = with_view(run, read_reviews, {question.place for question in key.questions})
+    table = ScoreTable(pl.DataFrame(), {}, reviews=reviews)
     names = {"all": "all together", "category": None}
     return [
         AgreementLine(
@@ -225,8 +229,8 @@ def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
     ]  # fmt: skip
 
 
-def _of_ranks(run: RunFile, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
-    table = load_scores(run, [key.task.signature(key.panel)], places, ranks=True)
+def _of_ranks(view: View, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
+    table = load_scores(view, [key.task.signature(key.panel)], places, ranks=True)
     return [
         AgreementLine(
             f"rank, {about}", row["value"], row["low"], row["high"], row["n_items"] or 0, row["reason"]
@@ -236,8 +240,8 @@ def _of_ranks(run: RunFile, key: Key, about: str, places: set[ItemKey]) -> list[
     ]
 
 
-def _of_scales(run: RunFile, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
-    table = load_scores(run, [key.task.signature(key.panel)], places)
+def _of_scales(view: View, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
+    table = load_scores(view, [key.task.signature(key.panel)], places)
     return [
         AgreementLine(f"{row['criterion'].replace('_', ' ')}, {about}", row["value"], row["low"], row["high"],
                       row["n_units"], row["reason"])

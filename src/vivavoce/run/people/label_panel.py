@@ -22,6 +22,7 @@ from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import read_label_draws
 from vivavoce.store.read import items_by_id, measures
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View, view_of, with_view
 from vivavoce.studies.rater_scores import is_judge, is_people
 from vivavoce.studies.score_table import ScoreTable
 
@@ -64,13 +65,14 @@ def make_panel(
     labelling: Labelling,
 ) -> PacketsWritten | Finding:
     """Write a panel's packets; of a dry run, how many labels its goal takes, and nothing is written."""
-    chosen = select_items(run, items)
-    draw = goal_draw(run, labelling, chosen, task, rubric)
+    with view_of(run) as view:
+        chosen = select_items(view, items)
+        draw = goal_draw(view, labelling, chosen, task, rubric)
     if draw and labelling.dry_run:
         return _plan(run, draw, chosen, RateTask.default_n if n is None else n, labelling.margin)
     if to is None:
         raise InputError("a panel needs a folder for its packets: to names it.")
-    refuse_copy(run, "a packet", "Name the other questions with --items.", chosen)
+    with_view(run, refuse_copy, "a packet", "Name the other questions with --items.", chosen)
     return write_packets(
         run,
         raters,
@@ -87,7 +89,7 @@ def make_panel(
 
 
 def goal_draw(
-    run: RunFile, labelling: Labelling, items: set[ItemKey] | None, task: str, rubric: str | None
+    view: View, labelling: Labelling, items: set[ItemKey] | None, task: str, rubric: str | None
 ) -> GoalDraw | None:
     """The draw for the goal; null without one. Raises `InputError` for what does not go together."""
     labelling.check()
@@ -96,23 +98,22 @@ def goal_draw(
     if task != RateTask.name or rubric is None:
         raise InputError("--for is about labels: it goes with the task rate and a --rubric.")
     rating = RateTask.with_rubric(rubric)
-    goal = Goal.parse(labelling.goal, candidate_labels(run))
-    with run.reading() as db:
-        earlier = read_label_draws(db).get(rating.metric())
-        panels = [key for key in read_keys(db).values() if key.metric == rating.metric()]
-        stored = [keyed.measure for keyed in measures(db)]
+    goal = Goal.parse(labelling.goal, candidate_labels(view))
+    earlier = view.fetch(read_label_draws).get(rating.metric())
+    panels = [key for key in read_keys(view.db).values() if key.metric == rating.metric()]
+    stored = [keyed.measure for keyed in view.fetch(measures)]
     criteria = {c.name for c in rating.scales.rated}
     metric = labelling.metric or _only_judge(stored, criteria, rubric)
-    judge = _judge(run, metric, criteria, goal, items)
-    return GoalDraw(goal, judge, _labels(run, rating, stored, goal, items), earlier, panels)
+    judge = _judge(view, metric, criteria, goal, items)
+    return GoalDraw(goal, judge, _labels(view, rating, stored, goal, items), earlier, panels)
 
 
 def _labels(
-    run: RunFile, rating: RateTask, stored: Sequence[Measure], goal: Goal, items: set[ItemKey] | None
+    view: View, rating: RateTask, stored: Sequence[Measure], goal: Goal, items: set[ItemKey] | None
 ) -> ScoreTable | None:
     """What people rated so far, null for nothing."""
     signatures = {m.signature for m in stored if m.metric == rating.metric() and is_people(m)}
-    return load_scores(run, signatures, items, list(goal.signs)) if signatures else None
+    return load_scores(view, signatures, items, list(goal.signs)) if signatures else None
 
 
 def _only_judge(stored: Sequence[Measure], criteria: Collection[str], rubric: str) -> str:
@@ -132,15 +133,15 @@ def _only_judge(stored: Sequence[Measure], criteria: Collection[str], rubric: st
 
 
 def _judge(
-    run: RunFile, metric: str, criteria: Collection[str], goal: Goal, items: set[ItemKey] | None
+    view: View, metric: str, criteria: Collection[str], goal: Goal, items: set[ItemKey] | None
 ) -> ScoreTable:
     """The judge's scores by the criteria that raters see. Raises `SelectionError` if there are none."""
-    table = scores_by(run, metric, items, list(goal.signs))
+    table = scores_by(view, metric, items, list(goal.signs))
     rated = {key: m for key, m in table.measures.items() if m.criterion.criterion in criteria}
     if not rated or not table.scores.height:
         raise SelectionError(
             f"{metric} has not scored {' and '.join(goal.signs)} by what raters are to rate "
-            f"({', '.join(sorted(criteria))}): `viva score {run.path}` first."
+            f"({', '.join(sorted(criteria))}): `viva score {view.path}` first."
         )
     if len(signatures := {m.signature for m in rated.values()}) > 1:
         raise SelectionError(

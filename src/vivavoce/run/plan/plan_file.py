@@ -45,6 +45,7 @@ from vivavoce.run.shards.spending import shard_spending
 from vivavoce.run.study.verb import study_name
 from vivavoce.run.tables.primary import declare_overall, name_primary
 from vivavoce.store.candidate_names import match_candidate
+from vivavoce.store.view import with_view
 from vivavoce.studies.overall_design import (
     OVERALL,
     OverallDesign,
@@ -240,7 +241,7 @@ def _score(plan: Plan, run: Run, watch: Watch, budget: _Budget) -> Iterator[Find
     """What scoring finds; of a shard by the metrics that can score a part of the items."""
     metrics: Sequence[str] = plan.metrics
     if plan.shard:
-        metrics = divisible(run.file, [text for text in metrics if not is_overall(text)])
+        metrics = with_view(run.file, divisible, [text for text in metrics if not is_overall(text)])
     if metrics:
         with watch("score") as progress:
             finding = run.score(
@@ -273,9 +274,9 @@ STATED = "stated in the plan"
 def _keep_primary(plan: Plan, run: Run) -> None:
     """Keep in the run what the plan says of its primary criterion, before anything is scored."""
     if plan.overall is not None:
-        declare_overall(run.file, plan.overall, STATED)
+        with_view(run.file, declare_overall, plan.overall, STATED)
     if plan.primary or plan.overall:
-        name_primary(run.file, plan.primary or OVERALL, STATED)
+        with_view(run.file, name_primary, plan.primary or OVERALL, STATED)
 
 
 def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch, budget: _Budget) -> Iterator[Finding]:

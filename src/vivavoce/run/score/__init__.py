@@ -29,7 +29,7 @@ from vivavoce.run.workers.executor import Executor
 from vivavoce.run.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS
 from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_measures, put_provenance
 
 BATCH, ASKED = 2_000, 500
@@ -58,18 +58,17 @@ def measures_of(metric: Metric) -> list[Measure]:
     return [Measure(metric=name, signature=score, rater=metric.rater, criterion=c) for c in metric.criteria]
 
 
-def bind_all(run: RunFile, metrics: Sequence[Metric], *, loaded: bool = True) -> list[Metric]:
+def bind_all(view: View, metrics: Sequence[Metric], *, loaded: bool = True) -> list[Metric]:
     """The metrics as they mark this run, and as their measures are named in it: `score` begins with this.
 
     Without `loaded` no encoder is loaded, and they can only be counted by.
     """
-    with run.reading() as db:
-        items = list(items_by_id(db).values())
+    items = list(view.fetch(items_by_id).values())
     return [metric.bind(items) if loaded else metric.bind_settings(items) for metric in metrics]
 
 
 def score(
-    run: RunFile,
+    view: View,
     metrics: Sequence[Metric],
     *,
     items: set[ItemKey] | None = None,
@@ -80,7 +79,7 @@ def score(
     executor: Executor | None = None,
     begin: Callable[[], None] | None = None,
 ) -> list[ScoreSummary]:
-    """Mark what is not marked yet; failed rows are tried again. `items` restricts to these.
+    """Score all unscored responses and retry failed ones, optionally for some items only.
 
     Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
@@ -92,24 +91,23 @@ def score(
     Raises `MetricError` before anything is stored if an item lacks a field that a metric needs, a metric that
     compares finds one candidate only, or one of probabilities none.
     """
-    with run.reading() as db:
-        stored = items_by_id(db)
+    stored = view.fetch(items_by_id)
     metrics = [metric.bind(list(stored.values())) for metric in metrics]
     selected = selected_items(stored, items)
-    commands = check_all(run, metrics, selected, passes)
+    commands = check_all(view, metrics, selected, passes)
     if begin:
         begin()
     executor = executor or InProcess()
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
-    with usage_recorded(run, metrics, desk), _rare_collection():
+    with usage_recorded(view, metrics, desk), _rare_collection():
         for group in _groups(metrics, separate=executor.has_workers):
             of_group = [metrics[number] for number in group]
             at: Executor = InProcess() if _stays(of_group[0]) else executor
             if at is not executor:
                 executor.end_workers()  # judges may take hours
-            together = _score_group(run, of_group, selected, context, passes, progress, at)
+            together = _score_group(view, of_group, selected, context, passes, progress, at)
             summaries |= zip(group, together, strict=True)
     return [summaries[number]._replace(commands=missing) for number, missing in enumerate(commands)]
 
@@ -147,17 +145,17 @@ def _groups(metrics: Sequence[Metric], *, separate: bool) -> Iterator[list[int]]
             yield part
 
 
-def _task(run: RunFile, metric: Metric, items: Mapping[int, Item]) -> Task:
+def _task(view: View, metric: Metric, items: Mapping[int, Item]) -> Task:
     """The metric in its first pass; its measures are stored."""
     measures = measures_of(metric)
-    with run.writing() as db:
+    with view.writing(keep_state=True) as db:
         keys = put_measures(db, measures)
     applicable = {key: item for key, item in items.items() if metric.applies_to(item)}
     return Task(metric, applicable, dict(zip(keys, measures, strict=True)))
 
 
 def _score_group(
-    run: RunFile,
+    view: View,
     metrics: Sequence[Metric],
     items: Mapping[int, Item],
     context: ScoringContext,
@@ -168,15 +166,15 @@ def _score_group(
     """Score by metrics that go together, in so many passes, one where rules score."""
     first = metrics[0]
     size, n_passes = (ASKED, passes) if first.rater else (BATCH, 1)
-    tasks = [_task(run, metric, items) for metric in metrics]
+    tasks = [_task(view, metric, items) for metric in metrics]
     statuses: list[Counter[str]] = [Counter() for _ in tasks]
     for pass_no in range(1, n_passes + 1):
         context.pass_no = pass_no
         in_pass = [task._replace(pass_no=pass_no, passes=n_passes) for task in tasks]
         if is_comparative(first):
-            counted = score_ballots(run, in_pass, context, size, progress)
+            counted = score_ballots(view, in_pass, context, size, progress)
         else:
-            counted = score_responses(run, in_pass, context, size, progress, executor)
+            counted = score_responses(view, in_pass, context, size, progress, executor)
         for total, counts in zip(statuses, counted, strict=True):
             total += counts
     return [_summary(task, counts, items) for task, counts in zip(tasks, statuses, strict=True)]
@@ -198,20 +196,19 @@ def selected_items(stored: Mapping[int, Item], items: set[ItemKey] | None) -> di
 
 
 def check_all(
-    run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item], passes: int = 1
+    view: View, metrics: Sequence[Metric], items: Mapping[int, Item], passes: int = 1
 ) -> list[tuple[str, ...]]:
     """The commands that collect what each metric lacks. Raises `MetricError` for what cannot be scored."""
-    with run.reading() as db:
-        collected = logprob_specs(db)
-        specs = {b.benchmark: b.spec for b in benchmarks(db)}
-        contestants = [c.candidate for c in candidates(db) if c.role == "candidate"]
+    collected = logprob_specs(view.db)
+    specs = {b.benchmark: b.spec for b in view.fetch(benchmarks)}
+    contestants = [c.candidate for c in view.fetch(candidates) if c.role == "candidate"]
     commands = []
     for metric in metrics:
         check_declared(metric)
         check_needs(metric, items)
         check_passes(metric, passes)
         applicable = {i.benchmark: specs[i.benchmark] for i in items.values() if metric.applies_to(i)}
-        commands.append(missing_commands(metric, run.path, collected, applicable))
+        commands.append(missing_commands(metric, view.path, collected, applicable))
         if is_comparative(metric) and len(contestants) < 2:
             raise MetricError(
                 f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
@@ -222,7 +219,7 @@ def check_all(
 
 @contextmanager
 def usage_recorded(
-    run: RunFile, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str = "score"
+    view: View, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str = "score"
 ) -> Iterator[None]:
     """Store after the block what the judges were sent in it, and what they cost; also where it breaks.
 
@@ -232,12 +229,12 @@ def usage_recorded(
         yield
     except BaseException:
         with suppress(StoreError):
-            _record_usage(run, metrics, desk, purpose)
+            _record_usage(view, metrics, desk, purpose)
         raise
-    _record_usage(run, metrics, desk, purpose)
+    _record_usage(view, metrics, desk, purpose)
 
 
-def _record_usage(run: RunFile, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str) -> None:
+def _record_usage(view: View, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str) -> None:
     """Store what was sent, if anything was."""
     if desk is None or not desk.usage.traffic.requests:
         return
@@ -250,5 +247,5 @@ def _record_usage(run: RunFile, metrics: Sequence[Metric], desk: ModelClient | N
         "cost": None if usage.unpriced else usage.cost,
         "sent": usage.traffic.rows,
     }
-    with run.writing() as db:
+    with view.writing(keep_state=True) as db:
         put_provenance(db, "ask", body, changed=0)

@@ -19,31 +19,32 @@ from vivavoce.run.plugin_code import remember_code
 from vivavoce.run.score.checks import check_silence, checked, read_response
 from vivavoce.run.score.tasks import Task
 from vivavoce.store.pending import Ballot, Pending, ballots, contestants
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import ScoreRow, drop_ballots, put_scores
 
 
 def score_ballots(
-    run: RunFile, tasks: Sequence[Task], context: ScoringContext, size: int, progress: Progress | None
+    view: View, tasks: Sequence[Task], context: ScoringContext, size: int, progress: Progress | None
 ) -> list[Counter[str]]:
     """Fill the ballots that each task has not filled yet, and return its rows by status."""
-    return [_score_task(run, task, context, size, progress) for task in tasks]
+    return [_score_task(view, task, context, size, progress) for task in tasks]
 
 
 def _score_task(
-    run: RunFile, task: Task, context: ScoringContext, size: int, progress: Progress | None
+    view: View, task: Task, context: ScoringContext, size: int, progress: Progress | None
 ) -> Counter[str]:
     metric = task.metric
     assert is_comparative(metric)
-    with run.reading() as db:
-        todo = pending_ballots(db, metric, task.items, list(task.measures), task.pass_no)
-    with run.writing() as db:
+    view.renew()
+    todo = pending_ballots(view.db, metric, task.items, list(task.measures), task.pass_no)
+    view.renew()  # asking may take hours, and nothing more is read
+    with view.writing(keep_state=True) as db:
         task.record(db, len(todo))
     statuses: Counter[str] = Counter()
     for start in range(0, len(todo), size):
         batch = todo[start : start + size]
         scores = _scores(metric, batch, task.pass_no, context)
-        with run.writing() as db:
+        with view.writing(keep_state=True) as db:
             replaced = [name for ballot in batch for name in ballot.replaces]
             drop_ballots(db, list(task.measures), task.pass_no, replaced)
             for key, measure in task.measures.items():

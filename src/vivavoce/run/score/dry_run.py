@@ -16,7 +16,7 @@ from vivavoce.run.score.pilot import sentences
 from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.pending import Demand, Pending, pending, unsettled
 from vivavoce.store.read import items_by_id, measures
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 
 _BATCH = 500
 
@@ -59,7 +59,7 @@ class _Plan:
 
 
 def plan_scores(
-    run: RunFile,
+    view: View,
     metrics: Sequence[Metric],
     *,
     items: set[ItemKey] | None,
@@ -73,11 +73,10 @@ def plan_scores(
     finding and its sentence for all metrics together. `pilots` are rows of their pilots, which join. Raises
     a `VivaError` as scoring itself would, also for a model that `counting`, a new client each time, refuses.
     """
-    with run.reading() as db:
-        stored = items_by_id(db)
-        keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in measures(db)}
+    stored = view.fetch(items_by_id)
+    keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in view.fetch(measures)}
     selected = selected_items(stored, items)
-    check_all(run, metrics, selected, passes)
+    check_all(view, metrics, selected, passes)
     plans = []
     for metric in metrics:
         client = counting()
@@ -90,26 +89,25 @@ def plan_scores(
         for pass_no in range(1, (passes if metric.rater else 1) + 1):
             context.pass_no = pass_no
             count = _count_ballots if is_comparative(metric) else _count_responses
-            count(run, plan, applicable, own_keys, context)
+            count(view, plan, applicable, own_keys, context)
         plans.append(plan)
     return _finding(plans, pilots)
 
 
 def _count_responses(
-    run: RunFile, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
+    view: View, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
 ) -> None:
     metric = plan.metric
-    with run.reading() as db:
-        demand = Demand(items, keys, context.pass_no, metric.needs_repeats)
-        todo = unsettled(db, [demand], probe_of(metric))
-        plan.to_score += len(todo.keys)
-        encodes = type(metric).texts_to_encode is not Metric.texts_to_encode
-        if not (metric.asks_models or encodes):
-            return
-        for batch in _batches(pending(db, items, todo.keys)):
-            rows = [row for row in (read_response(p, context) for p in batch) if isinstance(row, Row)]
-            _count_rows(plan, [row for row in rows if metric.not_applicable(row.item) is None], context)
-            context.end_batch()
+    demand = Demand(items, keys, context.pass_no, metric.needs_repeats)
+    todo = unsettled(view.db, [demand], probe_of(metric))
+    plan.to_score += len(todo.keys)
+    encodes = type(metric).texts_to_encode is not Metric.texts_to_encode
+    if not (metric.asks_models or encodes):
+        return
+    for batch in _batches(pending(view.db, items, todo.keys)):
+        rows = [row for row in (read_response(p, context) for p in batch) if isinstance(row, Row)]
+        _count_rows(plan, [row for row in rows if metric.not_applicable(row.item) is None], context)
+        context.end_batch()
 
 
 def _count_rows(plan: _Plan, rows: Sequence[Row], context: ScoringContext) -> None:
@@ -125,12 +123,11 @@ def _count_rows(plan: _Plan, rows: Sequence[Row], context: ScoringContext) -> No
 
 
 def _count_ballots(
-    run: RunFile, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
+    view: View, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
 ) -> None:
     metric = plan.metric
     assert is_comparative(metric)
-    with run.reading() as db:
-        todo = pending_ballots(db, metric, items, keys, context.pass_no)
+    todo = pending_ballots(view.db, metric, items, keys, context.pass_no)
     plan.to_score += len(todo)
     read_as = [[read_response(p, context) for p in ballot.answers] for ballot in todo]
     rows = [[row for row in ballot if isinstance(row, Row)] for ballot in read_as]

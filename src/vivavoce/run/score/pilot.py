@@ -25,7 +25,7 @@ from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.pending import Demand, Pending, ResponsePlace, pending, response_places, unsettled
 from vivavoce.store.read import items_by_id, measures
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.text import count
 
 ONE_CASE = "one case says nothing about the next: a pilot of two cases or more has an interval"
@@ -106,7 +106,7 @@ class _Pilot:
 
 
 def pilot_rows(
-    run: RunFile,
+    view: View,
     metrics: Sequence[Metric],
     client: MeteringClient,
     *,
@@ -121,13 +121,12 @@ def pilot_rows(
     gives no counts of tokens, they are characters / 4 (`pilot_uncounted` calls). A pilot that is stopped by
     its price or its model estimates from the responses before.
     """
-    with run.reading() as db:
-        check_all(run, metrics, selected_items(items_by_id(db), items), passes)
+    check_all(view, metrics, selected_items(view.fetch(items_by_id), items), passes)
     rows = []
-    with usage_recorded(run, metrics, client, "pilot"):
+    with usage_recorded(view, metrics, client, "pilot"):
         for metric in metrics:
             before = _usage(client)
-            pilot = _pilot(run, metric, client, items=items, passes=passes, size=size)
+            pilot = _pilot(view, metric, client, items=items, passes=passes, size=size)
             after = _usage(client)
             spent = {name: after[name] - before[name] for name in after}
             rows.append(_row(pilot) | spent)
@@ -142,7 +141,7 @@ def _usage(client: MeteringClient) -> dict[str, float]:
 
 
 def _pilot(
-    run: RunFile,
+    view: View,
     metric: Metric,
     client: MeteringClient,
     *,
@@ -150,16 +149,15 @@ def _pilot(
     passes: int,
     size: int,
 ) -> _Pilot:
-    with run.reading() as db:
-        stored, cases = items_by_id(db), cases_by_item(db)
-        applicable = {k: item for k, item in selected_items(stored, items).items() if metric.applies_to(item)}
-        unscored = _unscored(db, metric, applicable, passes)
+    stored, cases = view.fetch(items_by_id), cases_by_item(view.db)
+    applicable = {k: item for k, item in selected_items(stored, items).items() if metric.applies_to(item)}
+    unscored = _unscored(view.db, metric, applicable, passes)
     pilot = _Pilot(len(unscored), reason=_no_pilot(metric))
     context = ScoringContext(client, stored.values())
     for response in draw(unscored, 0 if pilot.reason else size):
         context.pass_no = response.pass_no
-        with run.reading() as db:
-            (p,) = pending(db, applicable, [response.place.key])
+        (p,) = pending(view.db, applicable, [response.place.key])
+        view.renew()  # a call is stored through a connection of its own
         try:
             measured = _measured(metric, p, cases[response.place[1:4]], context, client)
         except ModelError as error:

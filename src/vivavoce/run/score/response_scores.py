@@ -18,7 +18,7 @@ from vivavoce.run.score.score_job import ScoreJob
 from vivavoce.run.score.tasks import Task, probe_of
 from vivavoce.run.workers.executor import Executor, Lost, Shard
 from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import drop_scores, put_scores
 
 SMALLEST = 50
@@ -28,7 +28,7 @@ TURNS = 4
 
 
 def score_responses(
-    run: RunFile,
+    view: View,
     tasks: Sequence[Task],
     context: ScoringContext,
     size: int,
@@ -40,23 +40,24 @@ def score_responses(
     So many responses at a time are read, each once, whichever tasks lack it, and their scores are stored in
     one transaction. Raises the error of a metric that breaks when all others are done: it stops alone.
     """
-    scoring = _Scoring(run, tasks, context, progress)
+    scoring = _Scoring(view, tasks, context, progress)
     items = {key: item for task in tasks for key, item in task.items.items()}
-    with run.reading() as source:  # its view stays that of the start while batches are written
-        todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
-        scoring.begin(todo)
-        if not executor.has_workers:
-            context.expect(map(texts, pending(source, items, todo.keys)))
-        else:
-            size = max(SMALLEST, min(size, -(-len(todo.keys) // (TURNS * executor.n_workers))))
-        responses = pending(source, items, todo.keys)
-        with_repeats = any(task.metric.needs_repeats for task in tasks)
-        shards = scoring.shards(
-            batches(responses, size, context, with_repeats=with_repeats),
-            todo,
-            executor.n_lanes if executor.has_workers else 0,
-        )
-        scoring.take(executor.results(shards, ScoreJob(tasks, items, context)))
+    view.renew()
+    source = view.db  # it stays in the state of the start while batches are written
+    todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
+    scoring.begin(todo)
+    if not executor.has_workers:
+        context.expect(map(texts, pending(source, items, todo.keys)))
+    else:
+        size = max(SMALLEST, min(size, -(-len(todo.keys) // (TURNS * executor.n_workers))))
+    responses = pending(source, items, todo.keys)
+    with_repeats = any(task.metric.needs_repeats for task in tasks)
+    shards = scoring.shards(
+        batches(responses, size, context, with_repeats=with_repeats),
+        todo,
+        executor.n_lanes if executor.has_workers else 0,
+    )
+    scoring.take(executor.results(shards, ScoreJob(tasks, items, context)))
     if scoring.errors:
         raise scoring.errors[0]
     return scoring.statuses
@@ -66,7 +67,7 @@ def score_responses(
 class _Scoring:
     """Tasks that are scored together: which of them go on, and what has come of each."""
 
-    run: RunFile
+    view: View
     tasks: Sequence[Task]
     context: ScoringContext
     progress: Progress | None
@@ -82,7 +83,7 @@ class _Scoring:
         self.going = dict(enumerate(self.tasks))
         self.statuses = [Counter() for _ in self.tasks]
         self.totals = todo.counts(len(self.tasks))
-        with self.run.writing() as db:
+        with self.view.writing(keep_state=True) as db:
             for task, total in zip(self.tasks, self.totals, strict=True):
                 task.record(db, total)
 
@@ -118,7 +119,7 @@ class _Scoring:
         """Store the scores of a batch, those of all tasks or none; a metric that broke stops here."""
         broken = {n: error for n, error in computed.errors.items() if n in self.going}
         scores = {n: s for n, s in computed.scores.items() if n in self.going and n not in broken}
-        _put(self.run, self.going, scores)
+        _put(self.view, self.going, scores)
         self.context.end_batch()
         self.context.passes.update(computed.passes)
         for part in batch:
@@ -137,11 +138,11 @@ def _statuses(scores: Scores) -> Counter[str]:
     return Counter(score.value.status for rows in scores.values() for score in rows)
 
 
-def _put(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) -> None:
+def _put(view: View, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) -> None:
     """Store the scores of a batch, those of all tasks or none."""
     if not scores:
         return
-    with run.writing() as db:
+    with view.writing(keep_state=True) as db:
         for number, by_measure in scores.items():
             task = tasks[number]
             if task.metric.needs_repeats:

@@ -28,11 +28,11 @@ from vivavoce.run.shards.memory import (
 )
 from vivavoce.run.tables.load import select_items
 from vivavoce.store.read import items_by_id
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 
 
 def shard_options(
-    run: RunFile, shard: str | None, limits: ShardLimits, options: AskOptions
+    view: View, shard: str | None, limits: ShardLimits, options: AskOptions
 ) -> tuple[Shard | None, AskOptions]:
     """The shard that a text names, and the options with its part of the limits.
 
@@ -40,17 +40,16 @@ def shard_options(
     """
     part = Shard.parse(shard) if shard is not None else None
     if part:
-        refuse_other_shard(run, part)
+        refuse_other_shard(view, part)
     return part, options._replace(shards=shards_sharing(part, limits))
 
 
-def select_part(run: RunFile, items: str | None, shard: Shard | None) -> set[ItemKey] | None:
+def select_part(view: View, items: str | None, shard: Shard | None) -> set[ItemKey] | None:
     """The items that a benchmark's spec selects, and of these a shard's, which may be none; null for all."""
-    selected = select_items(run, items, may_be_none=shard is not None)
+    selected = select_items(view, items, may_be_none=shard is not None)
     if shard is None:
         return selected
-    with run.reading() as db:
-        part = part_of(list(items_by_id(db).values()), shard)
+    part = part_of(list(view.fetch(items_by_id).values()), shard)
     keys = {(item.benchmark, item.item, item.variant) for item in part}
     return keys if selected is None else keys & selected
 
@@ -59,9 +58,15 @@ class ScoringMemory:
     """What a run is to remember of scoring by these metrics: a shard of its items, or all of them."""
 
     def __init__(
-        self, run: RunFile, metrics: Sequence[Metric], shard: Shard | None, *, passes: int, items: str | None
+        self, view: View, metrics: Sequence[Metric], shard: Shard | None, *, passes: int, items: str | None
     ) -> None:
-        self._run, self._metrics, self._shard, self._passes, self._items = run, metrics, shard, passes, items
+        self._view, self._metrics, self._shard, self._passes, self._items = (
+            view,
+            metrics,
+            shard,
+            passes,
+            items,
+        )
         self._begun: list[ShardWork] = []
 
     def begin(self) -> None:
@@ -69,7 +74,7 @@ class ScoringMemory:
 
         Without a shard those that were joined in the run are scored, as far as their jobs are the same.
         """
-        with self._run.writing() as db:
+        with self._view.writing(keep_state=True) as db:
             earlier = shard_works(db)
             if self._shard is None and not earlier:
                 return
@@ -83,7 +88,7 @@ class ScoringMemory:
         """Store that scoring came to its end, on what there was when it began."""
         if not self._begun:
             return
-        with self._run.writing() as db:
+        with self._view.writing(keep_state=True) as db:
             items = items_by_id(db)
             by_job: dict[str, list[ShardWork]] = {}
             for work in self._begun:
@@ -130,43 +135,42 @@ def _with_scores(work: ShardWork, scores: Counter[tuple[int, bool]]) -> ShardWor
     return work._replace(done=True, expected=scores[number, False] + scores[number, True])
 
 
-def refuse_unnamed(run: RunFile, metrics: Sequence[str], shard: Shard | None) -> None:
+def refuse_unnamed(view: View, metrics: Sequence[str], shard: Shard | None) -> None:
     """Raise `SelectionError` where no metric is named for one shard of an exam, of which the run has no more.
 
     Which metrics fit depends on all items: those that are not here may lack what one of them needs.
     """
-    if shard is None or metrics or not any(work.verb == "collect" for work in own_shards(run)):
+    if shard is None or metrics or not any(work.verb == "collect" for work in own_shards(view)):
         return
     raise SelectionError(
-        f"name at least one metric: which fit an exam depends on all of its items, and {run.path} holds "
+        f"name at least one metric: which fit an exam depends on all of its items, and {view.path} holds "
         f"shard {shard}. `viva merge` joins the shards, and `viva score` then finds those that fit."
     )
 
 
-def refuse_whole_exam(run: RunFile, metrics: Sequence[Metric]) -> None:
+def refuse_whole_exam(view: View, metrics: Sequence[Metric]) -> None:
     """Raise `InputError` for a metric that depends on all items, where the run holds a shard of them."""
-    collected = [work.shard for work in own_shards(run) if work.verb == "collect"]
+    collected = [work.shard for work in own_shards(view) if work.verb == "collect"]
     if not collected:
         return
     for metric in metrics:
-        if not _divides(run, metric):
+        if not _divides(view, metric):
             raise InputError(
-                f"{metric} depends on all items of an exam, and {run.path} holds shard {collected[0]}: "
+                f"{metric} depends on all items of an exam, and {view.path} holds shard {collected[0]}: "
                 "join the shards with `viva merge`, then score the whole."
             )
 
 
-def divisible(run: RunFile, metrics: Sequence[str]) -> list[str]:
+def divisible(view: View, metrics: Sequence[str]) -> list[str]:
     """Those of the metrics that score a part of the items as they would score all."""
     return (
-        [str(metric) for metric in catalogue.metrics_of(metrics) if _divides(run, metric)] if metrics else []
+        [str(metric) for metric in catalogue.metrics_of(metrics) if _divides(view, metric)] if metrics else []
     )
 
 
-def _divides(run: RunFile, metric: Metric) -> bool:
+def _divides(view: View, metric: Metric) -> bool:
     """Whether a metric takes nothing from all items together: it is the same for one item as for all."""
-    with run.reading() as db:
-        items = list(items_by_id(db).values())
+    items = list(view.fetch(items_by_id).values())
     try:
         bound = [registry.signature(metric.bind_settings(part)) for part in (items, items[:1])]
     except MetricError:

@@ -16,7 +16,7 @@ from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.run import catalogue
-from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
+from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers, run_guard
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.plugin_code import changed_code
 from vivavoce.run.score import ScoreSummary, bind_all, measures_of, score
@@ -38,13 +38,13 @@ from vivavoce.run.tables.named_scores import overall_table, scores_by
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.overall_design import is_overall
 from vivavoce.studies.thresholds import BadEnds
 
 
 def score_run(
-    run: RunFile,
+    view: View,
     metrics: Sequence[str],
     options: AskOptions,
     *,
@@ -63,20 +63,20 @@ def score_run(
     """
     _check_pilot(pilot, dry_run=dry_run)
     workers = read_workers(workers)
-    part, options = shard_options(run, shard, limits, options)
+    part, options = shard_options(view, shard, limits, options)
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
     if dry_run:
-        return (
-            _planned(run, rest, options, items=items, passes=passes, pilot=pilot, workers=workers, shard=part)
-            if rest or not overalls
-            else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
-        )
-    score_rest = partial(_score_run, run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
+        if overalls and not rest:
+            text = "An overall scores nothing: it rests on other scores."
+            return Finding(study="score", rows=(), text=text)
+        planned = partial(_planned, view, rest, options, items=items, passes=passes)
+        return planned(pilot=pilot, workers=workers, shard=part)
+    score_rest = partial(_score_run, view, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
         return score_rest(workers=workers, shard=part)
     scored = score_rest(workers=workers, shard=part) if rest else None
-    return _with_overalls(run, scored, overalls, select_part(run, items, part), bad_ends)
+    return _with_overalls(view, scored, overalls, select_part(view, items, part), bad_ends)
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:
@@ -86,7 +86,7 @@ def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:
 
 
 def _with_overalls(
-    run: RunFile,
+    view: View,
     scored: Finding | None,
     overalls: Sequence[str],
     selected: set[ItemKey] | None,
@@ -95,8 +95,8 @@ def _with_overalls(
     """The estimates of these overalls, and what was scored after them."""
     findings = []
     for name in overalls:
-        table = overall_table(run, name, selected)
-        estimated = estimate_scores(run, table, selected, bad_ends)
+        table = overall_table(view, name, selected)
+        estimated = estimate_scores(view, table, selected, bad_ends)
         findings.append(replace(estimated, notes=(*estimated.notes, *table.notes)))
     findings += [scored] if scored else []
     return Finding(
@@ -109,7 +109,7 @@ def _with_overalls(
 
 
 def _score_run(
-    run: RunFile,
+    view: View,
     metrics: Sequence[str],
     options: AskOptions,
     *,
@@ -120,58 +120,58 @@ def _score_run(
     shard: Shard | None,
 ) -> Finding:
     """Score by metrics, and their estimates."""
-    refuse_unnamed(run, metrics, shard)
-    selected = select_part(run, items, shard)
+    refuse_unnamed(view, metrics, shard)
+    selected = select_part(view, items, shard)
     if empty := empty_shard(shard, selected):
-        _remember_empty(run, metrics, shard, passes=passes, items=items)
+        _remember_empty(view, metrics, shard, passes=passes, items=items)
         return empty
-    bound, unnamed = _bound_metrics(run, metrics, options, items, passes)
+    bound, unnamed = _bound_metrics(view, metrics, options, items, passes)
     check_gpus(options, bound, workers)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = _scorers(bound)
-    to_score = with_generated(run, selected)
+    to_score = with_generated(view, selected)
     encoded = Counter[str]()
-    refuse_whole_exam(run, scorers)
-    memory = ScoringMemory(run, scorers, shard, passes=passes, items=items)
-    executor = open_workers(run, workers, options)
-    with open_client(run, to_score, options) as client, executor:
+    refuse_whole_exam(view, scorers)
+    memory = ScoringMemory(view, scorers, shard, passes=passes, items=items)
+    executor = open_workers(view, workers, options)
+    with open_client(view.run, run_guard(view, to_score, options), options) as client, executor:
         summaries = score(
-            run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
+            view, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
             encoded=encoded, executor=executor, begin=memory.begin,
         )  # fmt: skip
     memory.end()
-    table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
+    view.renew()
+    table = load_scores(view, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:
-        table = table.joined(scores_by(run, str(jury), selected))
-    finding = estimate_scores(run, table, selected, bad_ends)
+        table = table.joined(scores_by(view, str(jury), selected))
+    finding = estimate_scores(view, table, selected, bad_ends)
     # Metrics chosen by format leave items to each other: only what none of them scores is worth a word.
     sentences = () if unnamed else map(_not_scored, summaries)
     read_by = [
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
-    of_metrics = (*filter(None, sentences), *changed_code(run, scorers), *_notes(run, scorers, summaries))
+    of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
     notes = (*of_metrics, *read_by, *finding.notes, *unnamed)
     finding = replace(finding, study="score", notes=notes, passes=dict(encoded))
     return with_shard(finding, shard, client, options)
 
 
 def _remember_empty(
-    run: RunFile, metrics: Sequence[str], shard: Shard | None, *, passes: int, items: str | None
+    view: View, metrics: Sequence[str], shard: Shard | None, *, passes: int, items: str | None
 ) -> None:
     """Store that a shard without an item for these metrics is scored, so that nobody waits for it."""
     scorers = _scorers(catalogue.metrics_of(metrics) if metrics else ())
-    memory = ScoringMemory(run, scorers, shard, passes=passes, items=items)
+    memory = ScoringMemory(view, scorers, shard, passes=passes, items=items)
     memory.begin()
     memory.end()
 
 
-def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str], Sequence[str]]:
+def _fitting(view: View, selected: set[ItemKey] | None) -> tuple[Sequence[str], Sequence[str]]:
     """The metrics that score these items where none is named, and a note that names them.
 
     Raises `SelectionError` where none fits.
     """
-    with run.reading() as db:
-        every = read.items_by_id(db).values()
+    every = view.fetch(read.items_by_id).values()
     items = [i for i in every if selected is None or (i.benchmark, i.item, i.variant) in selected]
     if names := fitting_metrics(items):
         metrics = [registry.build("metric", name) for name in names]
@@ -185,7 +185,7 @@ def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str]
 
 
 def _planned(
-    run: RunFile,
+    view: View,
     metrics: Sequence[str],
     options: AskOptions,
     *,
@@ -196,21 +196,22 @@ def _planned(
     shard: Shard | None,
 ) -> Finding:
     """What scoring by these metrics would do, and by a pilot of so many responses what it would take."""
-    refuse_unnamed(run, metrics, shard)
-    selected = select_part(run, items, shard)
+    refuse_unnamed(view, metrics, shard)
+    selected = select_part(view, items, shard)
     if empty := empty_shard(shard, selected):
         return empty
-    bound, unnamed = _bound_metrics(run, metrics, options, items, passes, loaded=pilot is not None)
+    bound, unnamed = _bound_metrics(view, metrics, options, items, passes, loaded=pilot is not None)
     check_gpus(options, bound, workers, dry_run=pilot is None)
-    to_score = with_generated(run, selected)
+    to_score = with_generated(view, selected)
+    check = run_guard(view, to_score, options)
     scorers, pilots = _scorers(bound), list[Mapping[str, Any]]()
     if pilot is not None:
-        with open_client(run, to_score, options, MeteringClient) as client:
+        with open_client(view.run, check, options, MeteringClient) as client:
             assert isinstance(client, MeteringClient)
-            pilots += pilot_rows(run, scorers, client, items=to_score, passes=passes, size=pilot)
-    counting = counting_clients(run, to_score, options)
+            pilots += pilot_rows(view, scorers, client, items=to_score, passes=passes, size=pilot)
+    counting = counting_clients(view.run, check, options)
     with net.offline(options.offline):
-        finding = plan_scores(run, scorers, items=to_score, passes=passes, counting=counting, pilots=pilots)
+        finding = plan_scores(view, scorers, items=to_score, passes=passes, counting=counting, pilots=pilots)
     return replace(finding, notes=unnamed)
 
 
@@ -220,7 +221,7 @@ def _scorers(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def _bound_metrics(
-    run: RunFile,
+    view: View,
     metrics: Sequence[str],
     options: AskOptions,
     items: str | None,
@@ -231,14 +232,13 @@ def _bound_metrics(
     """The metrics as they score this run, and a note where none was named. Raises `InputError`."""
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
-    names, unnamed = (metrics, ()) if metrics else _fitting(run, select_part(run, items, None))
+    names, unnamed = (metrics, ()) if metrics else _fitting(view, select_part(view, items, None))
     specs.require_separate("metrics", names)
-    with run.reading() as db:
-        measures = [keyed.measure for keyed in read.measures(db)]
+    measures = [keyed.measure for keyed in view.fetch(read.measures)]
     built = catalogue.metrics_of(names, measures)
-    candidate_labels(run)
+    candidate_labels(view)
     with net.offline(options.offline):  # an encoder that is not on this machine is downloaded
-        return bind_all(run, built, loaded=loaded), tuple(unnamed)
+        return bind_all(view, built, loaded=loaded), tuple(unnamed)
 
 
 def _members(metric: Metric) -> tuple[Metric, ...]:
@@ -246,12 +246,12 @@ def _members(metric: Metric) -> tuple[Metric, ...]:
     return metric.judges if isinstance(metric, Jury) else (metric,)
 
 
-def _notes(run: RunFile, scorers: Sequence[Metric], summaries: Sequence[ScoreSummary]) -> Iterator[str]:
+def _notes(view: View, scorers: Sequence[Metric], summaries: Sequence[ScoreSummary]) -> Iterator[str]:
     for summary in summaries:
         for command in summary.commands:
             yield f"{summary.metric} has not been asked of all: `{command}`."
-    yield from _truncated(run, scorers)
-    yield from _self_scored(scorers, candidate_labels(run))
+    yield from _truncated(view, scorers)
+    yield from _self_scored(scorers, candidate_labels(view))
 
 
 def _not_scored(summary: ScoreSummary) -> str:
@@ -269,12 +269,11 @@ def _by_format(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-def _truncated(run: RunFile, metrics: Sequence[Metric]) -> Iterator[str]:
+def _truncated(view: View, metrics: Sequence[Metric]) -> Iterator[str]:
     """A sentence for each candidate whose questions were cut."""
     requests = [requests_of(metric) for metric in metrics]
     for name in dict.fromkeys(r.name if r else "" for r in requests):
-        with run.reading() as db:
-            truncated = read.truncated(db, probe=name)
+        truncated = read.truncated(view.db, probe=name)
         for candidate, n in truncated.items():
             questions = "1 question" if n == 1 else f"{n:,} questions"
             yield f"{candidate}: of {questions} the beginning was left out to fit the model's context."

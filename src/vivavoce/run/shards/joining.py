@@ -23,6 +23,7 @@ from vivavoce.run.shards.counts import (
 from vivavoce.run.shards.memory import Covered, ShardVerb, ShardWork, shard_works, whole_works
 from vivavoce.store.read import items_by_id, provenance
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 
 ShardState = Literal["complete", "unfinished", "missing"]
 _WORDS = {
@@ -164,18 +165,17 @@ def shard_rows(run: RunFile) -> list[ShardRow]:
         return [row for job in _jobs(db) for row in job.rows()]
 
 
-def own_shard_rows(run: RunFile) -> list[ShardRow]:
+def own_shard_rows(view: View) -> list[ShardRow]:
     """How far a run that is a shard is with its own part of each job, jobs in their order.
 
     None for a run that is no shard, such as one that shards were joined in, and none of a job of which it
     holds other parts too.
     """
-    with run.reading() as db:
-        numbers: dict[str, set[int]] = {}
-        for work in shard_works(db, since_merge=True):
-            numbers.setdefault(work.key, set()).add(work.shard.number)
-        jobs = _jobs(db) if numbers else []
-        return [job.row(number) for job in jobs for number in numbers.get(job.key, ()) if job.is_of(number)]
+    numbers: dict[str, set[int]] = {}
+    for work in shard_works(view.db, since_merge=True):
+        numbers.setdefault(work.key, set()).add(work.shard.number)
+    jobs = _jobs(view.db) if numbers else []
+    return [job.row(number) for job in jobs for number in numbers.get(job.key, ()) if job.is_of(number)]
 
 
 def _jobs(db: sqlite3.Connection) -> list["_Job"]:

@@ -13,7 +13,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.shards import Shard
 from vivavoce.store.damage import decoding
 from vivavoce.store.read import verb_records
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_provenance
 
 VERB = "shard"
@@ -139,41 +139,40 @@ def first_work_at(db: sqlite3.Connection) -> str:
     return min(str(record["made_at"]) for record in verb_records(db, VERB, _WHAT, since_merge=True))
 
 
-def refuse_other_shard(run: RunFile, shard: Shard) -> None:
+def refuse_other_shard(view: View, shard: Shard) -> None:
     """Raise `InputError` if the run is another shard."""
-    for work in own_shards(run):
+    for work in own_shards(view):
         if work.shard != shard:
             raise InputError(
-                f"{run.path} is shard {work.shard}: ask for --shard {work.shard} here, and give shard "
+                f"{view.path} is shard {work.shard}: ask for --shard {work.shard} here, and give shard "
                 f"{shard} a run of its own."
             )
 
 
-def refuse_whole(run: RunFile, benchmark: str) -> None:
+def refuse_whole(view: View, benchmark: str) -> None:
     """Raise `InputError` if the run is a shard of a benchmark that is to be collected whole."""
-    for work in own_shards(run):
+    for work in own_shards(view):
         if work.verb == "collect" and work.job["benchmark"] == benchmark:
             raise InputError(
-                f"{run.path} is shard {work.shard} of {benchmark}: ask for --shard {work.shard} here, or use "
-                "another run for all of it."
+                f"{view.path} is shard {work.shard} of {benchmark}: ask for --shard {work.shard} here, or "
+                "use another run for all of it."
             )
 
 
 def refuse_items_outside(
-    run: RunFile, stored: Sequence[tuple[str, str]], part: Sequence[Item], shard: Shard
+    view: View, stored: Sequence[tuple[str, str]], part: Sequence[Item], shard: Shard
 ) -> None:
     """Raise `InputError` if the run holds items, by id and variant, of other shards."""
     inside = {(item.item, item.variant) for item in part}
     if outside := [name for name, variant in stored if (name, variant) not in inside]:
         raise InputError(
-            f"{run.path} holds {len(outside):,} items that are not in shard {shard}, such as {min(outside)}: "
-            "a shard needs a run of its own."
+            f"{view.path} holds {len(outside):,} items that are not in shard {shard}, such as "
+            f"{min(outside)}: a shard needs a run of its own."
         )
 
 
-def own_shards(run: RunFile) -> list[ShardWork]:
+def own_shards(view: View) -> list[ShardWork]:
     """What this run did in shards since other runs came into it; none where there is no run yet."""
-    if not run.exists:
+    if not view.exists:
         return []
-    with run.reading() as db:
-        return shard_works(db, since_merge=True)
+    return shard_works(view.db, since_merge=True)

@@ -12,7 +12,7 @@ from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Item, Measure, Response, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.store import read
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.audit.contrasts import ContrastPair, ContrastScores, contrast_pairs
 
 FORMATS = ("short", "longform")
@@ -20,14 +20,13 @@ FORMATS = ("short", "longform")
 JUDGE = "a judge is asked nothing by a study, and these pairs would be calls"
 
 
-def contrast_scores(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, ContrastScores | str]:
+def contrast_scores(view: View, measures: Mapping[int, Measure]) -> dict[int, ContrastScores | str]:
     """By measure what it gives the texts of the pairs, or why it gives them nothing.
 
     A metric of another version than the one that is here now is not scored: its values would not be those of
     the run.
     """
-    with run.reading() as db:
-        context = ScoringContext(items=read.items_by_id(db).values())
+    context = ScoringContext(items=view.fetch(read.items_by_id).values())
     signatures = dict.fromkeys(measure.signature for measure in measures.values())
     metrics = {signature: _metric(signature, context) for signature in signatures}
     scored = {s: m if isinstance(m, str) else _scored(m, context) for s, m in metrics.items()}

@@ -18,7 +18,7 @@ from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.run.tables.unit_rows import with_units
 from vivavoce.store import read
 from vivavoce.store.generated import has_made_items
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_answers
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
@@ -30,19 +30,17 @@ class StudyTables:
     Raises `SelectionError` where nothing was scored.
     """
 
-    def __init__(self, run: RunFile, items: str | None) -> None:
-        self._run = run
-        self._items = select_items(run, items)
+    def __init__(self, view: View, items: str | None) -> None:
+        self._view = view
+        self._items = select_items(view, items)
         self._tables: dict[tuple[bool, bool], ScoreTable] = {}
-        with run.reading() as db:
-            self._has_made_items = has_made_items(db)
-            self._has_ranks = any(keyed.measure.criterion.pool == RANK for keyed in read.measures(db))
+        self._has_made_items = has_made_items(view.db)
+        self._has_ranks = any(keyed.measure.criterion.pool == RANK for keyed in view.fetch(read.measures))
         if not self._scores(twins=False, ranks=False).scores.height:
-            raise SelectionError(f"nothing has been marked in {run.path} yet: `viva score` does that.")
-        self._answers = answers_of(run, self._items)
+            raise SelectionError(f"nothing has been marked in {view.path} yet: `viva score` does that.")
+        self._answers = answers_of(view, self._items)
         self._identical = identical_answers(self._answers)
-        with run.reading() as db:
-            cards = {b.benchmark: b.card for b in read.benchmarks(db)}
+        cards = {b.benchmark: b.card for b in view.fetch(read.benchmarks)}
         self._released = {name: card.released for name, card in cards.items() if card.released}
 
     def of(self, study: Study, *, named: bool = True) -> ScoreTable:
@@ -59,36 +57,36 @@ class StudyTables:
             people=self._people(scores, getattr(study, "labels", None)),
         )
         if "labels" in study.needs:
-            by_measure = labels_for(self._run, table, getattr(study, "labels", None), items=self._items)
+            by_measure = labels_for(self._view, table, getattr(study, "labels", None), items=self._items)
             table = table._replace(labels=by_measure)
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
         table = self._with_records(study, table)
         if kinds := {"units", "points"} & set(study.needs):
-            table = with_units(self._run, table, self._items, facts="units" in kinds)
+            table = with_units(self._view, table, self._items, facts="units" in kinds)
         if "contrasts" in study.needs and (named or study.applies_to(table)):
-            table = table._replace(contrasts=contrast_scores(self._run, table.measures))
-        return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
+            table = table._replace(contrasts=contrast_scores(self._view, table.measures))
+        return table if "any_tokeniser" in study.needs else comparable_scores(self._view, table)
 
     def _with_records(self, study: Study, table: ScoreTable) -> ScoreTable:
         """The table with what is no score: ratings from elsewhere, the items, reviews of the items."""
         if ratings := getattr(study, "ratings", None):
             table = table._replace(ratings=read_ratings(ratings))
         if "items" in study.needs:
-            table = table._replace(items=load_items(self._run, self._items))
+            table = table._replace(items=load_items(self._view, self._items))
         if "reviews" in study.needs:
-            table = table._replace(reviews=read_reviews(self._run, self._items))
+            table = table._replace(reviews=read_reviews(self._view, self._items))
         return table
 
     def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:
         """The scores, read once; studies share a table where the run has nothing that sets theirs apart."""
         twins, ranks = twins and self._has_made_items, ranks and self._has_ranks
         if (twins, ranks) not in self._tables:
-            items = with_generated(self._run, self._items) if twins else self._items
-            self._tables[twins, ranks] = load_scores(self._run, None, items, twins=twins, ranks=ranks)
+            items = with_generated(self._view, self._items) if twins else self._items
+            self._tables[twins, ranks] = load_scores(self._view, None, items, twins=twins, ranks=ranks)
         return self._tables[twins, ranks]
 
     def _people(self, scores: ScoreTable, labels: str | None) -> frozenset[int]:
         """The measures that hold people's scores, by the metric that the user names."""
-        signatures = people_signatures(self._run, labels) if labels else frozenset()
+        signatures = people_signatures(self._view, labels) if labels else frozenset()
         return frozenset(key for key, m in scores.measures.items() if m.signature in signatures)

@@ -8,10 +8,10 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Finding
 from vivavoce.run.study.study_tables import StudyTables
-from vivavoce.run.tables.load import store_finding
+from vivavoce.run.tables.load import StudyFinding, store_findings
 from vivavoce.run.tables.stored_findings import settings_of
 from vivavoce.run.tables.writers import writer_notes
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.study import Study, why_empty
 from vivavoce.studies.text import and_so
 
@@ -26,26 +26,30 @@ OPTIONS = {
 
 
 def run_studies(
-    run: RunFile, names: Sequence[str | specs.Spec], items: str | None, options: Mapping[str, Any]
+    view: View, names: Sequence[str | specs.Spec], items: str | None, options: Mapping[str, Any]
 ) -> dict[str, Finding]:
     """The findings of these studies by name, stored in the run; without a name, of all that apply."""
     studies = named_studies(names, options)
-    tables = StudyTables(run, items)
+    tables = StudyTables(view, items)
     # Every table before the first study: what a user got wrong is raised before anything is stored.
     scores = {name: tables.of(study, named=bool(names)) for name, study in studies.items()}
     shared = {"items": items, "labels": options["labels"], "margin": options["margin"]}
-    findings, warnings = {}, writer_notes(run)
-    for name, study in studies.items():
-        if not names and not study.applies_to(scores[name]):
-            continue
-        finding = study.findings(scores[name])
-        if not (finding.rows or str(finding)):
-            finding = replace(finding, text=why_empty(scores[name]))
-        if names or finding.rows or not study.special:
-            finding = replace(finding, notes=(*finding.notes, *warnings))
-            settings = {**shared, **settings_of(study), "text": str(finding)}
-            findings[name] = store_finding(run, finding.study, settings, finding)
-    return findings
+    findings: dict[str, StudyFinding] = {}
+    warnings = writer_notes(view)
+    try:
+        for name, study in studies.items():
+            if not names and not study.applies_to(scores[name]):
+                continue
+            finding = study.findings(scores[name])
+            if not (finding.rows or str(finding)):
+                finding = replace(finding, text=why_empty(scores[name]))
+            if names or finding.rows or not study.special:
+                finding = replace(finding, notes=(*finding.notes, *warnings))
+                settings = {**shared, **settings_of(study), "text": str(finding)}
+                findings[name] = StudyFinding(finding.study, settings, finding)
+    finally:  # what came before a study that fails is stored, and all studies read the same state
+        stored = store_findings(view, list(findings.values()))
+    return dict(zip(findings, stored, strict=True))
 
 
 def study_name(text: str) -> str:

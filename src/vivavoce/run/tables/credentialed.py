@@ -9,30 +9,29 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
 from vivavoce.store.read import benchmarks
 from vivavoce.store.redacted import redaction
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 
 
-def credentialed_benchmarks(run: RunFile) -> list[str]:
+def credentialed_benchmarks(view: View) -> list[str]:
     """The credentialed benchmarks of which a run holds texts; none where they are redacted."""
-    if not run.exists:
+    if not view.exists:
         return []
-    with run.reading() as db:
-        if redaction(db) is not None:
-            return []
-        return [entry.benchmark for entry in benchmarks(db) if entry.card.access == "credentialed"]
+    if redaction(view.db) is not None:
+        return []
+    return [entry.benchmark for entry in view.fetch(benchmarks) if entry.card.access == "credentialed"]
 
 
-def refuse_copy(run: RunFile, what: str, instead: str, items: set[ItemKey] | None = None) -> None:
+def refuse_copy(view: View, what: str, instead: str, items: set[ItemKey] | None = None) -> None:
     """Raise `InputError`, which says what would be a copy and what to do, where the run holds such texts.
 
     With `items`, only those of their benchmarks count.
     """
-    names = credentialed_benchmarks(run)
+    names = credentialed_benchmarks(view)
     if items is not None:
         names = [name for name in names if any(benchmark == name for benchmark, *_ in items)]
     if names:
         raise InputError(
-            f"{run.path} holds texts of {', '.join(names)}, which is credentialed: {what} would be a copy "
+            f"{view.path} holds texts of {', '.join(names)}, which is credentialed: {what} would be a copy "
             f"of them outside the run. {instead}"
         )
 

@@ -12,7 +12,7 @@ from vivavoce.run.tables.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.rater_scores import declared_unlike, is_people
 from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable
 from vivavoce.studies.text import count
@@ -23,12 +23,12 @@ _PLACE = dict.fromkeys(ITEM_KEY, pl.String)
 _DRAW = {**_PLACE, "probability": pl.Float64}
 
 
-def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
+def people_signatures(view: View, labels: str) -> frozenset[str]:
     """The signatures of the people's scores that a user names.
 
     Raises `SelectionError` where these are not the scores of people.
     """
-    signatures = select_signatures(run, labels) or ()
+    signatures = select_signatures(view, labels) or ()
     for signature in map(specs.signed, signatures):
         spec = signature.spec
         if not signature.recorded or spec.name in ("judge", "jury") or "model" in spec.settings:
@@ -40,28 +40,25 @@ def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
 
 
 def labels_for(
-    run: RunFile,
+    view: View,
     table: ScoreTable,
     labels: str | None,
     *,
-    at_random: bool = False,
+    draws: Mapping[str, LabelDraw] | None = None,
     items: set[ItemKey] | None = None,
     candidates: Sequence[str] | None = None,
 ) -> dict[int, Labels | str]:
     """By measure of the table people's scores of the same criterion, or why they cannot correct it.
 
     Without `labels`, the metric that holds them, the only people's scores of a criterion are taken; a measure
-    that nobody scored has no entry. `at_random` is the user's word that the labelled cases were chosen at
-    random, where the run does not know how they were: from then on the run holds it.
+    that nobody scored has no entry. `draws` says how the labelled cases were chosen, by default as the run
+    knows it.
     """
-    signatures = _signatures(run) if labels is None else people_signatures(run, labels)
+    signatures = _signatures(view) if labels is None else people_signatures(view, labels)
     if not signatures:
         return {}
-    people = load_scores(run, signatures, items, candidates)
-    if at_random:
-        _put_word(run, load_scores(run, signatures))
-    with run.reading() as db:
-        draws = read_label_draws(db)
+    people = load_scores(view, signatures, items, candidates)
+    draws = view.fetch(read_label_draws) if draws is None else draws
     by_measure = {
         key: _labels_of(measure, people, draws, labels)
         for key, measure in table.measures.items()
@@ -82,10 +79,9 @@ def left_out_labels(labels: Mapping[int, Labels | str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _signatures(run: RunFile) -> frozenset[str]:
+def _signatures(view: View) -> frozenset[str]:
     """Of all people's scores in the run."""
-    with run.reading() as db:
-        measures = [keyed.measure for keyed in read.measures(db)]
+    measures = [keyed.measure for keyed in view.fetch(read.measures)]
     return frozenset(m.signature for m in measures if is_people(m))
 
 
@@ -126,19 +122,41 @@ def _labels(people: ScoreTable, measures: Mapping[int, Measure], draws: Mapping[
     return Labels(metric, scores, measures, sampled, by_word=WORD in draw.source, frame=frame)
 
 
-def _put_word(run: RunFile, people: ScoreTable) -> None:
-    """Store the user's word that these labels were drawn at random, for metrics without a known draw.
+def draws_by_word(view: View, labels: str | None, *, is_given: bool) -> list[LabelDraw]:
+    """The user's word that labels were drawn at random, if given, for metrics without a known draw.
 
     Given again, the word is of the labels that came since, too.
     """
-    with run.writing() as db:
-        draws = read_label_draws(db)
-        by_benchmark = Counter(benchmark for benchmark, *_ in cases_by_item(db))
-        recorded = {metric for metric, draw in draws.items() if draw.source != WORD}
-        for metric in sorted({m.metric for m in people.measures.values()} - recorded):
-            keys = [key for key, m in people.measures.items() if m.metric == metric]
-            rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(ITEM_KEY).unique()
-            places = frozenset(rows.iter_rows())
-            labelled = Counter(benchmark for benchmark, *_ in places)
-            probabilities = {place: labelled[place[0]] / by_benchmark[place[0]] for place in places}
-            put_label_draw(db, LabelDraw(metric, probabilities, places, WORD))
+    if not is_given:
+        return []
+    signatures = _signatures(view) if labels is None else people_signatures(view, labels)
+    if not signatures:
+        return []
+    people = load_scores(view, signatures)
+    by_benchmark = Counter(benchmark for benchmark, *_ in cases_by_item(view.db))
+    unknown = {m.metric for m in people.measures.values()} - _recorded(view.fetch(read_label_draws))
+    draws = []
+    for metric in sorted(unknown):
+        keys = [key for key, m in people.measures.items() if m.metric == metric]
+        rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(ITEM_KEY).unique()
+        places = frozenset(rows.iter_rows())
+        labelled = Counter(benchmark for benchmark, *_ in places)
+        probabilities = {place: labelled[place[0]] / by_benchmark[place[0]] for place in places}
+        draws.append(LabelDraw(metric, probabilities, places, WORD))
+    return draws
+
+
+def _recorded(draws: Mapping[str, LabelDraw]) -> set[str]:
+    """The metrics of whose draws the run knows more than a user's word."""
+    return {metric for metric, draw in draws.items() if draw.source != WORD}
+
+
+def store_word(view: View, draws: Sequence[LabelDraw]) -> None:
+    """Store the user's word on how labels were drawn: from now on the run holds it. No word opens nothing."""
+    if not draws:
+        return
+    with view.writing() as db:
+        recorded = _recorded(read_label_draws(db))
+        for draw in draws:
+            if draw.metric not in recorded:
+                put_label_draw(db, draw)

@@ -1,10 +1,11 @@
 """What the verbs read from a run file: the items, responses and scores that a user's words select."""
 
 import difflib
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -21,7 +22,7 @@ from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.redacted import unscored_items
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_finding
 from vivavoce.studies.answers import Answers
 from vivavoce.studies.raters.rubrics import models_named
@@ -39,7 +40,7 @@ _KEY = ["benchmark", "item", "variant"]
 _KEY_SCHEMA = dict.fromkeys(_KEY, pl.String)
 
 
-def select_items(run: RunFile, items: str | None, *, may_be_none: bool = False) -> set[ItemKey] | None:
+def select_items(view: View, items: str | None, *, may_be_none: bool = False) -> set[ItemKey] | None:
     """The items that a benchmark's spec selects; null for all.
 
     Raises `SelectionError` if the run holds none of them, unless it `may_be_none`, or one under another
@@ -47,9 +48,8 @@ def select_items(run: RunFile, items: str | None, *, may_be_none: bool = False) 
     """
     if items is None:
         return None
-    loaded = load_benchmark(run, items)
-    with run.reading() as db:
-        stored = {(i.benchmark, i.item, i.variant): i.hash for i in read.items_by_id(db).values()}
+    loaded = load_benchmark(view, items)
+    stored = {(i.benchmark, i.item, i.variant): i.hash for i in view.fetch(read.items_by_id).values()}
     selected = {(i.benchmark, i.item, i.variant): i.hash for i in loaded.items}
     shared = stored.keys() & selected.keys()
     if not shared and not may_be_none:
@@ -65,24 +65,22 @@ def select_items(run: RunFile, items: str | None, *, may_be_none: bool = False) 
     return set(selected)
 
 
-def with_generated(run: RunFile, items: set[ItemKey] | None) -> set[ItemKey] | None:
+def with_generated(view: View, items: set[ItemKey] | None) -> set[ItemKey] | None:
     """The items and their variants that were made in this run."""
     if items is None:
         return None
     bases = {key[:2] for key in items}
-    with run.reading() as db:
-        generated = read.items(db).filter(pl.col("origin").is_not_null()).select(_KEY)
+    generated = view.fetch(read.items).filter(pl.col("origin").is_not_null()).select(_KEY)
     return items | {key for key in generated.iter_rows() if key[:2] in bases}
 
 
-def select_signatures(run: RunFile, metric: str | None) -> list[str] | None:
+def select_signatures(view: View, metric: str | None) -> list[str] | None:
     """The signatures that a metric's name, whole or in part, or a signature selects; null for all."""
     if metric is None:
         return None
-    with run.reading() as db:
-        measures = [keyed.measure for keyed in read.measures(db)]
+    measures = [keyed.measure for keyed in view.fetch(read.measures)]
     if not measures:
-        raise SelectionError(f"nothing has been scored in this run yet: `viva score {run.path}` does that.")
+        raise SelectionError(f"nothing has been scored in this run yet: `viva score {view.path}` does that.")
     if metric in {m.signature for m in measures}:
         return [metric]
     name = _metric_name(metric, {m.metric: specs.signed(m.signature).spec for m in measures})
@@ -111,20 +109,19 @@ def _metric_name(metric: str, stored: Mapping[str, specs.Spec]) -> str:
     raise SelectionError(f"the metric {metric!r} {problem} of what this run was marked by: {names}.{hint}")
 
 
-def load_items(run: RunFile, items: set[ItemKey] | None) -> pl.DataFrame:
+def load_items(view: View, items: set[ItemKey] | None) -> pl.DataFrame:
     """The chosen items of the benchmarks, without those made in the run."""
-    with run.reading() as db:
-        return _chosen(read.items(db), items)
+    return _chosen(view.fetch(read.items), items)
 
 
 def _chosen(every: pl.DataFrame, items: set[ItemKey] | None) -> pl.DataFrame:
     return restrict_to_items(every.filter(every["origin"].is_null()), items)
 
 
-def answers_of(run: RunFile, chosen: set[ItemKey] | None) -> Answers:
+def answers_of(view: View, chosen: set[ItemKey] | None) -> Answers:
     """What reads the generated answers in words to the chosen items, null for all, without log-probabilities.
 
-    Items made in the run are left out. Each call reads the run anew.
+    Items made in the run are left out. Each call reads them anew, in the state of the view.
     """
     every = None if chosen is None else pl.DataFrame(sorted(chosen), schema=_KEY_SCHEMA, orient="row")
 
@@ -137,24 +134,22 @@ def answers_of(run: RunFile, chosen: set[ItemKey] | None) -> Answers:
         if items is not None and every is not None:
             items = items.join(every, on=_KEY, how="semi")
         some = every if items is None else items
-        with run.reading() as db:
-            return read.responses(
-                db, probed=False, generated=False, edited=edited, items=some,
-                columns=columns or RESPONSES, derived=derived,
-            )  # fmt: skip
+        return read.responses(
+            view.db, probed=False, generated=False, edited=edited, items=some,
+            columns=columns or RESPONSES, derived=derived,
+        )  # fmt: skip
 
     return read_answers
 
 
-def load_logprobs(run: RunFile, items: pl.DataFrame) -> pl.DataFrame:
+def load_logprobs(view: View, items: pl.DataFrame) -> pl.DataFrame:
     """The responses that hold log-probabilities about these items."""
-    with run.reading() as db:
-        responses = read.responses(db, probed=True)
+    responses = read.responses(view.db, probed=True)
     return responses.join(items, on=_KEY, how="semi", maintain_order="left")
 
 
 def load_scores(
-    run: RunFile,
+    view: View,
     signatures: Collection[str] | None = None,
     items: set[ItemKey] | None = None,
     candidates: Sequence[str] | None = None,
@@ -167,19 +162,43 @@ def load_scores(
     Ranks and the scores of single units are not values of a response and are left out, unless `ranks` asks
     for ranks too; so are items that were made in the run, unless `twins`.
     """
-    separate = tuple(pool for pool in SEPARATE_POOLS if not (ranks and pool == RANK))
-    with run.reading() as db:
-        measures = {
-            keyed.key: keyed.measure
-            for keyed in read.measures(db)
-            if (signatures is None or keyed.measure.signature in signatures)
-            and keyed.measure.criterion.pool not in separate
-        }
-        rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, generated=twins)
-        rows = _weighed_by_draw(rows, measures, read_label_draws(db))
+    separate = ("unit",) if ranks else SEPARATE_POOLS
+    measures = {
+        keyed.key: keyed.measure
+        for keyed in view.fetch(read.measures)
+        if (signatures is None or keyed.measure.signature in signatures)
+        and keyed.measure.criterion.pool not in separate
+    }
+    if (signatures is None and candidates is None) or view.has_read(_rows_of_all, separate, twins):
+        rows = _rows_of(view.fetch(_rows_of_all, separate, twins), measures, candidates)
+    else:
+        rows = read.scores(
+            view.db, measures=list(measures), candidates=candidates, details=True, generated=twins
+        )
+    rows = _weighed_by_draw(rows, measures, view.fetch(read_label_draws))
     return ScoreTable(
-        restrict_to_items(rows, items), measures, only=scored_items(run, measures), probes=_probes(measures)
+        restrict_to_items(rows, items), measures, only=scored_items(view, measures), probes=_probes(measures)
     )
+
+
+def _rows_of_all(db: sqlite3.Connection, separate: tuple[str, ...], twins: bool) -> pl.DataFrame:
+    """The score rows of all candidates by all measures but those of separate pools."""
+    keys = [key for key, measure in read.measures(db) if measure.criterion.pool not in separate]
+    return read.scores(db, measures=keys, details=True, generated=twins)
+
+
+def _rows_of(
+    all_rows: pl.DataFrame, measures: Mapping[int, Measure], candidates: Sequence[str] | None
+) -> pl.DataFrame:
+    """Of all score rows those that `read.scores` gives for these measures and candidates."""
+    rows = all_rows
+    if not measures.keys() >= set(all_rows["measure_id"].unique()):
+        rows = rows.filter(pl.col("measure_id").is_in(list(measures)))
+    if candidates is None:
+        return rows
+    rows = rows.filter(pl.col("candidate").is_in(list(candidates)))
+    is_shared = pl.len().over("measure_id", "ballot", "pass_no") > 1
+    return rows.filter((pl.col("ballot") == "") | is_shared)
 
 
 def _weighed_by_draw(
@@ -206,14 +225,13 @@ def _weighed_by_draw(
     return drawn_rows.with_columns(weight=weight / pl.col("chance").fill_null(1.0)).drop("chance")
 
 
-def scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
+def scored_items(view: View, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
     """By measure the items it scores, for those that do not score every item of their formats."""
     keys_of = _choosing(measures)
     if not keys_of:
         return {}
-    with run.reading() as db:
-        items = list(read.items_by_id(db).values())
-        unscored = unscored_items(db)  # a redacted run's items no longer tell
+    items = list(view.fetch(read.items_by_id).values())
+    unscored = unscored_items(view.db)  # a redacted run's items no longer tell
     scored: dict[int, frozenset[ItemKey]] = {}
     for signature, keys in keys_of.items():
         if signature in unscored:
@@ -272,9 +290,7 @@ def with_cards(table: ScoreTable, file: Path | None) -> ScoreTable:
     return table._replace(cards=own_cards)
 
 
-def comparable_scores(
-    run: RunFile, table: ScoreTable, candidates: Collection[str] | None = None
-) -> ScoreTable:
+def comparable_scores(view: View, table: ScoreTable, candidates: Collection[str] | None = None) -> ScoreTable:
     """Leave out criteria by token where candidates, null for all, have several tokenisers, or unknown ones.
 
     A token is not the same unit for two tokenisers. A metric names such criteria as `tokenizer_dependent`;
@@ -285,8 +301,7 @@ def comparable_scores(
     excluded: dict[str, list[str]] = {}
     keys = []
     for key, measure in _per_token(table):
-        with run.reading() as db:
-            tokenisers = read.tokenisers(db, table.probes[key])
+        tokenisers = read.tokenisers(view.db, table.probes[key])
         of_candidates = [tokenisers[name] for name in tokenisers if candidates is None or name in candidates]
         if len(of_candidates) > 1 and (None in of_candidates or len(set(of_candidates)) > 1):
             excluded.setdefault(measure.metric, []).append(measure.criterion.criterion)
@@ -312,12 +327,30 @@ def _per_token(table: ScoreTable) -> Iterator[tuple[int, Measure]]:
             yield key, measure
 
 
-def store_finding(run: RunFile, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
+def store_finding(view: View, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
     """Store what a study found. A run that cannot be written, say on a read-only disk, can still be read."""
-    put = put_comparison if study == "compare" else put_finding
+    (stored,) = store_findings(view, [StudyFinding(study, settings, finding)])
+    return stored
+
+
+class StudyFinding(NamedTuple):
+    """A finding with what it is stored under: the name of its study, and the settings."""
+
+    study: str
+    settings: Mapping[str, Any]
+    finding: Finding
+
+
+def store_findings(view: View, findings: Sequence[StudyFinding]) -> list[Finding]:
+    """Store findings as `store_finding` does, all of them or none; none opens nothing."""
+    if not findings:
+        return []
     try:
-        with run.writing() as db:
-            put(db, study, settings, finding.rows)
+        with view.writing() as db:
+            for study, settings, finding in findings:
+                put = put_comparison if study == "compare" else put_finding
+                put(db, study, settings, finding.rows)
     except StoreError as error:
-        return replace(finding, notes=(*finding.notes, f"This result could not be recorded: {error}"))
-    return finding
+        note = f"This result could not be recorded: {error}"
+        return [replace(finding, notes=(*finding.notes, note)) for _, _, finding in findings]
+    return [finding for _, _, finding in findings]

@@ -1,6 +1,5 @@
 """The scores that a user names: by a metric, a jury of judges, or an overall over groups."""
 
-import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.run.tables.fitting_metrics import default_metrics
 from vivavoce.run.tables.load import load_items, load_scores, select_signatures
 from vivavoce.store import read
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.leaderboard.overall_scores import overall_scores
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.primary import parse_reference
@@ -28,31 +27,30 @@ DECLARED = "overall declared"
 
 
 def scores_by(
-    run: RunFile,
+    view: View,
     metric: str | None,
     items: set[ItemKey] | None,
     candidates: Sequence[str] | None = None,
 ) -> ScoreTable:
     """The scores by what a user names: a metric, a signature, a jury of judges, an overall; null for all."""
     if metric is not None and is_overall(metric):
-        return overall_table(run, metric, items, candidates)
+        return overall_table(view, metric, items, candidates)
     spec = _jury_spec(metric)
     if spec is None:
-        metric, criterion = _metric_and_criterion(run, metric)
-        table = _current_version(run, select_signatures(run, metric), items, candidates)
+        metric, criterion = _metric_and_criterion(view, metric)
+        table = _current_version(view, select_signatures(view, metric), items, candidates)
         return table if criterion is None else _on_criterion(table, criterion)
     jury: Jury = registry.build("metric", spec)
-    judges = [_judge_signature(run, judge) for judge in jury.of]
-    table = load_scores(run, judges, items, candidates)
+    judges = [_judge_signature(view, judge) for judge in jury.of]
+    table = load_scores(view, judges, items, candidates)
     return consensus(table, metric=str(jury), judges=judges, rule=jury.rule, quorum=jury.quorum)
 
 
-def _metric_and_criterion(run: RunFile, metric: str | None) -> tuple[str | None, str | None]:
+def _metric_and_criterion(view: View, metric: str | None) -> tuple[str | None, str | None]:
     """What a user names: a metric, and the criterion after its colon if there is such a one."""
     if metric is None or ":" not in metric:
         return metric, None
-    with run.reading() as db:
-        return parse_reference(metric, {keyed.measure.criterion.criterion for keyed in read.measures(db)})
+    return parse_reference(metric, {keyed.measure.criterion.criterion for keyed in view.fetch(read.measures)})
 
 
 def _on_criterion(table: ScoreTable, criterion: str) -> ScoreTable:
@@ -74,13 +72,13 @@ def _jury_spec(metric: str | None) -> specs.Spec | None:
 
 
 def _current_version(
-    run: RunFile,
+    view: View,
     signatures: Sequence[str] | None,
     items: set[ItemKey] | None,
     candidates: Sequence[str] | None,
 ) -> ScoreTable:
     """The scores by these; of several versions of a metric the current one, if it scored every candidate."""
-    every = load_scores(run, signatures, items, candidates)
+    every = load_scores(view, signatures, items, candidates)
     if signatures is None or len(signatures) < 2:
         return every
     try:
@@ -89,14 +87,14 @@ def _current_version(
         return every
     if current not in signatures:
         return every
-    newest = load_scores(run, [current], items, candidates)
+    newest = load_scores(view, [current], items, candidates)
     complete = {*newest.scores["candidate"].unique()} == {*every.scores["candidate"].unique()}
     return newest if complete else every
 
 
-def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
+def _judge_signature(view: View, judge: specs.Spec) -> str:
     """The signature of a judge's scores in the run: by the current rubric, or else the only ones."""
-    signatures = select_signatures(run, str(judge)) or []
+    signatures = select_signatures(view, str(judge)) or []
     current = None
     if registry.member("metric", judge.name):  # else its scores were imported
         current = registry.signature(registry.build("metric", judge))
@@ -105,21 +103,21 @@ def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
     if len(signatures) > 1:
         raise SelectionError(
             f"{judge} marked this run under several rubrics or versions, none of which is today's: "
-            f"`viva score {run.path}` with it first."
+            f"`viva score {view.path}` with it first."
         )
     return signatures[0]
 
 
 def overall_table(
-    run: RunFile, reference: str, items: set[ItemKey] | None, candidates: Sequence[str] | None = None
+    view: View, reference: str, items: set[ItemKey] | None, candidates: Sequence[str] | None = None
 ) -> ScoreTable:
     """The scores of an overall on every benchmark that has one.
 
     Raises `SelectionError` where none has, with the first reason.
     """
-    table, reasons = overalls(run, load_scores(run, None, items), reference, items)
+    table, reasons = overalls(view, load_scores(view, None, items), reference, items)
     if not table.measures:
-        nothing = f"nothing has been scored in {run.path} yet: `viva score` does that."
+        nothing = f"nothing has been scored in {view.path} yet: `viva score` does that."
         raise SelectionError(next(iter(reasons.values()), nothing))
     if candidates is not None:
         table = table._replace(scores=table.scores.filter(pl.col("candidate").is_in(list(candidates))))
@@ -127,15 +125,14 @@ def overall_table(
 
 
 def overalls(
-    run: RunFile, scores: ScoreTable, reference: str, items: set[ItemKey] | None
+    view: View, scores: ScoreTable, reference: str, items: set[ItemKey] | None
 ) -> tuple[ScoreTable, dict[str, str]]:
     """The scores of an overall on every benchmark that has one, and by benchmark why another has none.
 
     A bare `overall` is the one that the user declared, else that of the benchmark's card, else the default.
     """
-    item_rows = load_items(run, items)
-    with run.reading() as db:
-        designs = _designs(db, reference)
+    item_rows = load_items(view, items)
+    designs = _designs(view, reference)
     tables, reasons = [], {}
     for benchmark in distinct(scores.scores, "benchmark")["benchmark"].sort():
         part = item_rows.filter(pl.col("benchmark") == benchmark)
@@ -148,13 +145,13 @@ def overalls(
     return _together(scores, tables), reasons
 
 
-def _designs(db: sqlite3.Connection, reference: str) -> dict[str, OverallDesign]:
+def _designs(view: View, reference: str) -> dict[str, OverallDesign]:
     """By benchmark the design of its overall, and under "" that of all others."""
     if reference.strip() != OVERALL:
         return {"": parse_design(reference)}
-    if declared := read.events(db, DECLARED):
+    if declared := read.events(view.db, DECLARED):
         return {"": parse_design(str(declared[-1]["design"]))}
-    cards = {b.benchmark: b.card.primary or "" for b in read.benchmarks(db)}
+    cards = {b.benchmark: b.card.primary or "" for b in view.fetch(read.benchmarks)}
     of_cards = {name: parse_design(text) for name, text in cards.items() if is_overall(text)}
     return {"": OverallDesign(), **of_cards}
 

@@ -10,7 +10,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_event
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.primary import Choice, Primary, measures_named, primary_of
@@ -30,16 +30,15 @@ class PrimaryScores(NamedTuple):
     overall: ScoreTable
 
 
-def primary_scores(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> PrimaryScores:
+def primary_scores(view: View, table: ScoreTable, items: set[ItemKey] | None) -> PrimaryScores:
     """The primary criterion of these scores of a run on these items, and the overalls of its benchmarks.
 
     Where an overall was named and cannot be had, the criterion that takes its place says why.
     """
-    choice = _choice(run)
-    with run.reading() as db:
-        declared = {b.benchmark: b.card.primary for b in read.benchmarks(db) if b.card.primary}
+    choice = _choice(view)
+    declared = {b.benchmark: b.card.primary for b in view.fetch(read.benchmarks) if b.card.primary}
     declared = {name: OVERALL if is_overall(text) else text for name, text in declared.items()}
-    overall, reasons = overalls(run, table, OVERALL, items)
+    overall, reasons = overalls(view, table, OVERALL, items)
     primary = primary_of(_by_item(table).joined(_by_item(overall)), choice=choice, declared=declared)
     if primary is None or primary.metric == OVERALL:
         return PrimaryScores(primary, overall)
@@ -54,25 +53,24 @@ def _by_item(table: ScoreTable) -> ScoreTable:
     return table._replace(scores=distinct(table.scores, "measure_id", *ITEM_KEY, "role", "edit"))
 
 
-def _choice(run: RunFile) -> Choice | None:
+def _choice(view: View) -> Choice | None:
     """What a user named as primary; where groups of an overall were declared and no more, the overall."""
-    with run.reading() as db:
-        names, designs = read.events(db, NAMED), read.events(db, DECLARED)
+    names, designs = read.events(view.db, NAMED), read.events(view.db, DECLARED)
     if names:
         return Choice(str(names[-1]["reference"]), str(names[-1]["why"]))
     return Choice(OVERALL, str(designs[-1]["why"])) if designs else None
 
 
-def name_primary(run: RunFile, reference: str, why: str) -> None:
+def name_primary(view: View, reference: str, why: str) -> None:
     """Keep in the run what a user names as primary, such as `accuracy`, `judge:harm` or `overall`."""
     if is_overall(reference):
         if reference.strip() != OVERALL:
-            declare_overall(run, parse_design(reference), why)
+            declare_overall(view, parse_design(reference), why)
         reference = OVERALL
-    _put(run, NAMED, {"reference": reference, "why": why})
+    _put(view, NAMED, {"reference": reference, "why": why})
 
 
-def choose_primary(run: RunFile, reference: str | None) -> None:
+def choose_primary(view: View, reference: str | None) -> None:
     """Keep what a user chooses as primary of scores that are there; null changes nothing.
 
     Raises `SelectionError` for a reference that names no metric of the run's scores, or several.
@@ -80,30 +78,29 @@ def choose_primary(run: RunFile, reference: str | None) -> None:
     if reference is None:
         return
     if is_overall(reference):
-        overall_table(run, reference, None)
+        overall_table(view, reference, None)
     else:
-        measures = load_scores(run).measures
+        measures = load_scores(view).measures
         metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
         if len(metrics) != 1:
             problem = "fits several metrics" if metrics else "fits nothing"
             names = ", ".join(metrics or dict.fromkeys(m.metric for m in measures.values()))
             raise SelectionError(f"the primary criterion {reference!r} {problem} scored here: {names}.")
-    name_primary(run, reference, "chosen with --primary")
+    name_primary(view, reference, "chosen with --primary")
 
 
-def declare_overall(run: RunFile, design: OverallDesign, why: str) -> None:
+def declare_overall(view: View, design: OverallDesign, why: str) -> None:
     """Keep in the run the groups, metrics and weights of its overall."""
-    _put(run, DECLARED, {"design": str(design), "why": why})
+    _put(view, DECLARED, {"design": str(design), "why": why})
 
 
-def _put(run: RunFile, kind: str, body: Mapping[str, Any]) -> None:
+def _put(view: View, kind: str, body: Mapping[str, Any]) -> None:
     """Append an event, unless the latest of its kind says the same."""
-    if run.exists:
-        with run.reading() as db:
-            events = read.events(db, kind)
+    if view.exists:
+        events = read.events(view.db, kind)
         if events and {key: events[-1][key] for key in body} == dict(body):
             return
-    with run.writing() as db:
+    with view.writing() as db:
         put_event(db, kind, body)
 
 

@@ -8,18 +8,17 @@ from vivavoce.people.question import REFERENCE
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.ballot_scores import item_ratings
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.reviewed_items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ScoreTable
 
 
-def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
+def read_reviews(view: View, items: "set[ItemKey] | None") -> Reviews:
     """The reviews of a run, of all items or the chosen ones."""
-    with run.reading() as db:
-        rows = item_ratings(db, SIGNATURE, REFERENCE)
-        adjudicated = read_adjudicated(db)
-        backgrounds = {who: RaterBackground(*entry) for who, entry in read_backgrounds(db).items()}
+    rows = item_ratings(view.db, SIGNATURE, REFERENCE)
+    adjudicated = read_adjudicated(view.db)
+    backgrounds = {who: RaterBackground(*entry) for who, entry in read_backgrounds(view.db).items()}
     reviewed: dict[ItemKey, ReviewedItem] = {}
     names: dict[ItemKey, list[str]] = {}
     again: dict[tuple[ItemKey, str], float] = {}

@@ -8,6 +8,7 @@ from vivavoce.store import read
 from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,6 +111,7 @@ class RunTables:
         """
         from vivavoce.run.tables.credentialed import refuse_copy
 
-        refuse_copy(self.file, "a copy", "`viva export --format run --redact` writes one without texts.")
+        instead = "`viva export --format run --redact` writes one without texts."
+        with_view(self.file, refuse_copy, "a copy", instead)
         self.file.copy(Path(to))
         return Path(to)

@@ -19,43 +19,40 @@ from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
 from vivavoce.store.item_rows import count_stored
 from vivavoce.store.run_counts import questions_by_benchmark
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.store.write import put_benchmark
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def load_benchmark(run: RunFile, spec: str) -> Loaded:
+def load_benchmark(view: View, spec: str) -> Loaded:
     """The benchmark that a spec names; `table(name=…)`, which has no file, with the items of the run."""
     if parse(spec).name != "table":
         return load(spec)
     table: Table = registry.build("benchmark", spec)
-    if not run.exists:
+    if not view.exists:
         return load(spec)
-    with run.reading() as db:
-        stored = read.items_by_id(db).values()
-        items = [item for item in stored if item.benchmark == table.name and item.origin is None]
-        left_out = exclusion_list(db, table.name, str(table))
+    stored = view.fetch(read.items_by_id).values()
+    items = [item for item in stored if item.benchmark == table.name and item.origin is None]
+    left_out = exclusion_list(view.db, table.name, str(table))
     return table.loaded(items, left_out.exclusions if left_out else ()) if items else load(spec)
 
 
-def only_benchmark(run: RunFile) -> str | None:
+def only_benchmark(view: View) -> str | None:
     """The spec of the run's benchmark, if it holds exactly one."""
-    if not run.exists:
+    if not view.exists:
         return None
-    with run.reading() as db:
-        specs = [stored.spec for stored in read.benchmarks(db)]
+    specs = [stored.spec for stored in view.fetch(read.benchmarks)]
     return specs[0] if len(specs) == 1 else None
 
 
-def with_earlier_exclusions(run: RunFile, loaded: Loaded, source: str) -> Loaded:
+def with_earlier_exclusions(view: View, loaded: Loaded, source: str) -> Loaded:
     """The benchmark of a table, with the questions and the rows left out of other tables of its name."""
-    if not run.exists:
+    if not view.exists:
         return loaded
-    with run.reading() as db:
-        before = exclusion_list(db, loaded.items[0].benchmark, loaded.spec)
-        others = tuple(_stored_others(db, loaded.items[0].benchmark, loaded.items))
+    before = exclusion_list(view.db, loaded.items[0].benchmark, loaded.spec)
+    others = tuple(_stored_others(view.db, loaded.items[0].benchmark, loaded.items))
     if before is None:
         return loaded
     file = exclusion_at(f"{source}, ", "").file
@@ -107,15 +104,14 @@ def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None
         )
 
 
-def exclusion_sentences(run: RunFile, loaded: Loaded) -> list[str]:
+def exclusion_sentences(view: View, loaded: Loaded) -> list[str]:
     """What is said before anybody is asked: which rows are left out, and whether they were others before."""
     counts = loaded.exclusion_counts
     sentences = [counts.text] if counts else []
-    if run.exists:
+    if view.exists:
         name = loaded.items[0].benchmark
-        with run.reading() as db:
-            is_stored = (name, loaded.spec) in {b[:2] for b in read.benchmarks(db)}
-            before = exclusion_list(db, name, loaded.spec)
+        is_stored = (name, loaded.spec) in {b[:2] for b in view.fetch(read.benchmarks)}
+        before = exclusion_list(view.db, name, loaded.spec)
         stored = before.exclusions if before else ()
         if is_stored and stored != loaded.exclusions:
             lack = ", and candidates asked before lack the questions that are new"

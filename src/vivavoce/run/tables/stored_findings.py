@@ -10,7 +10,7 @@ from vivavoce.core import registry, specs
 from vivavoce.core.numbers import finite
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.comparison.verdicts import ComparisonRow
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.study import Study
@@ -29,10 +29,9 @@ def stored_findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     return checked_findings(read.findings(db, study), study)
 
 
-def judge_statuses(run: RunFile) -> dict[JudgedCriterion, str]:
+def judge_statuses(view: View) -> dict[JudgedCriterion, str]:
     """Whether each judge has been validated by people, as the last study of examiners found it."""
-    with run.reading() as db:
-        return validation_statuses(stored_findings(db, "examiners"))
+    return validation_statuses(stored_findings(view.db, "examiners"))
 
 
 def checked_findings(findings: Iterable[Mapping[str, Any]], study: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.store import read
 from vivavoce.store.evidence import evidence_rows
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.score_table import ITEM, ScoreTable
 
 FACTS = "atomic_facts"
@@ -21,29 +21,27 @@ COLUMNS = (
 
 
 def with_units(
-    run: RunFile, table: ScoreTable, items: set[ItemKey] | None, *, facts: bool = True
+    view: View, table: ScoreTable, items: set[ItemKey] | None, *, facts: bool = True
 ) -> ScoreTable:
     """The table with the facts of the chosen items, null for all; or the points of rubrics instead.
 
     Only the columns that a study needs stay: there may be half a million facts.
     """
-    with run.reading() as db:
-        measures = {
-            keyed.key: keyed.measure
-            for keyed in read.measures(db)
-            if keyed.measure.criterion.pool == "unit" and _is_of_facts(keyed.measure.signature) == facts
-        }
-        if not measures:
-            return table
-        rows = read.scores(db, measures=list(measures), details=True, generated=False, unit_texts=True)
+    measures = {
+        keyed.key: keyed.measure
+        for keyed in view.fetch(read.measures)
+        if keyed.measure.criterion.pool == "unit" and _is_of_facts(keyed.measure.signature) == facts
+    }
+    if not measures:
+        return table
+    rows = read.scores(view.db, measures=list(measures), details=True, generated=False, unit_texts=True)
     columns = rows.select(name for name in COLUMNS if name in rows.columns)
     return table._replace(units=restrict_to_items(columns, items), unit_measures=measures)
 
 
-def evidence_by_measure(run: RunFile, measures: Iterable[int]) -> dict[int, pl.DataFrame]:
+def evidence_by_measure(view: View, measures: Iterable[int]) -> dict[int, pl.DataFrame]:
     """By measure the passages that its scores rest on."""
-    with run.reading() as db:
-        return {key: evidence_rows(db, [key]) for key in measures}
+    return {key: evidence_rows(view.db, [key]) for key in measures}
 
 
 def _is_of_facts(signature: str) -> bool:

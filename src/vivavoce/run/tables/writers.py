@@ -3,15 +3,14 @@
 from collections.abc import Collection
 
 from vivavoce.store import read
-from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import View
 from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
 
 
-def writer_notes(run: RunFile, names: Collection[str] | None = None) -> tuple[str, ...]:
+def writer_notes(view: View, names: Collection[str] | None = None) -> tuple[str, ...]:
     """A sentence for each of these candidates, or of all, that wrote items of an exam of the run."""
-    with run.reading() as db:
-        benchmarks = read.benchmarks(db)
-        present = [c.candidate for c in read.candidates(db) if names is None or c.candidate in names]
+    benchmarks = view.fetch(read.benchmarks)
+    present = [c.candidate for c in view.fetch(read.candidates) if names is None or c.candidate in names]
     return tuple(
         writer_warning(benchmark.benchmark, candidate)
         for benchmark in benchmarks

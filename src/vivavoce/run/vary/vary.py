@@ -18,6 +18,7 @@ from vivavoce.store import read
 from vivavoce.store.generated import made_responses
 from vivavoce.store.rater_texts import marked_passages
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
 from vivavoce.variants import Outcome, ResponseKey, Stock, Variation
 from vivavoce.variants.llm import about_twin, read_verdict
@@ -104,7 +105,7 @@ UNCHANGED_FIELDS = (
 
 def store_benchmark(run: RunFile, items: str) -> None:
     """Store the items of a benchmark of which the run holds none yet, so that they can be varied."""
-    exam = load_benchmark(run, items)
+    exam = with_view(run, load_benchmark, items)
     if run.exists:
         with run.reading() as db:
             if any(b.benchmark == exam.items[0].benchmark for b in read.benchmarks(db)):
@@ -143,7 +144,7 @@ def vary(
     if not texts:
         raise InputError('nothing to make: name a variation, such as "bias(type=recency)".')
     variations = [_build(text, seed) for text in texts]
-    with_items = None if items is None else load_benchmark(run, items)
+    with_items = None if items is None else with_view(run, load_benchmark, items)
     stored, stock = _stock(run, with_items)
     bases = {(i.benchmark, i.item): i for i in stock.bases}
     attempts = [

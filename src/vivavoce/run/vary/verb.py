@@ -5,11 +5,12 @@ from functools import partial
 
 from vivavoce.core import net
 from vivavoce.core.records import Finding
-from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers
+from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers, run_guard
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.vary.vary import store_benchmark, vary
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import view_of, with_view
 
 
 def vary_run(
@@ -32,14 +33,16 @@ def vary_run(
     make = partial(vary, run, variations, items=items, check=check, mark=mark, seed=seed)
     if dry_run:
         run.check_folder()
-        selected = select_items(run, items, may_be_none=True) if run.exists else None
-        counting = counting_clients(run, selected, options)()
-        with open_workers(run, workers, options, dry_run=True) as executor, net.offline(options.offline):
+        selected = with_view(run, select_items, items, may_be_none=True) if run.exists else None
+        guard = with_view(run, run_guard, selected, options)
+        counting = counting_clients(run, guard, options)()
+        own_workers = with_view(run, open_workers, workers, options, dry_run=True)
+        with own_workers as executor, net.offline(options.offline):
             return make(counting=counting, executor=executor)
     if items is not None:
         store_benchmark(run, items)
-    with (
-        open_workers(run, workers, options) as executor,
-        open_client(run, select_items(run, items), options) as client,
-    ):
+    with view_of(run) as view:
+        own_workers = open_workers(view, workers, options)
+        guard = run_guard(view, select_items(view, items), options)
+    with own_workers as executor, open_client(run, guard, options) as client:
         return make(desk=client, executor=executor)

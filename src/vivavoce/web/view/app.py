@@ -28,6 +28,7 @@ from vivavoce.store.answer_records import (
 )
 from vivavoce.store.redacted import redaction
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.web.guard import App, Guard
 from vivavoce.web.shell import create_app, get, page
 from vivavoce.web.view.differences import differing_words
@@ -49,7 +50,7 @@ def view_app(path: Path, key: str) -> Guard:
     run = RunFile(path)
     with run.reading() as db:
         redacted = redaction(db) is not None
-    notes = {"redacted": redacted, "credentialed": credentialed_benchmarks(run)}
+    notes = {"redacted": redacted, "credentialed": with_view(run, credentialed_benchmarks)}
 
     def gate(app: App, refuse: Callable[[int, str], App]) -> App:
         return OwnerOnly(app, refuse(403, SENTENCE), key)

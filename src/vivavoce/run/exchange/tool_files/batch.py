@@ -32,6 +32,7 @@ from vivavoce.store import read
 from vivavoce.store.asked import asked_last, unanswered
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 """The largest file that the Batch API takes."""
@@ -80,10 +81,10 @@ class Batch(Exporter):
         check_option("repeats", self.repeats)
         file = run.file
         if self.benchmark:
-            loaded = load_benchmark(file, self.benchmark)
+            loaded = with_view(file, load_benchmark, self.benchmark)
             with file.writing() as db:
                 store_loaded(db, loaded, loaded.items)
-        chosen = select_items(file, self.items)
+        chosen = with_view(file, select_items, self.items)
         with exported_files(to, file, _ABOUT) as files:
             plans = [plan for plan in self._plans(file, chosen, files)]
             written = [plan for plan in plans if self._write_requests(file, plan, files)]
@@ -199,7 +200,7 @@ class Batch(Exporter):
 
 
 def _name_of(run: RunFile, spec: str) -> str:
-    return load_benchmark(run, spec).items[0].benchmark
+    return with_view(run, load_benchmark, spec).items[0].benchmark
 
 
 def _collects(db: sqlite3.Connection) -> list[dict[str, Any]]:

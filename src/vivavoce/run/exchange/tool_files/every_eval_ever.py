@@ -38,6 +38,7 @@ from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.read import provenance_times
+from vivavoce.store.view import view_of
 
 SCHEMA = "0.3.0"
 _NAMES = uuid.UUID("0c5d6a1e-58a0-5e0b-8f0e-3d6a0e9f4c22")
@@ -78,13 +79,13 @@ class EveryEvalEver(Exporter):
 
     def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the results. Raises `SelectionError` where no answer has a score."""
-        chosen = select_items(run.file, self.items)
-        estimates = mean_estimates(run, self.items)
         about = f"{_ABOUT}{HIDDEN}\n" if self.redact else _ABOUT
-        with run.file.reading() as db, exported_files(to, run.file, about) as files:
-            refuse_damaged(db, "Nothing was exported.")
-            source = ExportSource(db, chosen, hider() if self.redact else None)
-            _, made_at = provenance_times(db)
+        with view_of(run.file) as view, exported_files(to, run.file, about) as files:
+            chosen = select_items(view, self.items)
+            estimates = mean_estimates(view, self.items)
+            refuse_damaged(view.db, "Nothing was exported.")
+            source = ExportSource(view.db, chosen, hider() if self.redact else None)
+            _, made_at = provenance_times(view.db)
             name = source.named(self.candidate)
             for exam in source.exams():
                 for candidate, (key, _) in source.candidates(exam, name).items():

@@ -24,6 +24,7 @@ from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
+from vivavoce.store.view import view_of
 
 _DRAWS, _SEED = 1000, 0
 """How often answers are drawn anew for the standard deviation of a mean, and by which seed."""
@@ -63,11 +64,11 @@ class HealthBenchFiles(Exporter):
             raise InputError(
                 "a conversation is texts, and --redact hides them: export healthbench without it."
             )
-        chosen = select_items(run.file, self.items)
-        with run.file.reading() as db, exported_files(to, run.file, _ABOUT) as files:
-            refuse_redacted(db, "a conversation is texts")
-            refuse_damaged(db, "Nothing was exported.")
-            source = ExportSource(db, chosen)
+        with view_of(run.file) as view, exported_files(to, run.file, _ABOUT) as files:
+            chosen = select_items(view, self.items)
+            refuse_redacted(view.db, "a conversation is texts")
+            refuse_damaged(view.db, "Nothing was exported.")
+            source = ExportSource(view.db, chosen)
             measure, name = self._measure(source), source.named(self.candidate)
             for exam in source.exams():
                 if _write_input(exam, files) and measure is not None:

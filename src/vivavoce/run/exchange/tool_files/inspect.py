@@ -35,6 +35,7 @@ from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, decla
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
+from vivavoce.store.view import view_of
 
 _VERSION = 2
 """The version of the log format."""
@@ -73,11 +74,11 @@ class InspectLogs(Exporter):
 
     def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
         """Write the logs. Raises `SelectionError` where nobody answered."""
-        chosen = select_items(run.file, self.items)
-        estimates = tuple(mean_estimates(run, self.items).values())
-        with run.file.reading() as db, exported_files(to, run.file, _about(self.redact)) as files:
-            refuse_damaged(db, "Nothing was exported.")
-            source = ExportSource(db, chosen, hider() if self.redact else None)
+        with view_of(run.file) as view, exported_files(to, run.file, _about(self.redact)) as files:
+            chosen = select_items(view, self.items)
+            estimates = tuple(mean_estimates(view, self.items).values())
+            refuse_damaged(view.db, "Nothing was exported.")
+            source = ExportSource(view.db, chosen, hider() if self.redact else None)
             name = source.named(self.candidate)
             scorers = scorers_of(source.measures)
             for exam in source.exams():

@@ -21,6 +21,7 @@ from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
+from vivavoce.store.view import view_of
 
 _ABOUT = """
 Tasks of lm-eval, a .yaml and a .jsonl each. In this folder (the data are found from where lm-eval runs):
@@ -72,11 +73,11 @@ class LmEvalTasks(Exporter):
         """Write the tasks. Raises `InputError` where texts are hidden, `SelectionError` without questions."""
         if self.redact:
             raise InputError("a task is texts, and --redact hides them: export lm-eval without it.")
-        chosen = select_items(run.file, self.items)
-        with run.file.reading() as db, exported_files(to, run.file, _ABOUT) as files:
-            refuse_redacted(db, "a task is texts")
-            refuse_damaged(db, "Nothing was exported.")
-            source = ExportSource(db, chosen)
+        with view_of(run.file) as view, exported_files(to, run.file, _ABOUT) as files:
+            chosen = select_items(view, self.items)
+            refuse_redacted(view.db, "a task is texts")
+            refuse_damaged(view.db, "Nothing was exported.")
+            source = ExportSource(view.db, chosen)
             for exam in source.exams():
                 _write_exam(exam, files)
             files.left_out.update(source.left_out)

@@ -13,6 +13,7 @@ from vivavoce.run.tables.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.view import with_view
 from vivavoce.studies.leaderboard.response_failures import bare
 from vivavoce.systems.cliniqlink.exporter import EXAM
 from vivavoce.systems.cliniqlink.submissions.submission import Submission
@@ -108,12 +109,12 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
 def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.DataFrame]:
     """The scores of a candidate by the one measure that a metric names. Raises `InputError` without one."""
     try:
-        signatures = select_signatures(run, metric)
+        signatures = with_view(run, select_signatures, metric)
     except SelectionError as error:
         raise InputError(
             f"{run.path}: {error} The board needs scores by one version of {metric}, from `viva score`."
         ) from None
-    table = load_scores(run, signatures, None, [candidate])
+    table = with_view(run, load_scores, signatures, None, [candidate])
     if by := next((m.metric for m in table.measures.values() if bare(m) != METRIC), None):
         raise InputError(f"{run.path}: the board ranks by {METRIC}, which scores all formats, not by {by}.")
     scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
