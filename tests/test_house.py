@@ -21,45 +21,45 @@ PARTICLES: dict[str, int] = {
 }
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
-    "benchmarks": 43,
+    "benchmarks": 32,
     "cli": 51,
-    "contrib": 59,
-    "core": 53,
-    "embeddings": 11,
-    "evaluators": 14,
-    "facts": 39,
-    "formats": 23,
-    "judging": 30,
-    "logprobs": 23,
-    "metrics": 53,
+    "contrib": 32,
+    "core": 34,
+    "embeddings": 9,
+    "evaluators": 11,
+    "facts": 24,
+    "formats": 10,
+    "judging": 11,
+    "logprobs": 17,
+    "metrics": 38,
     "models": 52,
     "notebook": 6,
     "people": 8,
     "privacy": 10,
     "reading": 20,
     "report": 43,
-    "retrieval": 13,
+    "retrieval": 6,
     "run": 326,
-    "stats": 49,
+    "stats": 48,
     "store": 10,
-    "studies": 276,
+    "studies": 243,
     "systems": 99,
     "testing": 6,
-    "variants": 63,
+    "variants": 22,
 }
 """Names such as `where` by room."""
 IN_TESTS: dict[str, int] = {
     ".": 65,
     "benchmarks": 66,
     "building": 32,
-    "cli": 126,
+    "cli": 113,
     "contrib": 40,
     "core": 66,
     "doors": 10,
     "embeddings": 16,
     "evaluators": 26,
     "facts": 22,
-    "first_hour": 5,
+    "first_hour": 2,
     "formats": 19,
     "judging": 289,
     "logprobs": 214,
@@ -70,14 +70,14 @@ IN_TESTS: dict[str, int] = {
     "people": 205,
     "privacy": 44,
     "reading": 27,
-    "report": 195,
+    "report": 193,
     "retrieval": 13,
     "run": 520,
     "soak": 106,
     "stats": 418,
-    "store": 163,
+    "store": 162,
     "studies": 1104,
-    "systems": 393,
+    "systems": 392,
     "testing": 2,
     "variants": 180,
     "web": 41,
@@ -88,16 +88,16 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5427,
+    "cli": 5426,
     "contrib": 2503,
-    "core": 5049,
-    "embeddings": 795,
+    "core": 5051,
+    "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
-    "formats": 1612,
-    "judging": 1455,
-    "logprobs": 1860,
-    "metrics": 4487,
+    "formats": 1618,
+    "judging": 1468,
+    "logprobs": 1862,
+    "metrics": 4489,
     "models": 9586,
     "notebook": 779,
     "people": 5765,
@@ -105,18 +105,18 @@ LINES: dict[str, int] = {
     "privacy": 614,
     "reading": 5715,
     "report": 8303,
-    "retrieval": 1689,
+    "retrieval": 1692,
     "run": 26540,
-    "stats": 10724,
+    "stats": 10713,
     "store": 7471,
-    "studies": 21124,
+    "studies": 21138,
     "systems": 14694,
     "testing": 921,
-    "variants": 2177,
+    "variants": 2197,
     "web": 1605,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 984, 174
+MODULES, COMPLEX = 979, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
@@ -139,6 +139,11 @@ def test_function_words_as_names_only_become_fewer(rooms):
         for name, room in rooms.items()
         if room.function_words > FUNCTION_WORDS.get(name, 0)
     }, SHOW
+
+
+def test_all_ceilings_of_names_together_stay_under_the_promised_number():
+    assert sum(PARTICLES.values()) <= 33
+    assert sum(FUNCTION_WORDS.values()) <= 1_200
 
 
 def test_names_in_tests_that_say_nothing_only_become_fewer():

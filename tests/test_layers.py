@@ -39,6 +39,11 @@ _SQL = re.compile(
     r"|(CREATE|DROP|ALTER) (TEMP |UNIQUE )?(TABLE|INDEX|VIEW|TRIGGER)\b|(ATTACH|DETACH|SAVEPOINT|RELEASE) \S"
     r"|JOIN \S+ (\w+ )?(USING|ON)\b|(ORDER|GROUP) BY\b|BEGIN\b|COMMIT\b|ROLLBACK\b)"
 )
+_SQL_WORDS = re.compile(
+    r"\b(SELECT|INSERT|REPLACE|UPDATE|DELETE|VACUUM|PRAGMA|CREATE|DROP|ALTER|ATTACH|DETACH|SAVEPOINT|RELEASE|JOIN"
+    r"|ORDER|GROUP|BEGIN|COMMIT|ROLLBACK)\b|execute|create_function"
+)
+"""Without one of these a file holds no SQL, and is not parsed for it."""
 _SQL_CALLS = frozenset(("execute", "executemany", "executescript", "create_function"))
 
 
@@ -48,6 +53,8 @@ def lines(module: str) -> list[str]:
 
 def sql_lines(text: str) -> list[int]:
     """The lines of a module on which a text that is SQL begins, or a connection is told to run some."""
+    if not _SQL_WORDS.search(text):
+        return []
     tree = ast.parse(text)
     bare = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings and such
     return sorted(

@@ -21,7 +21,7 @@ Viva = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def demo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A folder in which the demo has run in a process of its own, without a network, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     alone = ("unshare", "-rn") if lonely() else ()
@@ -40,21 +40,21 @@ def lonely() -> bool:
     return 0 == subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode
 
 
-def test_it_says_what_it_did_in_eight_lines(made: tuple[Path, str]) -> None:
-    lines = made[1].splitlines()
+def test_it_says_what_it_did_in_eight_lines(demo_files: tuple[Path, str]) -> None:
+    lines = demo_files[1].splitlines()
     steps = ("imported", "marked", "leaderboard", "verdict", "bias", "studied", "missing", "report")
     assert [f"{n} {step}:" for n, step in enumerate(steps, 1)] == [" ".join(x.split()[:2]) for x in lines]
 
 
-def test_it_needs_no_network(made: tuple[Path, str]) -> None:
+def test_it_needs_no_network(demo_files: tuple[Path, str]) -> None:
     """The fixture cuts it off where that can be done."""
     if not lonely():
         absent("no process can be cut off from the network here (unshare)")
-    assert "Open viva-demo/demo.html" in made[1]
+    assert "Open viva-demo/demo.html" in demo_files[1]
 
 
-def test_it_ends_with_the_report_and_a_warning(made: tuple[Path, str]) -> None:
-    folder, said = made
+def test_it_ends_with_the_report_and_a_warning(demo_files: tuple[Path, str]) -> None:
+    folder, said = demo_files
     last = said.splitlines()[-1]
     assert last.endswith("Open viva-demo/demo.html")
     assert "not for clinical use" in last
@@ -62,42 +62,42 @@ def test_it_ends_with_the_report_and_a_warning(made: tuple[Path, str]) -> None:
     assert "Model A (made up)" in page
 
 
-def test_lines_say_what_can_be_typed_next(made: tuple[Path, str]) -> None:
+def test_lines_say_what_can_be_typed_next(demo_files: tuple[Path, str]) -> None:
     """All but the last, which names the report."""
-    lines = made[1].splitlines()
+    lines = demo_files[1].splitlines()
     assert [line.split()[1] != "report:" for line in lines] == ["  ->  viva " in line for line in lines]
 
 
-def test_what_it_says_to_type_next_works(made: tuple[Path, str], viva: Viva, monkeypatch: Any) -> None:
-    monkeypatch.chdir(made[0])
-    for line in filter(lambda line: "  ->  " in line, made[1].splitlines()):
+def test_what_it_says_to_type_next_works(demo_files: tuple[Path, str], viva: Viva, monkeypatch: Any) -> None:
+    monkeypatch.chdir(demo_files[0])
+    for line in filter(lambda line: "  ->  " in line, demo_files[1].splitlines()):
         words = shlex.split(line.partition("  ->  viva ")[2])
         viva(*words, code=1 if words[0] == "status" else 0)  # some answers of the demo never came
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_what_it_writes_is_its_owners_alone(made: tuple[Path, str]) -> None:
+def test_what_it_writes_is_its_owners_alone(demo_files: tuple[Path, str]) -> None:
     """It ran under a umask that hides nothing."""
-    folder = made[0] / "viva-demo"
+    folder = demo_files[0] / "viva-demo"
     modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.iterdir())}
     assert {"viva-demo": "0o700", "demo.viva": "0o600", "demo.html": "0o600"} == modes
 
 
-def test_it_leaves_a_run_and_a_report(made: tuple[Path, str]) -> None:
-    folder, _ = made
+def test_it_leaves_a_run_and_a_report(demo_files: tuple[Path, str]) -> None:
+    folder, _ = demo_files
     assert {"demo.viva", "demo.html"} == {path.name for path in (folder / "viva-demo").iterdir()}
     run = open_run(folder / "viva-demo" / "demo.viva")
     assert set(CANDIDATES) == set(run.responses["candidate"])
     assert {"accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)"} <= {m.metric for m in run.measures}
 
 
-def test_the_first_candidate_is_shown_to_be_better_than_the_last(made: tuple[Path, str]) -> None:
-    verdict = made[1].splitlines()[3]
+def test_the_first_candidate_is_shown_to_be_better_than_the_last(demo_files: tuple[Path, str]) -> None:
+    verdict = demo_files[1].splitlines()[3]
     assert "Model A is better than Model C" in verdict
 
 
-def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(made: tuple[Path, str]) -> None:
-    run = open_run(made[0] / "viva-demo" / "demo.viva")
+def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(demo_files: tuple[Path, str]) -> None:
+    run = open_run(demo_files[0] / "viva-demo" / "demo.viva")
     for name in CANDIDATES:
         marks = run.scores.filter(metric="planted", candidate=name, repeat=1)
         rates = [
@@ -105,20 +105,20 @@ def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(made: tuple[Pa
             for variant in ("bias:", "neutral")
         ]
         said = f"{name.removesuffix(' (made up)')} {rates[0]:.0%}, {rates[1]:.0%} beside a neutral sentence"
-        assert said in made[1].splitlines()[4]
-    assert made[1].splitlines()[4].partition("  ->")[0].endswith("a bias of Model C")
+        assert said in demo_files[1].splitlines()[4]
+    assert demo_files[1].splitlines()[4].partition("  ->")[0].endswith("a bias of Model C")
 
 
-def test_the_studied_line_says_which_studies_found_too_little(made: tuple[Path, str]) -> None:
-    found = open_run(made[0] / "viva-demo" / "demo.viva").study()
+def test_the_studied_line_says_which_studies_found_too_little(demo_files: tuple[Path, str]) -> None:
+    found = open_run(demo_files[0] / "viva-demo" / "demo.viva").study()
     telling = [name for name, study in found.items() if any(not row["reason"] for row in study.rows)]
     assert ["ranking"] == telling
     few = "agreement, consistency, correlation, gaps"
-    assert f"6 studied: bias, ranking; too little to tell: {few}  ->" in made[1]
+    assert f"6 studied: bias, ranking; too little to tell: {few}  ->" in demo_files[1]
 
 
-def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(made: tuple[Path, str]) -> None:
-    line = made[1].splitlines()[6]
+def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(demo_files: tuple[Path, str]) -> None:
+    line = demo_files[1].splitlines()[6]
     assert "each is a state of its own, counted as each metric declares" in line
     assert line.endswith("viva status viva-demo/demo.viva")
 
@@ -127,9 +127,9 @@ def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(made: tuple[Path,
 
 
 @pytest.fixture
-def folder(made: tuple[Path, str], tmp_path: Path) -> Path:
+def folder(demo_files: tuple[Path, str], tmp_path: Path) -> Path:
     """A copy of the demo's folder."""
-    return Path(shutil.copytree(made[0] / "viva-demo", tmp_path / "viva-demo"))
+    return Path(shutil.copytree(demo_files[0] / "viva-demo", tmp_path / "viva-demo"))
 
 
 def test_a_second_demo_starts_anew_and_json_has_a_row_for_each_step(folder: Path, viva: Viva) -> None:
@@ -211,7 +211,7 @@ def test_a_place_that_takes_no_folder(tmp_path: Path, viva: Viva, where: str) ->
 
 
 def test_the_python_example_gives_the_marks_of_the_demo(
-    root: Path, made: tuple[Path, str], tmp_path: Path
+    root: Path, demo_files: tuple[Path, str], tmp_path: Path
 ) -> None:
     words = [sys.executable, str(root / "examples" / "demo.py")]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -219,7 +219,7 @@ def test_the_python_example_gives_the_marks_of_the_demo(
     columns = ["item", "variant", "candidate", "repeat", "metric", "criterion", "value"]
     mine, theirs = (
         open_run(folder / "viva-demo" / "demo.viva").scores.select(columns).sort(columns)
-        for folder in (tmp_path, made[0])
+        for folder in (tmp_path, demo_files[0])
     )
     assert mine.equals(theirs.filter(pl.col("metric").is_in(mine["metric"].unique().to_list())))
     assert mine.height

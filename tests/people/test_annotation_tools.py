@@ -232,7 +232,7 @@ def test_the_same_export_again_changes_nothing_and_another_judgement_needs_repla
     run, out = exported(tmp_path / "run", tool, "rank")
     file = annotated(out, tool, opinions("rank"), tmp_path / "export.json")
     run.import_annotations(file)
-    before, bytes_before = score_rows(run), run.file.path.read_bytes()
+    scores_before, bytes_before = score_rows(run), run.file.path.read_bytes()
     again = run.import_annotations(file)
     assert [(0, 5, 0)] * 2 == [(b.new, b.unchanged, b.replaced) for b in again.ballots]
     assert bytes_before == run.file.path.read_bytes()
@@ -241,7 +241,7 @@ def test_the_same_export_again_changes_nothing_and_another_judgement_needs_repla
     )
     with pytest.raises(InputError, match="said otherwise before of q"):
         run.import_annotations(other)
-    assert before == score_rows(run)
+    assert scores_before == score_rows(run)
     replaced = run.import_annotations(other, replace=True)
     assert [5, 0] == [ballot.replaced for ballot in replaced.ballots]
 

@@ -29,7 +29,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def whole(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full_page(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its page."""
     return demo.report(tmp_path_factory.mktemp("whole") / "all.html")
 
@@ -40,8 +40,8 @@ def first_layers(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return demo.report(tmp_path_factory.mktemp("first") / "one.html", pages="one")
 
 
-def test_the_demos_page_is_light_and_has_few_charts(whole: Path) -> None:
-    page = whole
+def test_the_demos_page_is_light_and_has_few_charts(full_page: Path) -> None:
+    page = full_page
     assert page.stat().st_size <= BYTES
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"<figure\b", text)) <= CHARTS
@@ -56,13 +56,13 @@ def test_every_chart_is_written_though_the_page_shows_few(demo: Run, tmp_path: P
     assert written == len(re.findall(r"<figure\b", page)) + n_left_out + boards
 
 
-def test_the_demos_page_unfolded_nowhere_is_eight_screens(browser: Browser, whole: Path) -> None:
-    with looking.opened(browser, whole, viewport=SCREEN) as page:
+def test_the_demos_page_unfolded_nowhere_is_eight_screens(browser: Browser, full_page: Path) -> None:
+    with looking.opened(browser, full_page, viewport=SCREEN) as page:
         assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * SCREEN["height"]
 
 
-def test_the_grid_stands_within_a_phone(browser: Browser, whole: Path) -> None:
-    with looking.opened(browser, whole, viewport=PHONE) as page:
+def test_the_grid_stands_within_a_phone(browser: Browser, full_page: Path) -> None:
+    with looking.opened(browser, full_page, viewport=PHONE) as page:
         wide = page.evaluate(
             """() => [...document.querySelectorAll('.second *')].filter((e) =>
                 !e.closest('.scroll, figure') && e.getBoundingClientRect().right > innerWidth + 1).length"""
@@ -77,14 +77,14 @@ def pages_of(pdf: bytes) -> int:
 
 
 def test_pages_one_prints_the_first_two_layers_alone(
-    browser: Browser, whole: Path, first_layers: Path
+    browser: Browser, full_page: Path, first_layers: Path
 ) -> None:
     with looking.opened(browser, first_layers) as page:
         short = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
         page.emulate_media(media="print")
         assert page.locator("#examples").is_visible()
         assert page.locator("#methods-title").is_hidden()
-    with looking.opened(browser, whole) as page:
+    with looking.opened(browser, full_page) as page:
         long = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
         page.emulate_media(media="print")
         assert page.locator("#methods-title").is_visible()
