@@ -15,25 +15,37 @@ from typing import Any, Literal
 
 import pytest
 
+PASSES = (("not slow", 1.5), ("not slow", 6.0), ("not slow", math.inf), ("slow", math.inf))
+"""The marks of tests, and the CPU seconds that one file of them may take, pass by pass."""
+FIRST_FILE_S = 12.0
+"""What the first file may take in any pass, the second half of it, the third a third."""
+
 
 class Watch:
     """A plugin of pytest: stops at the first failure and at the limits, and writes which test runs.
 
     `failed` are the tests that failed. `over` says which limit was reached: of the run, or of one file.
+    `complete` are files, each with a mark, whose tests have all run.
     """
 
-    def __init__(self, limit_s: float, file_limit_s: float, ignored: Iterable[str], note: Path):
-        """The limits are CPU seconds; tests that are `ignored`, with all their parameters, do not run."""
+    def __init__(self, limit_s: float, ignored: Iterable[str], note: Path):
+        """`limit_s` is in CPU seconds; tests that are `ignored`, with all their parameters, do not run."""
         self.failed: list[str] = []
         self.over: Literal["", "run", "file"] = ""
-        self.file_limit_s = file_limit_s
+        self.file_limit_s = math.inf
+        self.complete: set[tuple[str, str]] = set()
         self._limit_s, self._note = limit_s, note
         self._ignored, self._ended = frozenset(ignored), set[str]()
-        self._start_s = 0.0
+        self._start_s: float | None = None
 
     def pytest_sessionstart(self) -> None:
         """A file begins."""
-        self.over, self._start_s = "", cpu_s()
+        self.over, self._start_s = "", None
+
+    def pytest_runtest_call(self) -> None:
+        """The time of a file begins with its first test: set-up and imports serve the files that follow."""
+        if self._start_s is None:
+            self._start_s = cpu_s()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Take out what ran before and what is ignored."""
@@ -54,7 +66,7 @@ class Watch:
         self._ended.add(item.nodeid)
         if cpu_s() > self._limit_s:
             self.over = "run"
-        elif cpu_s() - self._start_s > self.file_limit_s:
+        elif self._start_s is not None and cpu_s() - self._start_s > self.file_limit_s:
             self.over = "file"
         item.session.shouldstop = self.over and f"the limit of the {self.over} is reached"
         return result
@@ -75,28 +87,27 @@ def cpu_s() -> float:
     return sum(os.times()[:4])
 
 
-def run_tests(files: Sequence[str], limit_s: float, ignored: Iterable[str], result: Path) -> None:
+def run_tests(
+    files: Sequence[str],
+    limit_s: float,
+    ignored: Iterable[str],
+    result: Path,
+    passes: Iterable[tuple[str, float]] = PASSES,
+    first_s: float = FIRST_FILE_S,
+) -> None:
     """Run files of tests, one after another, until one fails or the limit is reached; write what happened.
 
-    No file may take more than a tenth of the limit at first: what it lacks then comes after all other files,
-    and the tests that are marked as slow come last.
+    Most tests are cheap, so a file may take little at first and more in the next pass, where what ran before
+    does not run again. The tests that are marked as slow come last.
     """
-    watch = _prepare(Watch(limit_s, limit_s / 10, ignored, result.with_suffix(".test")))
-    ended = set()
-    cut = []
-    for file in files:
-        if _run(file, "not slow", watch):
-            break
-        if watch.over == "file":
-            cut.append(file)
-        else:
-            ended.add(file)
-    watch.file_limit_s = math.inf
-    marked = [file for file in files if "slow" in Path(file).read_text(encoding="utf-8")]
-    for file, mark in [*((file, "not slow") for file in cut), *((file, "slow") for file in marked)]:
-        if watch.failed or watch.over == "run" or _run(file, mark, watch):
-            break
-        ended.add(file)
+    watch = _prepare(Watch(limit_s, ignored, result.with_suffix(".test")))
+    for mark, file_limit_s in passes:
+        for position, file in enumerate(files, 1):
+            if watch.failed or watch.over == "run":
+                break
+            watch.file_limit_s = max(file_limit_s, first_s / position)
+            _run(file, mark, watch)
+    ended = {file for file, _ in watch.complete}
     answer = {"failed": watch.failed[:1], "files": len(ended), "cpu_s": cpu_s()}
     result.write_text(json.dumps(answer), encoding="utf-8")
 
@@ -106,17 +117,22 @@ def _prepare(watch: Watch) -> Watch:
     return watch
 
 
-def _run(file: str, mark: str, watch: Watch) -> bool:
-    """Run a file of tests; whether that was the last one."""
+def _run(file: str, mark: str, watch: Watch) -> None:
+    """Run those tests of a file that have the mark and did not run yet."""
+    may_have_mark = mark != "slow" or "slow" in Path(file).read_text(encoding="utf-8")
+    if (file, mark) in watch.complete or not may_have_mark:
+        return
     status = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-m", mark, file], plugins=[watch])
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and not watch.over:
-        watch.failed.append(file)  # pytest itself broke, say at the import of a conftest.py
-    return bool(watch.failed) or watch.over == "run"
+    if not watch.over:
+        if status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            watch.complete.add((file, mark))
+        else:  # with no report of a test it was pytest that broke, say at the import of a conftest.py
+            watch.failed.append(file)
 
 
 def check_tests(tests: Iterable[str], result: Path) -> None:
     """Run these tests, all of them, and write which fail. A file without `::` counts with all its tests."""
-    watch = _prepare(Watch(math.inf, math.inf, (), result.with_suffix(".test")))
+    watch = _prepare(Watch(math.inf, (), result.with_suffix(".test")))
     for test in tests:
         pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[watch])
     result.write_text(json.dumps({"failed": watch.failed}), encoding="utf-8")

@@ -73,7 +73,7 @@ def tests_of(graph: Graph, module: str) -> list[str]:
     """The modules of tests that reach a module, those first that will notice its change soonest.
 
     First the tests that are called like it and lie in its room, then the others by the fewest imports between
-    them; a test of another room counts as two imports further away.
+    them; a test of another room counts as one import further away.
     """
     _, *folders, stem = module.split(".")
 
@@ -81,7 +81,7 @@ def tests_of(graph: Graph, module: str) -> list[str]:
         _, *test_folders, name = test.split(".")
         same_room = bool(folders) and test_folders[:1] == folders[:1]
         mirrors = same_room and name.removeprefix("test_") in (stem, stem.lstrip("_"))
-        return (not mirrors, distance + (0 if same_room else 2), test)
+        return (not mirrors, distance + (0 if same_room else 1), test)
 
     return [test for test, _ in sorted(graph.tests_reaching([module]).items(), key=lambda pair: order(*pair))]
 
@@ -212,15 +212,10 @@ class Trial:
             copy.mutate(path, original)
             self.copies.put(copy)
         verdict, test = _verdict(status, answer)
-        return Outcome(
-            mutant,
-            verdict,
-            test,
-            place,
-            answer.get("files", 0),
-            len(files),
-            round(answer.get("cpu_s", 0.0), 1),
-        )
+        seconds = round(answer.get("cpu_s", 0.0), 1)
+        outcome = Outcome(mutant, verdict, test, place, answer.get("files", 0), len(files), seconds)
+        print(line_of(outcome), file=sys.stderr, flush=True)
+        return outcome
 
     def _files(self, module: str) -> list[str]:
         name = self.graph.name_of(self.tree / "src" / PACKAGE / f"{module}.py")
@@ -274,7 +269,6 @@ def run_all(
             while todo:
                 for outcome in pool.map(trial.run, todo):
                     outcomes[outcome.mutant] = outcome
-                    print(line_of(outcome), file=sys.stderr, flush=True)
                 killers = sorted({outcomes[mutant].test for mutant in todo} - {""})
                 unsound = trial.failing(killers) if killers else set()
                 trial.ignored |= {test.partition("[")[0] for test in unsound}

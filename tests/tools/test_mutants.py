@@ -32,13 +32,17 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("repository").resolve()
-    for name, text in FILES.items():
+def write(folder, files):
+    for name, text in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("repository").resolve()
+    write(folder, FILES)
     return folder
 
 
@@ -91,6 +95,33 @@ def test_the_tree_stays_as_it_was(outcomes, tree):
         for file in tree.rglob("*")
         if file.is_file()
     }
+
+
+def test_every_test_runs_once_the_dear_ones_of_a_file_later_and_the_slow_ones_last(tmp_path):
+    body = (
+        "import pathlib, pytest, time\n"
+        "def ran(name, seconds):\n"
+        "    end = time.process_time() + seconds\n"
+        "    while time.process_time() < end: pass\n"
+        "    with open('order.txt', 'a') as file: print(name, file=file)\n"
+    )
+    files = {
+        "src/vivavoce/__init__.py": "",
+        "src/vivavoce/testing/pytest_plugin.py": "",
+        "pyproject.toml": FILES["pyproject.toml"],
+        "tests/test_a.py": (
+            f"{body}@pytest.mark.slow\ndef test_slow(): ran('a slow', 0)\n"
+            "def test_dear(): ran('a dear', 0.3)\ndef test_next(): ran('a next', 0)\n"
+        ),
+        "tests/test_b.py": f"{body}def test_cheap(): ran('b', 0)\n",
+    }
+    write(tmp_path / "tree", files)
+    copy = mutants.Copy(tmp_path / "tree", tmp_path / "copy")
+    arguments = {"files": ["tests/test_a.py", "tests/test_b.py"], "limit_s": 30, "ignored": []}
+    passes = [["not slow", 0.1], ["not slow", 9], ["slow", 9]]
+    status, answer = copy.call("run_tests", {**arguments, "passes": passes, "first_s": 0})
+    assert (0, [], 2) == (status, answer["failed"], answer["files"])
+    assert ["a dear", "b", "a next", "a slow"] == (copy.folder / "order.txt").read_text().splitlines()
 
 
 def test_the_name_of_the_module_comes_first_then_the_distance(tree):
