@@ -11,6 +11,7 @@ from tests.run.test_score import by, ones
 from tests.studies.making import SILENT, UNREADABLE, made, twins
 
 from vivavoce import formats
+from vivavoce.core import cycles
 from vivavoce.core.errors import MetricError
 from vivavoce.core.records import Criterion, Item, Reading, Response, Row, Unit, Value
 from vivavoce.core.registry import metric
@@ -327,7 +328,7 @@ def test_scoring_leaves_the_collection_of_cycles_as_it_was(tmp_path: Path, thres
         assert (threshold, 7, 8) == gc.get_threshold()
     finally:
         gc.set_threshold(*before)
-    assert [max(threshold, scoring.COLLECTED) if threshold else 0] == during
+    assert [max(threshold, cycles.RARE) if threshold else 0] == during
 
 
 def test_one_unit_of_many_answers_is_one_unit_of_the_run(tmp_path: Path) -> None:

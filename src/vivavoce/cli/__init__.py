@@ -17,6 +17,7 @@ from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.run_files import missing_run_message
 from vivavoce.cli.stdout import echo, end_stdout, open_streams
 from vivavoce.cli.usage_errors import UsageError, usage_message
+from vivavoce.core.cycles import no_search_at_exit, rare_search
 from vivavoce.core.errors import RunNotFound, VivaError
 from vivavoce.core.termination import interrupt_once
 from vivavoce.core.text import one_line, printable
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 
 
+@rare_search()
 def main() -> None:
     """Run the command line; an error is one sentence on stderr, never a traceback.
 
@@ -43,6 +45,7 @@ def main() -> None:
     is Ctrl-C; sent again, it changes nothing.
     """
     signal.signal(signal.SIGTERM, interrupt_once)
+    no_search_at_exit()
     open_streams()
     try:
         code = app(standalone_mode=False)

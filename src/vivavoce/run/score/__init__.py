@@ -7,7 +7,6 @@ Unanswered and unreadable responses get their value here and never reach a metri
 against what it declared before it is stored.
 """
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from vivavoce import formats
 from vivavoce.core import registry
+from vivavoce.core.cycles import rare_search
 from vivavoce.core.errors import MetricError, StoreError
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
@@ -34,8 +34,6 @@ from vivavoce.store.write import put_measures, put_provenance
 
 BATCH, ASKED = 2_000, 500
 """Responses, or ballots, stored at a time; fewer where a model scores, and each has taken a call."""
-COLLECTED = 50_000
-"""New objects after which Python looks for cycles: at its own 700 this is a fifth of the CPU."""
 
 
 class ScoreSummary(NamedTuple):
@@ -101,7 +99,7 @@ def score(
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
-    with usage_recorded(view, metrics, desk), _rare_collection():
+    with usage_recorded(view, metrics, desk), rare_search():
         for group in _groups(metrics, separate=executor.has_workers):
             of_group = [metrics[number] for number in group]
             at: Executor = InProcess() if _stays(of_group[0]) else executor
@@ -110,18 +108,6 @@ def score(
             together = _score_group(view, of_group, selected, context, passes, progress, at)
             summaries |= zip(group, together, strict=True)
     return [summaries[number]._replace(commands=missing) for number, missing in enumerate(commands)]
-
-
-@contextmanager
-def _rare_collection() -> Iterator[None]:
-    """Let Python look for cycles less often: the rows of a batch are many, and have none."""
-    before = gc.get_threshold()
-    if before[0]:  # 0: the caller has turned it off
-        gc.set_threshold(max(before[0], COLLECTED), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _stays(metric: Metric) -> bool:
