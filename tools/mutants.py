@@ -51,8 +51,8 @@ class Outcome:
     """What the tests made of one mutant.
 
     `verdict` is killed, time (killed, because a test did not end), survived, lost (it is not in the tree) or
-    not run (the budget was spent). `test` is the one that killed. `files` counts the files of tests that ran,
-    of `reaching` in all; `cpu_s` is the CPU of the run with its children.
+    not run (the budget was spent, or it was ended from outside). `test` is the one that killed. `files`
+    counts the files of tests that ran, of `reaching` in all; `cpu_s` is the CPU of the run with its children.
     """
 
     mutant: Mutant
@@ -73,15 +73,15 @@ def tests_of(graph: Graph, module: str) -> list[str]:
     """The modules of tests that reach a module, those first that will notice its change soonest.
 
     First the tests that are called like it and lie in its room, then the others by the fewest imports between
-    them; a test of another room counts as one import further away.
+    them; a test of another room, or of another folder of the room, counts as one import further away.
     """
     _, *folders, stem = module.split(".")
 
     def order(test: str, distance: int) -> tuple[bool, int, str]:
         _, *test_folders, name = test.split(".")
-        same_room = bool(folders) and test_folders[:1] == folders[:1]
+        same_room = bool(test_folders) and test_folders == folders[: len(test_folders)]
         mirrors = same_room and name.removeprefix("test_") in (stem, stem.lstrip("_"))
-        return (not mirrors, distance + (0 if same_room else 1), test)
+        return (not mirrors, distance + (not same_room), test)
 
     return [test for test, _ in sorted(graph.tests_reaching([module]).items(), key=lambda pair: order(*pair))]
 
@@ -243,6 +243,8 @@ class Trial:
 def _verdict(status: int, answer: Mapping[str, Any]) -> tuple[str, str]:
     if status == TIMED_OUT:
         return "time", answer["started"]
+    if status in (-signal.SIGTERM, -signal.SIGKILL, -signal.SIGINT):
+        return "not run", ""  # ended from outside
     if status != 0:  # the process died: a fault that no test may survive
         return "killed", answer["started"]
     return ("killed", answer["failed"][0]) if answer["failed"] else ("survived", "")

@@ -1,5 +1,6 @@
 """The engine against a fake server on real sockets that misbehaves in eleven ways."""
 
+import asyncio
 from collections import Counter
 
 import pytest
@@ -111,6 +112,16 @@ def test_what_keep_raises_stops_the_asking(serving):
     with pytest.raises(OSError, match="disk full"):
         ask([Queue(model(server.base_url), requests(500), Limits(concurrency=4))], full)
     assert sum(server.seen.values()) <= 4 + MAX_UNSTORED
+
+
+def test_where_an_event_loop_runs_already_the_answers_come_all_the_same(serving):
+    server = serving(latency=1.5 * scheduler.WAKE_S)
+
+    async def notebook():
+        return asked([Queue(model(server.base_url), requests(2), Limits(concurrency=1))])
+
+    tally, got = asyncio.run(notebook())
+    assert (2, [0, 1]) == (tally.answered, [tag for tag, _ in got])
 
 
 def test_max_cost_stops_before_it_is_passed(serving):

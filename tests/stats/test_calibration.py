@@ -106,6 +106,12 @@ def test_all_right_or_all_wrong_has_no_skill_and_no_interval_without_width():
             assert high - low > 1e-4
 
 
+def test_the_skill_of_one_case_has_no_interval_and_says_so():
+    figure = calibration([0.2, 0.9, 0.6], [0, 1, 0], [7, 7, 7]).skill
+    assert (None, None, "one group only: no interval") == (*ends(figure), figure.reason)
+    assert figure.value == pytest.approx(1 - (0.04 + 0.01 + 0.36) / 3 / (2 / 9))
+
+
 def test_equal_confidences_resolve_nothing():
     figures = calibration(np.full(50, 0.8), np.arange(50) % 2, np.arange(50))
     assert figures.resolution.value is None

@@ -104,6 +104,16 @@ def test_sums_of_decimals_lose_no_case(rng):
         assert n == draw_cases(np.full(30, n / 30), numbers=rng.random(30), start=0.999999).sum()
 
 
+def test_a_sum_that_rounding_puts_below_a_whole_number_loses_no_case():
+    assert np.cumsum([0.1] * 10)[-1] < 1
+    assert 1 == draw_cases([0.1] * 10, numbers=np.arange(10), start=0.0).sum()
+
+
+def test_a_sum_between_whole_numbers_is_not_rounded():
+    assert 1 == draw_cases([0.4] * 4, numbers=np.arange(4), start=0.3).sum()
+    assert 2 == draw_cases([0.4] * 4, numbers=np.arange(4), start=0.5).sum()
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
