@@ -54,16 +54,12 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")
         n_stored = _counts(db)
-        _refuse(db, source, *_OTHER_WORDING)
-        _refuse(db, source, *_OTHER_FORM)
-        for query in (*_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS):
-            _refuse(db, source, *query)
+        _refuse(db, source, _OTHER_WORDING, _OTHER_FORM, *_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS)
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
         for statement in (*_REPEATS_BEFORE, *_DIMENSIONS):
             db.execute(statement)
-        for conflict in _OTHER_CONTENT:
-            _refuse(db, source, *conflict)
+        _refuse(db, source, *_OTHER_CONTENT)
         for statement in _FAILED_HERE:
             db.execute(statement)
         delete_scores(db, _UNMARKED)
@@ -107,11 +103,14 @@ def _counts(db: sqlite3.Connection) -> list[int]:
     return [db.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0] for table in tables]
 
 
-def _refuse(db: sqlite3.Connection, source: RunFile, name: str, condition: str, sentence: str) -> None:
-    """Raise `InputError` if a row of theirs and one of ours have one key and two contents."""
-    conflict = db.execute(f"SELECT {name} {condition} LIMIT 1").fetchone()
-    if conflict:
-        raise InputError(f"cannot merge {source.path}: {sentence.format(*conflict)} Nothing was merged.")
+def _refuse(db: sqlite3.Connection, source: RunFile, *contradictions: tuple[str, str, str]) -> None:
+    """Raise `InputError` if a row of theirs and one of ours have one key and two contents.
+
+    A contradiction is what a query selects, where it looks, and the sentence about what it finds.
+    """
+    for columns, condition, sentence in contradictions:
+        if row := db.execute(f"SELECT {columns} {condition} LIMIT 1").fetchone():
+            raise InputError(f"cannot merge {source.path}: {sentence.format(*row)} Nothing was merged.")
 
 
 _SAME_ITEM = """
