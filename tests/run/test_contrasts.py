@@ -118,7 +118,7 @@ def test_another_version_of_a_metric_is_not_passed_off_as_the_one_that_scored(tm
 )
 def test_who_cannot_score_a_pair_says_why(tmp_path: Path, spec: str, words: str) -> None:
     measure = Measure(metric=spec, signature=spec, criterion=Criterion(criterion="accuracy"))
-    (reason,) = contrast_scores(scored(tmp_path, "token_f1").file, {1: measure}).values()
+    (reason,) = with_view(scored(tmp_path, "token_f1").file, contrast_scores, {1: measure}).values()
     assert words in reason
 
 

@@ -60,7 +60,9 @@ def test_a_column_of_any_value_is_shown_or_called_damage(whole: Path, study: str
                 show(study, {**finding, "rows": [first, *finding["rows"][1:4]]})
                 outcomes.add("shown")
             except DamagedValue as error:
-                outcomes.add("refused" if f"a finding of {study}: {column} is " in error.what else error.what)
+                outcomes.add(
+                    "refused" if f"a finding of {study}: {column} is " in error.subject else error.subject
+                )
     assert {"shown", "refused"} == outcomes
 
 

@@ -5,7 +5,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
 STEPS = 50
@@ -51,7 +50,7 @@ def recorded() -> Iterator[Record]:
     """All that connections run which are opened in the block."""
     record, connect = Record(), sqlite3.connect
 
-    class Connection(sqlite3.Connection):
+    class Recording(sqlite3.Connection):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             self.set_progress_handler(record.count, STEPS)
@@ -66,7 +65,12 @@ def recorded() -> Iterator[Record]:
                 record.add(self, sql, rows[0])
             return super().executemany(sql, rows)
 
-    sqlite3.connect = partial(connect, factory=Connection)
+    def recording(*arguments: Any, factory: type = sqlite3.Connection, **options: Any) -> sqlite3.Connection:
+        bases = (Recording,) if factory is sqlite3.Connection else (Recording, factory)
+        kind = type(factory.__name__, bases, {})
+        return connect(*arguments, factory=kind, **options)
+
+    sqlite3.connect = recording
     try:
         yield record
     finally:
