@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, sync_playwright
 from tests.absent import absent
+from tests.finished_runs import Store
 from tests.lazy import COLLECTED_MODULES
 from tests.lengths import LONG
 from tests.long_forms import has_long_form
@@ -68,6 +69,20 @@ def _own_registry() -> Iterator[None]:
 
     with borrowed():
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _finished_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All workers of this run of the tests share a folder of finished runs."""
+    own = tmp_path_factory.getbasetemp()
+    Store.folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "finished-runs"
+    Store.folder.mkdir(exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_runs(request: pytest.FixtureRequest) -> None:
+    """A test that may patch what builds a run builds its own."""
+    Store.is_closed = "monkeypatch" in request.fixturenames
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import made, marked, twins
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
@@ -19,10 +20,13 @@ FITTING = ["accuracy", "exact", "list_f1", "step_accuracy", "token_f1"]
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Run:
-    run = open_run(tmp_path / "demo.viva")
+    finished_run(tmp_path, _import_sample)
+    return open_run(tmp_path / "demo.viva")
+
+
+def _import_sample(folder: Path) -> None:
     with recorded() as answers:
-        run.import_answers(answers, benchmark="sample")
-    return run
+        open_run(folder / "demo.viva").import_answers(answers, benchmark="sample")
 
 
 def metrics_of(found: Any) -> list[str]:

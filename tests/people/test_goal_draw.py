@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.finished_runs import finished_run
 from tests.lengths import length
 from tests.people.raters import examined, filled
 from tests.studies.making import write_lines
@@ -22,7 +23,7 @@ from vivavoce.people.panels import Panel
 from vivavoce.people.tasks import RateTask
 from vivavoce.run.people.annotate import prepare_panel
 from vivavoce.run.people.label_panel import Labelling, goal_draw
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import with_view
 
@@ -48,8 +49,13 @@ def judged(run: Run, questions: Mapping[str, tuple[float, float]], *, measure: s
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
+    finished_run(tmp_path, _judge)
+    return open_run(tmp_path / "run.viva")
+
+
+def _judge(folder: Path) -> None:
     scores = {f"q{k:02}": (1.0, 0.0 if f"q{k:02}" in DIFFERENT else 1.0) for k in range(N)}
-    return judged(examined(tmp_path, N), scores)
+    judged(examined(folder, N), scores)
 
 
 def made(run: Run, folder: Path, **settings: Any) -> PacketsWritten:

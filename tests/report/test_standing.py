@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins, write_lines
 from tests.viewing import read_anew
 
@@ -13,7 +14,7 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
 from vivavoce.report.sections.leaderboard import scale_of
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
@@ -156,6 +157,11 @@ def test_a_judge_that_was_asked_here_is_no_rule(tmp_path: Path) -> None:
 
 def judged(folder: Path) -> Run:
     """A rule's marks, and a judge's marks on one criterion that is always 5 and one that is not."""
+    finished_run(folder, _judge)
+    return open_run(folder / "run.viva")
+
+
+def _judge(folder: Path) -> None:
     run = marked(folder, {name: twins([1] * 12) for name in "AB"})
     answers = [
         {"item": f"q{n:02}", "candidate": name, "criterion": criterion, "value": value}
@@ -166,7 +172,6 @@ def judged(folder: Path) -> Run:
     file = folder / "marks.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
     run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
-    return run
 
 
 def stamp(run: Run, said: str | None, **other: Any) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import SILENT, marked, twins
 
 from vivavoce.report import context as module
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 
 SECTIONS = {
     *("file", "run", "answer", "leaderboard", "coverage", "compliance", "comparison", "chart", "sentence"),
@@ -20,12 +21,16 @@ SECTIONS = {
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
+    finished_run(tmp_path, _study)
+    return open_run(tmp_path / "run.viva")
+
+
+def _study(folder: Path) -> None:
     items = [{"item": f"q{n:02}", "category": "one" if n % 2 else "two"} for n in range(12)]
     answers = {"A": twins([0.5, 0.7] * 6), "B": twins([0.4, SILENT] * 6), "C": twins(["fail"] * 12)}
-    made = marked(tmp_path, answers, items=items)
-    made.compare("A", "B", metric="told")
-    made.study()
-    return made
+    run = marked(folder, answers, items=items)
+    run.compare("A", "B", metric="told")
+    run.study()
 
 
 def of(rows: list[dict[str, Any]], section: str) -> list[dict[str, Any]]:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.finished_runs import finished_run
 from tests.studies.making import made, write_lines
 
 from vivavoce.core.records import Finding
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 
 JUDGE, OTHER = "judge(rubric=r, model=m1)", "judge(rubric=r, model=m2)"
 FREE = "judge(rubric=r_free, model=m1)"
@@ -29,6 +30,18 @@ def judged(
     **settings: Any,
 ) -> Run:
     """A run with these marks, 0 to 5; answers are 'x' unless `texts` gives a candidate's, by item."""
+    finished_run(folder, _make, marks, texts, items, role, settings)
+    return open_run(folder / "run.viva")
+
+
+def _make(
+    folder: Path,
+    marks: Marks,
+    texts: Mapping[str, Any] | None,
+    items: Sequence[Any],
+    role: Mapping[str, Any] | None,
+    settings: Mapping[str, Any],
+) -> None:
     rows = {measure: [_row(mark) for mark in own] for measure, own in marks.items()}
     answers: dict[str, dict[str, list[str]]] = {}
     for row in (row for own in rows.values() for row in own):
@@ -39,8 +52,7 @@ def judged(
     run = made(folder, answers, items=items, role=role)
     for n, (measure, own) in enumerate(rows.items()):
         file = write_lines(folder / f"marks-{n}.jsonl", own)
-        run.import_scores(file, measure=measure, **{"range": {"*": (0, 5)}} | settings)
-    return run
+        run.import_scores(file, measure=measure, **{"range": {"*": (0, 5)}, **settings})
 
 
 def _row(mark: Sequence[Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.finished_runs import finished_run
+
 from vivavoce.core import registry
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run, open_run
@@ -87,14 +89,30 @@ def made(
     name: str = "exam",
     run: Run | None = None,
 ) -> Run:
-    """A run that holds these answers; its exam has the items they answer, unless others are given."""
+    """A run that holds these answers; its exam has the items they answer, unless others are given.
+
+    It is added to `run`, or to the run of `folder` if there is one.
+    """
+    if run is None:
+        finished_run(folder, _make, answers, items, role, name)
+        return open_run(folder / "run.viva")
+    _make(folder, answers, items, role, name, run)
+    return run
+
+
+def _make(
+    folder: Path,
+    answers: Answers,
+    items: Sequence[Mapping[str, Any] | str],
+    role: Mapping[str, Any] | None,
+    name: str,
+    run: Run | None = None,
+) -> None:
     folder.mkdir(exist_ok=True)
     answered = dict.fromkeys(item for by_item in answers.values() for item in by_item)
     spec = exam(folder, items or list(answered), name=name)
     file = write_lines(folder / f"answers-{name}.jsonl", answer_rows(answers))
-    run = run or open_run(folder / "run.viva")
-    run.import_answers(file, benchmark=spec, role=role)
-    return run
+    (run or open_run(folder / "run.viva")).import_answers(file, benchmark=spec, role=role)
 
 
 def score(run: Run, *specs: str, **settings: Any) -> Finding:
@@ -106,9 +124,16 @@ def score(run: Run, *specs: str, **settings: Any) -> Finding:
 
 def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> Run:
     """A run of these answers, marked."""
-    run = made(folder, answers, **settings)
-    score(run, spec)
-    return run
+    if "run" in settings:
+        run = made(folder, answers, **settings)
+        score(run, spec)
+        return run
+    finished_run(folder, _make_marked, answers, spec, settings)
+    return open_run(folder / "run.viva")
+
+
+def _make_marked(folder: Path, answers: Answers, spec: str, settings: Mapping[str, Any]) -> None:
+    score(made(folder, answers, **settings), spec)
 
 
 def row(finding: Finding, **wanted: Any) -> dict[str, Any]:

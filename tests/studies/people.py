@@ -1,14 +1,15 @@
 """Runs in which a judge scored every answer and people some, drawn at random or chosen by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from tests.studies.judging import JUDGE, judged
+from tests.finished_runs import finished_run
+from tests.studies.judging import JUDGE, Marks, judged
 from tests.studies.making import write_lines
 
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 
 RATING = "rating(rubric=r)"
 A_AND_B = ("A", "B")
@@ -44,17 +45,21 @@ def people_run(
     """The judge's scores of every answer, and people's of these items."""
     names = [(c, k) for c in range(2) for k in range(values.judge.shape[1])]
     marks = [(A_AND_B[c], f"q{k:03}", float(values.judge[c, k])) for c, k in names]
-    run = judged(folder, {measure: marks})
     rows = [
         {"candidate": A_AND_B[c], "item": f"q{k:03}", "criterion": "worth", "rater": rater,
          "value": float(values.people[c, k]), "p": probability}
         for c in range(2) for k in labelled for rater in raters
     ]  # fmt: skip
+    columns = {} if probability is None else {"map": {"probability": "p"}}
+    finished_run(folder, _make, {measure: marks}, rows, columns)
+    return open_run(folder / "run.viva")
+
+
+def _make(folder: Path, marks: Marks, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> None:
+    run = judged(folder, marks)
     if rows:
         file = write_lines(folder / "people.jsonl", rows)
-        columns = {} if probability is None else {"map": {"probability": "p"}}
         run.import_scores(file, measure=RATING, range={"*": (0, 5)}, **columns)
-    return run
 
 
 def drawn(seed: int, n: int = 200, size: int = 50) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from scipy.special import stdtrit
+from tests.finished_runs import finished_run
 from tests.studies.making import exam, write_lines
 
 from vivavoce import stats
@@ -39,6 +40,11 @@ def questions(sizes: Mapping[str, int], cases: Mapping[str, Sequence[int]] = {})
 
 def answered(folder: Path, right: Right, cases: Mapping[str, Sequence[int]] = {}) -> Run:
     """A run in which candidates were right where they are said to be, scored by accuracy and token_f1."""
+    finished_run(folder, _answer, right, cases)
+    return open_run(folder / "run.viva")
+
+
+def _answer(folder: Path, right: Right, cases: Mapping[str, Sequence[int]]) -> None:
     first = next(iter(right.values()))
     items = questions({form: len(values) for form, values in first.items()}, cases)
     words = {"true_false": ("False", "True"), "short": ("no", "gold"), "longform": ("no", "gold")}
@@ -51,7 +57,6 @@ def answered(folder: Path, right: Right, cases: Mapping[str, Sequence[int]] = {}
     run = open_run(folder / "run.viva")
     run.import_answers(write_lines(folder / "answers.jsonl", rows), benchmark=exam(folder, items))
     run.score("accuracy", "token_f1")
-    return run
 
 
 def only(finding) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import exam, row, write_lines
 
 from vivavoce import stats
@@ -20,6 +21,11 @@ Rights = Mapping[str, Mapping[str, Sequence[int | None]]]
 
 def examined(folder: Path, rights: Rights, cases: Mapping[str, Sequence[str]] = {}) -> Run:
     """The candidates answered multiple choice on several benchmarks, whose ids repeat each other."""
+    finished_run(folder, _examine, rights, cases)
+    return open_run(folder / "run.viva")
+
+
+def _examine(folder: Path, rights: Rights, cases: Mapping[str, Sequence[str]]) -> None:
     folder.mkdir(exist_ok=True)
     run = open_run(folder / "run.viva")
     for name in dict.fromkeys(b for by_benchmark in rights.values() for b in by_benchmark):
@@ -38,7 +44,6 @@ def examined(folder: Path, rights: Rights, cases: Mapping[str, Sequence[str]] = 
         spec = exam(folder, items, name=name)
         run.import_answers(write_lines(folder / f"{name}.jsonl.answers.jsonl", answers), benchmark=spec)
     run.score("accuracy")
-    return run
 
 
 def exam_spec(folder: Path, name: str) -> str:

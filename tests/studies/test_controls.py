@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import exam, row, score, write_lines
 
 from vivavoce.core.errors import SelectionError
@@ -28,6 +29,19 @@ def controlled(
     role: Mapping[str, str] | None = None,
 ) -> Run:
     """A run of candidate A, and of `more` ones, whose answers and controls say what they are worth."""
+    finished_run(folder, _control, edits, specs, more, groups, repeats, role)
+    return open_run(folder / "run.viva")
+
+
+def _control(
+    folder: Path,
+    edits: Edits,
+    specs: Sequence[str],
+    more: Mapping[str, Edits] | None,
+    groups: Sequence[int] | None,
+    repeats: int,
+    role: Mapping[str, str] | None,
+) -> None:
     n = len(next(iter(edits.values())))
     items = [
         {"item": f"q{i:03}", "question": f"What of {i}?", "references": ["key"]}
@@ -45,7 +59,6 @@ def controlled(
     file = write_lines(folder / "answers.jsonl", rows)
     run.import_answers(file, benchmark=exam(folder, items), role=role)
     score(run, *specs)
-    return run
 
 
 def study(run: Run, spec: str = "controls", **options: Any) -> Finding:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr
+from tests.finished_runs import finished_run
 from tests.lengths import length
 from tests.studies.making import made, row, score
 
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.stored_findings import stored_findings
 
 LEVELS = {
@@ -28,17 +29,20 @@ def suite(
     folder: Path, levels: Mapping[str, Sequence[float | None]] = LEVELS, names: Sequence[str] = "ABCDE"
 ) -> Run:
     """A run of benchmarks; a candidate of the level null was not asked."""
-    run = None
+    finished_run(folder, _make_suite, levels, names)
+    return open_run(folder / "run.viva")
+
+
+def _make_suite(folder: Path, levels: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> None:
+    run = open_run(folder / "run.viva")
     for benchmark, values in levels.items():
         answers = {
             name: {f"{benchmark}{k}": round(v, 6) for k in range(SIZES[benchmark])}
             for name, v in zip(names, values, strict=True)
             if v is not None
         }
-        run = made(folder, answers, name=benchmark, run=run)
-    assert run is not None
+        made(folder, answers, name=benchmark, run=run)
     score(run)
-    return run
 
 
 def study(run: Run, spec: str = "", **settings: Any) -> Finding:

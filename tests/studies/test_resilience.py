@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
+from tests.finished_runs import finished_run
 from tests.studies.making import exam, marked, row, score, twins, write_lines
 
 from vivavoce.core.records import Finding
@@ -27,6 +28,14 @@ def reworded(
     groups: int | None = None,
 ) -> Run:
     """A run of these answers and their wordings, scored; items `q07` lie in so many groups."""
+    if run is None:
+        finished_run(folder, _reword, scores, edits, groups)
+        return open_run(folder / "run.viva")
+    _reword(folder, scores, edits, groups, run)
+    return run
+
+
+def _reword(folder: Path, scores: Scores, edits: str, groups: int | None, run: Run | None = None) -> None:
     names = sorted({item for by_item in scores.values() for item in by_item})
     items = [
         {"item": n, "question": f"What of {n}?", "references": ["key"]}
@@ -43,7 +52,6 @@ def reworded(
     run = run or open_run(folder / "run.viva")
     run.import_answers(write_lines(folder / f"{edits}.jsonl", rows), benchmark=exam(folder, items))
     score(run)
-    return run
 
 
 def study(run: Run) -> Finding:
