@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 
 from vivavoce import stats
@@ -44,7 +45,7 @@ def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path):
         assert 0 == done.returncode, f"{block}\n{done.stderr}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_no_command_of_a_page_gives_baselines_alone_an_option_that_they_do_not_take(page, root):
     for _, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
         for command in re.findall(r"viva collect .*", block.replace("\\\n", " ")):

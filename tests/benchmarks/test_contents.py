@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from typer.testing import CliRunner
 
 import vivavoce as viva
@@ -121,7 +122,7 @@ def test_an_open_benchmark_has_no_guesser() -> None:
     assert [] == [*rows("guesser", loaded(items)), *rows("label", loaded(items))]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "word"),
     [
         ("All of the following cause it, EXCEPT:", "except"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import each_case
 
 from vivavoce.benchmarks import load
 from vivavoce.benchmarks.table import TableItems, table_items
@@ -21,7 +22,7 @@ def item(**row: Any) -> Item:
     return only
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "format", "answer", "references"),
     [
         ({"options": ["a", "b"], "answer": "b"}, "mcq", ("b",), ()),
@@ -126,7 +127,7 @@ def test_the_same_question_with_two_keys_is_refused_without_ids_too():
         table({"question": "Which?", "answer": "x"}, {"question": "Which?", "answer": "y"})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "words"),
     [
         ({"item": None, "question": "Which?"}, "data, row 1: the id is empty"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered, listed_options, option_columns
@@ -24,7 +25,7 @@ def key(options: Any, answer: Any) -> str:
     return item.answer[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("names", "labels"),
     [
         (["option_a", "option_b"], ["A", "B"]),
@@ -63,7 +64,7 @@ def test_a_row_without_options_has_none() -> None:
 PAIR = ["aspirin", "heparin"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "answer"),
     [
         (PAIR, "B"),
@@ -103,7 +104,7 @@ def test_a_key_is_a_letter_where_the_keys_of_its_table_are() -> None:
     assert [("B",)] == [item.answer for item in items(groups)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "answer", "words"),
     [
         (PAIR, 1, "row 1: the key 1 is no option; as a position it may count from 0 or from 1"),

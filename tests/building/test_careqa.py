@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.building.conftest import check_sums, counts, dropped
 from tests.building.papers import SPANISH, write_paper, write_scan
+from tests.cases import each_case
 from tests.lengths import length
 
 import vivavoce as viva
@@ -202,7 +203,7 @@ def test_a_lost_unit_and_a_moved_decimal_comma_are_noticed(run, paper, writer):
     assert "a number or unit was lost: 62.5 μg" in line[3]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spanish", "english", "same"),
     [
         ("2,5 mg", "2.5 mg", True),

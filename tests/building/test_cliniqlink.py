@@ -6,6 +6,7 @@ import zipfile
 import pytest
 from tests.building.conftest import check_sums, counts, dropped, write_lines
 from tests.building.fake_writer import part
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.prompts import Unreadable
@@ -111,7 +112,7 @@ def test_a_paraphrased_quote_is_refused_and_so_are_all_that_are_planted(run, pas
     assert 39 == run.items.height
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "fields", "reason"),
     [
         ("mcq", {"options": ["a", "b", "c", "d"], "answers": ["a", "b"]}, "2 right options, and one"),

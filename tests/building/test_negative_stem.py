@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError
 from vivavoce.systems.careqa import negative_stem
@@ -69,14 +70,14 @@ POSITIVE = {
 }
 
 
-@pytest.mark.parametrize(("language", "text", "term"), [(k, *v) for k, vs in NEGATIVE.items() for v in vs])
+@each_case(("language", "text", "term"), [(k, *v) for k, vs in NEGATIVE.items() for v in vs])
 def test_a_question_that_asks_for_what_is_wrong_is_negative(language, text, term):
     assert negative_stem(text, language)
     if term not in ("false", "incorrecta", "no", "excepto", "except", "not", "incorrect"):
         assert term == negative_stem(text, language)
 
 
-@pytest.mark.parametrize(("language", "text"), [(k, v) for k, vs in POSITIVE.items() for v in vs])
+@each_case(("language", "text"), [(k, v) for k, vs in POSITIVE.items() for v in vs])
 def test_a_question_with_such_a_word_in_its_case_is_not(language, text):
     assert negative_stem(text, language) is None
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from tests.cases import each_case
 from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
@@ -87,7 +88,7 @@ def default_of(parameter: inspect.Parameter) -> Any:
     return None if empty else parameter.default
 
 
-@pytest.mark.parametrize("verb", METHODS)
+@each_case("verb", METHODS)
 def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     """`plugin`, `quiet` and `json` are the command line's own; `progress` is the method's."""
     function = function_of(verb)

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.cases import each_case
 from tests.studies.judging import JUDGE
 from tests.studies.making import marked, twins
 from tests.studies.people import benchmark, people_run
@@ -120,7 +121,7 @@ def test_a_hostile_name_is_no_markup_in_the_summary(tmp_path: Path) -> None:
     assert 0 == sum(line.startswith("# big") for line in text.splitlines())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "escaped"),
     [
         ("plain, 0.5 (a)", "plain, 0.5 (a)"),

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-import pytest
 import typer.main
+from tests.cases import each_case
 from typer.testing import CliRunner
 
 from vivavoce import cli
@@ -24,7 +24,7 @@ def help_of(*words: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("name", [(), *((name,) for name in COMMANDS)], ids=" ".join)
+@each_case("name", [(), *((name,) for name in COMMANDS)])
 def test_help_fits_80_columns_and_shows_no_python(name: tuple[str, ...]) -> None:
     text = help_of(*name)
     assert [] == [line for line in text.splitlines() if len(line) > 80]
@@ -32,14 +32,14 @@ def test_help_fits_80_columns_and_shows_no_python(name: tuple[str, ...]) -> None
     assert "`" not in text
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_case("name", COMMANDS)
 def test_every_value_has_a_word_of_its_own(name: str) -> None:
     """A name of the parameter in capitals is no word for what belongs there."""
     takes = [p for p in COMMANDS[name].params if p.param_type_name == "argument" or not p.is_flag]
     assert [] == [p.name for p in takes if p.name != "help" and not p.metavar]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_case("name", COMMANDS)
 def test_every_command_has_an_example_that_begins_with_it(name: str) -> None:
     assert f"Example: viva {name}" in " ".join(help_of(name).split())
 

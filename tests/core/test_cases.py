@@ -6,6 +6,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.cases import cases_of, content_text, count_cases, count_items, join_cases, place_of
 from vivavoce.core.records import Item
@@ -30,7 +31,7 @@ def test_items_have_a_case_each_where_their_questions_differ():
     assert [["a"], ["b"], ["c"]] == cases(item("a"), item("b"), item("c"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second"),
     [
         ("Which dose of X is safe?", "which   DOSE of x is safe"),
@@ -55,7 +56,7 @@ def test_case_spaces_and_punctuation_make_no_other_question(first: str, second: 
     assert [["a", "b"]] == cases(item("a", first), item("b", second))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second"),
     [
         ("Give 5 mg?", "Give 10 mg?"),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.conversations import Message, leading, read_messages, thread
 from vivavoce.core.errors import RowError
@@ -31,7 +32,7 @@ def test_a_thread_names_who_speaks():
     assert "User: It hurts.\n\nAssistant: Where?\n\nUser: Here." == thread(messages)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rows", "sentence"),
     [
         ([], "messages are a list of objects with role and content, not '[]'."),

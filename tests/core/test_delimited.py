@@ -5,6 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.core.delimited import DELIMITERS, delimiter_char
@@ -171,7 +172,7 @@ def test_a_stated_encoding_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         read(tmp_path, "id;text\n".encode("utf-16-le"), "a.csv", Dialect(encoding="latin-1"))
 
 
-@pytest.mark.parametrize("name", ["utf8000", "idna", "rot13", "zip", "unicode_escape", "\0", "", "undefined"])
+@each_case("name", ["utf8000", "idna", "rot13", "zip", "unicode_escape", "\0", "", "undefined"])
 def test_an_encoding_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="no encoding is named"):
         codec_of(name)

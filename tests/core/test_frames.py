@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 
 from vivavoce.core.errors import InputError
@@ -31,7 +32,7 @@ ROWS = [
 COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "make_data",
     [
         lambda: pd.DataFrame(ROWS),
@@ -45,19 +46,6 @@ COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
         lambda: iter(ROWS),
         lambda: COLUMNS,
         lambda: {name: np.array(column, dtype=object) for name, column in COLUMNS.items()},
-    ],
-    ids=[
-        "pandas",
-        "index",
-        "polars",
-        "lazy",
-        "arrow",
-        "datasets",
-        "list",
-        "tuple",
-        "iterator",
-        "columns",
-        "arrays",
     ],
 )
 def test_every_kind_of_table_gives_the_same_rows(make_data: Callable[[], Any]):
@@ -123,7 +111,7 @@ def test_rows_need_not_be_even():
     assert rows([{"a": 1}, {"b": 2}]) == [{"a": 1}, {"b": 2}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("make_data", "words"),
     [
         (lambda: [], "the data are empty: they hold no rows."),

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json, read_json_file
@@ -19,7 +20,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "clause"), REFUSED.items(), ids=list(map("{:.12}".format, REFUSED)))
+@each_case(("text", "clause"), REFUSED.items())
 def test_what_cannot_be_kept_is_refused_with_a_clause(text, clause):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the clause is compared below
         read_json(text)

@@ -6,13 +6,14 @@ import subprocess
 import sys
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core import net
 from vivavoce.core.errors import EgressError
 from vivavoce.core.net import Traffic, is_local, offline, permit
 
 
-@pytest.mark.parametrize(
+@each_case(
     "host",
     [
         "localhost",
@@ -30,7 +31,7 @@ def test_this_machine_is_local(host):
     assert is_local(host)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "host",
     ["example.org", "localhost.example.org", "10.0.0.1", "192.168.1.1", "0.0.0.0", "::", "127.0.0.1.nip.io",
      "", "2130706433", "::ffff:8.8.8.8", "127.0.0.1%x.host.invalid", "localhost%x.host.invalid",
@@ -95,7 +96,7 @@ def test_offline_ends_with_its_block():
     permit("example.org")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "attempt",
     [
         "urllib.request.urlopen('http://example.org', timeout=2)",

@@ -1,6 +1,7 @@
 """Numbers as files and replies hold them."""
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.numbers import finite
 
@@ -11,7 +12,7 @@ def test_a_number_is_its_float(value: float) -> None:
     assert isinstance(finite(value), float)
 
 
-@pytest.mark.parametrize("value", [None, True, False, "5", "", [], float("nan"), float("inf"), 10**400])
+@each_case("value", [None, True, False, "5", "", [], float("nan"), float("inf"), 10**400])
 def test_what_is_no_number_is_none(value: object) -> None:
     """A whole number of 401 digits is one that JSON and YAML may hold, and no float."""
     assert finite(value) is None

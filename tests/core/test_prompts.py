@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core import prompts
 from vivavoce.core.errors import InputError
@@ -43,7 +44,7 @@ def test_every_shipped_prompt_asks_the_question_or_about_a_text_or_a_fact() -> N
         assert {"question", "context", "fact"} & set(load(name).variables), name
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     ["system_hivmedqa", "system_cliniqlink", "synonyms", "dahl_paper", "dahl_released"]
     + [f"ranking_{task}" for task in ("casimedicos", "healthfc", "nli4ct")],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.conversations import Message
 from vivavoce.core.records import Card, Download, Finding, Item, Located, Reading, Reasoned, Response
@@ -41,7 +42,7 @@ def test_an_item_is_known_by_its_alias_or_id_and_variant(given: dict[str, str], 
     assert name == Item(benchmark="b", item="q1", format="short", question="?", **given).name  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "change",
     [
         {"format": "list"},
@@ -62,7 +63,7 @@ def test_what_is_seen_makes_another_item(change: dict[str, Any]) -> None:
     assert ITEM.hash != replace(ITEM, **change).hash
 
 
-@pytest.mark.parametrize(
+@each_case(
     "change",
     [
         {"benchmark": "c"},
@@ -123,7 +124,7 @@ def test_the_order_of_steps_makes_another_item() -> None:
 COMMIT = "70a2d9106c724729be8b3c4ddb00d1b14ec300c8"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("settings", "why"),
     [
         ({}, "an address and files, or by_hand"),

@@ -7,6 +7,7 @@ import sys
 
 import polars as pl
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 
 import vivavoce as viva
@@ -22,7 +23,7 @@ def column(*values):
     return frame["x"].dtype, frame["x"].to_list()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "dtype", "cells"),
     [
         ((1, None, 3), pl.Int64, [1, None, 3]),

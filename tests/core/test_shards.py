@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
@@ -69,7 +70,7 @@ def test_no_items_and_one_shard() -> None:
     assert [1] * 200 == shard_numbers(ITEMS, 1)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("17/16", "--shard 17/16: the parts are numbered from 1 to 16."),

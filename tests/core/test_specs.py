@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.errors import SpecError
 from vivavoce.core.specs import Setting, Spec, _Reader, matches, parse, parse_many, select, show, signed
@@ -79,7 +80,7 @@ def test_a_spec_with_a_letter_lost_is_read_or_refused(spec: Spec, data: st.DataO
         parse(whole[:at] + whole[at + 1 :])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "canonical"),
     [
         ("rouge( n = L ,stemmer=true )", "rouge(n=L, stemmer=true)"),
@@ -108,7 +109,7 @@ def test_the_canonical_form_of(text: str, canonical: str) -> None:
     assert canonical == str(parse(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ("1", 1),
@@ -168,7 +169,7 @@ def test_a_spec_is_no_text() -> None:
     assert Spec("a") != "a"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("", "at position 1 it needs a name, not the end."),
@@ -205,7 +206,7 @@ plain = st.text(st.characters(exclude_characters=",=()[]'\"", exclude_categories
 keys = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(harmless)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "canonical"),
     [
         ("rouge:n=L", "rouge(n=L)"),
@@ -274,7 +275,7 @@ def test_any_plain_settings_stand_in_the_short_form(name: str, settings: dict[st
     assert spec == parse(str(spec))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "bias:type=[recency]",
@@ -320,7 +321,7 @@ def test_fifty_levels_are_deep_enough() -> None:
     assert text == str(parse(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "judge(api_key=hunter2)",

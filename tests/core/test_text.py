@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.text import Spoken, causes_said, is_blank, names_with, one_line, spoken
 
 
-@pytest.mark.parametrize("text", ["", " \n", "...", "—", "̶ ̶ ̶", "🙂", "**", "\u200b"])
+@each_case("text", ["", " \n", "...", "—", "̶ ̶ ̶", "🙂", "**", "\u200b"])
 def test_no_letter_and_no_digit_is_blank(text: str) -> None:
     assert is_blank(text)
 
@@ -17,7 +18,7 @@ def test_a_letter_or_digit_of_any_script_is_not_blank(text: str) -> None:
     assert not is_blank(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         (" B ", Spoken("B", False, True)),
@@ -61,7 +62,7 @@ def test_causes_that_differ_in_numbers_are_one_and_the_rest_is_counted() -> None
     assert "" == causes_said({})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("part", "holding"),
     [
         ("acc", ["accuracy"]),  # and not step_accuracy, in which it stands too

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.studies.making import borrowed, exam
 
 from vivavoce import formats
@@ -55,7 +56,7 @@ def test_the_example_keeps_what_ours_keep() -> None:
     check_format(SCRIPT, [item(), item(answer=("2",), context="A man of 60."), item(answer=("-1",))])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "fields"),
     [
         ("mcq", {"options": ("Aspirin", "Heparin"), "answer": ("B",)}),

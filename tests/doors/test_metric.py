@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.run.collect.likely import FakeLikely
 from tests.studies.making import made
 
@@ -29,7 +30,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PACKAGE = Path(__file__).parent / "package"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "spec",
     [
         "accuracy",
@@ -253,7 +254,7 @@ BREACHES: dict[str, tuple[Callable[[Sequence[Row]], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("breach", BREACHES)
+@each_case("breach", BREACHES)
 def test_a_metric_that_breaks_a_rule_is_named_with_it(breach: str) -> None:
     values, words = BREACHES[breach]
     with pytest.raises(AssertionError, match=r"^(the metric )?mine") as error:

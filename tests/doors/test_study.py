@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.cases import each_case
 from tests.studies.making import marked, twins
 
 from vivavoce.core import registry
@@ -95,7 +96,7 @@ def test_the_list_of_studies_and_the_help_name_it(viva: Callable[..., Any]) -> N
     assert all(name in viva("study", "--help").stdout for name in said)
 
 
-@pytest.mark.parametrize("name", [*registry.members("study")])
+@each_case("name", [*registry.members("study")])
 def test_our_studies_pass_the_check(name: str) -> None:
     check_study(registry.build("study", name))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import SpecError
 from vivavoce.facts.checker import NO_PASSAGE, Claim
@@ -38,7 +39,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return open_source(folder, cache=tmp_path_factory.mktemp("cache"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "citation"),
     [
         ("https://example.org/a", Citation(url="https://example.org/a")),
@@ -131,7 +132,7 @@ def test_cited_words_are_shown_with_their_place(source: Source) -> None:
     )  # type: ignore[index]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdict", "value"),
     [
         (Verdict("supported"), 1.0),

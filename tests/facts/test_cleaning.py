@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.facts import clean
 from vivavoce.facts.sentences import sentences
@@ -126,7 +127,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@each_case("name", ATTACKS)
 def test_an_attack_leaves_what_answers(name):
     attack = ATTACKS[name]
     cleaned = clean(attack.question, attack.response, finish_reason=attack.finish_reason)
@@ -136,7 +137,7 @@ def test_an_attack_leaves_what_answers(name):
         assert attack.removed == cleaned.removed
 
 
-@pytest.mark.parametrize(
+@each_case(
     "response",
     [
         "I don't know",
@@ -186,7 +187,7 @@ def test_cleaning_twice_changes_nothing():
         assert once.sentences == again.sentences
 
 
-@pytest.mark.parametrize(
+@each_case(
     "unit",
     [
         "word ",

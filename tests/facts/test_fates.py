@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.facts.split_cases import CASES as FIRST
 from tests.facts.split_cases import LATER
 
@@ -25,13 +26,13 @@ def fates(of: Answer, *units: str, most: int = 100) -> list[str]:
     return [fact.fate for fact in settle(units, of, most=most)]
 
 
-@pytest.mark.parametrize(("name", "unit"), RIGHT)
+@each_case(("name", "unit"), RIGHT)
 def test_a_unit_of_a_right_split_is_checked(name, unit):
     (fact,) = settle([unit], CASES[name].as_answer(), most=10)
     assert ("checked", None) == (fact.fate, fact.reason)
 
 
-@pytest.mark.parametrize(("name", "unit", "fate"), WRONG)
+@each_case(("name", "unit", "fate"), WRONG)
 def test_a_wrong_unit_is_set_aside_for_what_is_wrong(name, unit, fate):
     (fact,) = settle([unit], CASES[name].as_answer(), most=10)
     assert fate == fact.fate, fact.reason
@@ -40,7 +41,7 @@ def test_a_wrong_unit_is_set_aside_for_what_is_wrong(name, unit, fate):
 MISSED = [(name, unit) for name, case in CASES.items() for unit in case.missed]
 
 
-@pytest.mark.parametrize(("name", "unit"), MISSED)
+@each_case(("name", "unit"), MISSED)
 def test_what_is_known_to_be_missed_is_still_missed(name, unit):
     """A rule that catches one of these moves it to the wrong units."""
     assert ["checked"] == fates(CASES[name].as_answer(), unit)
@@ -52,7 +53,7 @@ def test_enough_cases_stand_on_both_sides():
     assert 40 <= len(WRONG)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_a_whole_right_split_is_checked_and_every_sentence_is_a_part_of_its_answer(name):
     case = CASES[name]
     assert {"checked"} == set(fates(case.as_answer(), *case.right))
@@ -118,7 +119,7 @@ def test_units_beyond_the_most_are_surplus_and_others_take_no_place():
     assert ["checked", "repeated", "empty", "checked", "surplus", "repeated"] == fates(of, *units, most=2)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "unit",
     [
         "Is it given daily?",
@@ -143,7 +144,7 @@ def test_what_states_nothing_is_no_claim(unit):
     assert ["no_claim"] == fates(answer(unit), unit)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "unit",
     [
         "See a doctor if the fever lasts more than three days.",

@@ -1,8 +1,8 @@
 """How grave an error in a fact would be: kinds by words, weights by a table."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.facts.severity import severity, weights
 
@@ -102,9 +102,7 @@ BY_KIND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, text) for kind, texts in BY_KIND.items() for text in texts]
-)
+@each_case(("kind", "text"), [(kind, text) for kind, texts in BY_KIND.items() for text in texts])
 def test_a_fact_is_of_the_gravest_kind_that_its_words_show(kind, text):
     assert kind == severity(text).kind
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.prompts import Unreadable
@@ -66,7 +67,7 @@ def test_a_prompt_without_the_answer_or_with_another_variable_is_refused(tmp_pat
         splitter_of(f"model(name=openai/gpt-4o, prompt={file})")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spec", "message"),
     [
         ("sentence", "no splitter 'sentence': name a model as PROVIDER/MODEL. Did you mean 'sentences'"),
@@ -167,7 +168,7 @@ def test_an_empty_list_is_no_unit_and_an_empty_text_is_one():
     assert ("", "A.") == MODEL.read_reply(reply("", "A."))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("", "empty reply"),

@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.evidence import Evidence
 from vivavoce.facts.checker import Claim
@@ -52,7 +53,7 @@ def test_one_word_decides(reply: str, word: str) -> None:
     assert Verdict(word) == word_of(reply)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "reason"),
     [
         ("", "the reply is empty"),
@@ -94,7 +95,7 @@ def test_several_facts_are_read_by_number() -> None:
     assert {first: "true", second: "false"} == words_of(f"1. {first} True\n2. {second} False", first, second)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "words"),
     [
         ("1. true", ["true", "bad", "bad"]),
@@ -142,7 +143,7 @@ def test_a_quote_is_looked_up_as_the_prompt_showed_it() -> None:
     assert PAGES[1].quote == verdict.evidence[1].quote
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "reason"),
     [
         (
@@ -180,7 +181,7 @@ def test_without_a_passage_that_says_it_nothing_is_verified(reply: dict[str, obj
     assert Verdict("unverifiable", reason, PAGES) == by_passages(**reply)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "reason"),
     [
         ("", "the reply is empty"),

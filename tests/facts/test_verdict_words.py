@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.facts import verdict
 from vivavoce.systems.dahl.published_text import replace_prompt, substring_verdict
@@ -27,7 +28,7 @@ def test_no_written_reply_is_left_out(replies):
     assert 10 == len(replies)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "word"),
     [
         ("**True**", "true"),

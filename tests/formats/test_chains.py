@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.records import Item, Located, Reading, Reasoned
 from vivavoce.formats import read_response
@@ -117,7 +118,7 @@ def test_the_field_is_never_overridden_by_the_explanation() -> None:
             assert 3 == step(f"{field}\n{other}"), (field, other)
 
 
-@pytest.mark.parametrize("number", range(1, 13))
+@each_case("number", range(1, 13))
 def test_every_number_is_read_in_every_form(number: int) -> None:
     for form in (
         "{n}", "Step {n}", "Step {n}.", "**Step:** {n}", "Step {word}", "The {th} step", "Step #{n}",
@@ -190,7 +191,7 @@ def test_a_field_that_is_corrected_or_stands_in_tags_is_read() -> None:
     assert "unreadable" == step("<answer>3</answer>\n<explanation>x</explanation>\n<answer>4</answer>")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"Step: 3\nExplanation: {WHY}",
@@ -216,7 +217,7 @@ def test_a_step_without_the_item_knowing_its_steps_is_read() -> None:
 # An answer and its steps
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "steps"),
     [
         ("Step 1: One.\nStep 2: Two.", ("One.", "Two.")),

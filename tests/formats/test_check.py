@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
@@ -18,7 +19,7 @@ def item(kind: str, **fields: Any) -> Item:
 AB = ("Aspirin", "Heparin")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("bad", "sentence"),
     [
         (

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.records import Item, Reading
 from vivavoce.formats import read_response
@@ -65,7 +66,7 @@ def test_own_cases_read_as_wanted(name: str) -> None:
     assert [] == run(Path(__file__).with_name(name))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "options", "want"),
     [
         ("2.5 mg", DOSES, "2.5 mg"),
@@ -98,7 +99,7 @@ def test_numbers_units_and_signs_decide(text: str, options: tuple[str, ...], wan
     assert want == picked(text, options)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "options", "want"),
     [
         ("B cells", CELLS, "B cells"),
@@ -147,7 +148,7 @@ def test_letters_count_only_as_labels(text: str, options: tuple[str, ...], want:
     assert want == picked(text, options)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("A and B", "unreadable"),
@@ -235,7 +236,7 @@ def test_accents_case_and_hyphens_are_free_where_one_option_fits() -> None:
     assert "Hodgkin lymphoma" != picked("non-Hodgkin lymphoma", ("Hodgkin lymphoma", "Leukemia"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("Answer: False", False),
@@ -277,7 +278,7 @@ def test_true_and_false_are_said_in_so_many_words(text: str, want: Any) -> None:
     assert want == truth(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("Fever; New murmur; Roth spots", "ABE"),
@@ -347,7 +348,7 @@ def test_a_stray_entry_costs_precision_and_not_the_item() -> None:
     assert ("chest pain",) == of("list", "Fever, chest pain", ("Fever", "Pain")).stray
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I'm sorry, but I can't provide medical advice. Please consult a healthcare professional.",
@@ -375,7 +376,7 @@ def test_an_open_answer_that_only_refuses_is_unanswered(text: str) -> None:
     assert ["unanswered"] * 2 == [of(kind, text).status for kind in ("short", "longform")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I cannot give personal advice, but HIV is treated with antiretroviral therapy.",
@@ -401,7 +402,7 @@ def test_open_answers_lose_their_thinking_and_nothing_else() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("No es del todo falso.", "unreadable"),
@@ -431,7 +432,7 @@ def test_two_spellings_are_one_word_but_never_make_two_options_one() -> None:
     assert "unreadable" == picked("Adrenaline", ("Epinephrine", "Atropine"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("B\n\nQuestion: Which is oral?\nAnswer: C", "Heparin"),
@@ -449,7 +450,7 @@ def test_what_stands_behind_a_new_question_is_no_answer(text: str, want: str) ->
     assert want == picked(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("B, because A is too slow.", "Heparin"),
@@ -470,7 +471,7 @@ def test_a_reason_settles_nothing_and_a_doubt_turns_down(text: str, want: str) -
     assert want == picked(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("A and B; D is not indicated.", "AB"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.records import Item
 from vivavoce.formats import FORMATS, read_response
@@ -56,7 +57,7 @@ def test_what_must_be_ruled_out_is_the_disease_and_not_the_option(text: str) -> 
     assert COUNT == picked(text, TESTS)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "E - excluded.",
@@ -86,7 +87,7 @@ def test_a_reason_counts_only_behind_a_letter_that_stands_alone() -> None:
     assert DRUGS[1] == picked("**E**: no, B.", DRUGS)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "It could be true in some patients and false in others.",
@@ -104,7 +105,7 @@ def test_a_hedge_between_true_and_false_is_unreadable(text: str) -> None:
     assert "unreadable" == truth(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "want"),
     [
         ("It could be true, but it is false.", False),
@@ -121,7 +122,7 @@ def test_a_verdict_behind_a_concession_stands(text: str, want: bool) -> None:
     assert want is truth(text)
 
 
-@pytest.mark.parametrize("kind", sorted(FORMATS))
+@each_case("kind", sorted(FORMATS))
 def test_a_refusal_about_a_subject_is_unanswered_in_every_format(kind: str) -> None:
     item = Item(
         benchmark="b", item="i", format=kind, question="q", options=("Insulin treatment", "Diet"),

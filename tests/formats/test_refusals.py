@@ -2,7 +2,7 @@
 
 # ruff: noqa: E501 - a case is one line
 
-import pytest
+from tests.cases import each_case
 
 from vivavoce.core.records import Item
 from vivavoce.formats import read_response
@@ -96,13 +96,13 @@ def status(kind: str, text: str) -> str:
     return read_response(Item(benchmark="b", item="i", format=kind, question="q"), text).status
 
 
-@pytest.mark.parametrize("kind", ["short", "longform"])
-@pytest.mark.parametrize("text", REFUSALS)
+@each_case("kind", ["short", "longform"])
+@each_case("text", REFUSALS)
 def test_only_refusing_is_unanswered(kind: str, text: str) -> None:
     assert status(kind, text) == "unanswered"
 
 
-@pytest.mark.parametrize("kind", ["short", "longform"])
-@pytest.mark.parametrize("text", ANSWERS)
+@each_case("kind", ["short", "longform"])
+@each_case("text", ANSWERS)
 def test_saying_anything_is_an_answer(kind: str, text: str) -> None:
     assert status(kind, text) == "ok"

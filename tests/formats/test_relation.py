@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.core.errors import InputError
@@ -37,7 +38,7 @@ ONE = (Relation("aspirin", "Bind", "COX-1"),)
 TWO = (*ONE, Relation("ASA", "Negative_Correlation", "platelets"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "relations"),
     [
         ("aspirin | Bind | COX-1", ONE),
@@ -91,7 +92,7 @@ def test_what_is_written_as_a_relation_and_is_none_is_stray(text: str, stray: tu
     assert (ONE, stray) == (reading.parsed, tuple(s.strip("| ") for s in reading.stray))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "status"),
     [
         ("", "unanswered"),
@@ -125,7 +126,7 @@ def test_a_key_has_lines_and_objects_in_one_form() -> None:
     assert "Aspirin | Negative_Correlation | platelet count\nASA | Bind | COX-1" == key(ITEM)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "sentence"),
     [
         ({"answer": ()}, "one or more relations"),
@@ -149,9 +150,7 @@ def test_it_keeps_the_rules_of_formats() -> None:
     check_format("relation", [ITEM, replace(ITEM, context=None, answer=(novel,))])
 
 
-@pytest.mark.parametrize(
-    "pump", ["|", "a|b|c\n", "a -> Bind -> b\n", "[", '{"head":', "->", "```\n", "- ", '{"a":1}\n']
-)
+@each_case("pump", ["|", "a|b|c\n", "a -> Bind -> b\n", "[", '{"head":', "->", "```\n", "- ", '{"a":1}\n'])
 def test_a_million_characters_are_read_in_a_few_seconds(pump: str) -> None:
     size = length(99_900, 999_000)
     begun = time.process_time()

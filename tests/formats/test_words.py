@@ -2,7 +2,7 @@
 
 import unicodedata
 
-import pytest
+from tests.cases import each_case
 
 from vivavoce.reading import lexicon, truth_words
 
@@ -19,7 +19,7 @@ def folded(word: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in plain if not "\u0300" <= c <= "\u036f"))
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_case("name", LISTS)
 def test_words_stand_without_case_accents_and_commas(name: str) -> None:
     found = [
         w for w in LISTS[name] if isinstance(w, str) and (w != folded(w) or (len(w) > 1 and w[-1] in ",;"))

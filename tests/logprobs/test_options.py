@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.logprobs.choosing import DRUGS, by_content, by_place, examined, fake, marked, mcq, said, statement
 
 from vivavoce.core.errors import SpecError
@@ -51,7 +52,7 @@ HARNESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "key", "logprobs", "alone", "wanted"), HARNESS)
+@each_case(("options", "key", "logprobs", "alone", "wanted"), HARNESS)
 def test_the_harness_calls_the_same_answers_right(
     options: tuple[str, ...], key: int, logprobs: list[float], alone: list[float], wanted: tuple[int, ...]
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.cases import each_case
 from tests.logprobs.relaxed_model import FakeLetters, said
 
 from vivavoce.core import registry
@@ -103,7 +104,7 @@ def printed(model, answers, target, *, n, stride, keep, over, prefixes, norm) ->
     return rce, math.exp(rce / by)
 
 
-@pytest.mark.parametrize(("over", "prefixes", "norm"), WAYS)
+@each_case(("over", "prefixes", "norm"), WAYS)
 def test_equals_the_printed_formulas_in_plain_probabilities(over, prefixes, norm):
     for seed, (n, stride, keep) in itertools.product(range(4), [(9, 2, 4), (8, 4, 1), (5, 1, 6)]):
         model = FakeLetters(seed)
@@ -134,7 +135,7 @@ HAND = table(
 """Two answers that part after the question: 1/2 there, then 1/4 and 3/4 after beginnings of 0.1 and 0.3."""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("over", "prefixes", "probability"),
     [
         ("log_mean", "mean", (0.5 + 0.5) / 2),
@@ -363,7 +364,7 @@ def test_a_sum_of_logarithms_and_the_printed_norm_favour_short_answers_and_the_o
     assert all(figure in said_so for figure in ("5, 45, 165", "1, 9, 33 places", "1.02, 1.19, 1.87"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "why"),
     [
         ({"kept": []}, "do not fit"),

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.reading.test_answer_mentions import WORDS
 
 from vivavoce.core.records import Item, Reading, Response, Row
@@ -28,7 +29,7 @@ def figures(text, **how):
     return tuple(v.value for v in values.values())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("The answer is 2.", (1, 1, 0)),

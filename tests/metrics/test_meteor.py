@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.absent import absent
+from tests.cases import each_case
 from tests.lengths import length
 from tests.metrics.texts import ANY
 
@@ -42,7 +43,7 @@ def nltks(root, tmp_path_factory):
     return lambda reference, answer: tool.score(reference, answer, wordnet)
 
 
-@pytest.mark.parametrize("case", FROZEN, ids=lambda case: case["answer"][:40])
+@each_case("case", FROZEN)
 def test_equals_nltk_as_frozen(case):
     assert case["meteor"] == meteor((case["reference"],), case["answer"]).value
 

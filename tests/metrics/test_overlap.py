@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row, Value
@@ -79,7 +80,7 @@ def test_exact_ignores_case_full_stops_and_articles(answer):
     assert 1.0 == exact(answer, "Benign prostatic hyperplasia")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reference"),
     [
         ("25 mg", "2.5 mg"),
@@ -106,7 +107,7 @@ def test_exact_tells_doses_comparators_units_and_negations_apart(answer, referen
     assert 0.0 == exact(answer, reference)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reference"),
     [
         ("2.5mg", "2.5 mg"),
@@ -183,7 +184,7 @@ def test_a_changed_dose_is_a_word_that_differs():
     assert 1.0 == token_f1("The dose is 2.5 mg", "the dose is 25 mg", tokens="squad").value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reference", "wanted"),
     [
         ("10 mg", "100 mg", 0.0),  # half in common while number and unit were two words

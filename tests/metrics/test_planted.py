@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce import formats
 from vivavoce.core.records import Item, Reading, Response, Row, Value
@@ -58,7 +59,7 @@ MISSED = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("item", "text"),
     [
         (FACE, "Amitriptyline"),
@@ -98,7 +99,7 @@ def test_the_planted_answer_is_given(item: Item, text: str) -> None:
     assert 1.0 == value(text, item).value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("item", "text"),
     [
         (FACE, "Carbamazepine"),
@@ -151,7 +152,7 @@ WORKUP = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ending", "given"),
     [
         ("The most likely diagnosis is aortic dissection. A CT angiogram is needed at once.", 0.0),

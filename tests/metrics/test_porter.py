@@ -4,9 +4,9 @@ import gzip
 import json
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 
@@ -71,7 +71,7 @@ def test_equals_nltk_on_any_text_in_lower_case(word):
     assert [] == differing([word])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "wanted"),
     # the examples of Porter (1980), and of NLTK's extensions
     [("caresses", "caress"), ("ponies", "poni"), ("feed", "feed"), ("plastered", "plaster"), ("sing", "sing"),

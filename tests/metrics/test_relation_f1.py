@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Response, Row, Value
@@ -51,7 +52,7 @@ def test_worked_by_hand() -> None:
     assert pytest.approx(2 / 5) == found.value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("None.", (0, 0, 3)),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 from tests.metrics.texts import ANY
@@ -160,15 +161,15 @@ def test_an_answer_without_latin_words_is_zero():
     assert 0.0 == rouge("L", ("aspirin",), "阿司匹林").value
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reference",
     [
         *("阿司匹林", "أسبرين مرتين يوميا", "Назначить аспирин", "ασπιρίνη", "ऐस्पिरिन", "—", ""),
         *("每天两次，每次500毫克", "АРТ и TB"),
     ],
 )
-@pytest.mark.parametrize("answer", ["aspirin", "500", ""])
-@pytest.mark.parametrize("n", [1, 2, "L", "1+L"])
+@each_case("answer", ["aspirin", "500", ""])
+@each_case("n", [1, 2, "L", "1+L"])
 def test_a_reference_in_another_script_is_set_aside_with_the_reason(n, reference, answer):
     """Nobody failed: the published tokeniser leaves nothing, or a figure that would stand for all of it."""
     got = rouge(n, (reference,), answer)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-import pytest
+from tests.cases import each_case
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Located, Reading, Reasoned, Response, Row
@@ -24,33 +24,33 @@ def values(spec: str, *rows: Row) -> list[dict]:
     return list(registry.build("metric", spec).values(rows, ScoringContext()))
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_every_open_format_is_marked(spec):
     wanted = {"short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform"}
     assert wanted == set(registry.build("metric", spec).formats)
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_of_a_chain_the_answer_is_marked_and_of_a_located_fault_the_explanation(spec):
     plain = values(spec, row("Heparin stays out."))
     assert plain == values(spec, row(Reasoned("Heparin stays out.", ("Warfarin crosses.",)), "multi_hop"))
     assert plain == values(spec, row(Located(3, "Heparin stays out."), "multi_hop_inverse"))
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_a_step_named_without_an_explanation_scores_zero_with_parts(spec):
     for value in values(spec, row(Located(2, ""), "multi_hop_inverse"))[0].values():
         assert (0.0, "ok") == (value.value, value.status)
         assert value.parts
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_an_answer_gets_the_same_mark_alone_and_among_others(spec):
     answers = [row(text) for text in ("Heparin", REFERENCE, "warfarin crosses it", "")]
     assert [values(spec, answer)[0] for answer in answers] == values(spec, *answers)
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_marks_stay_in_their_range_and_the_same_text_is_best(spec):
     same, other, none = values(spec, row(REFERENCE), row("Heparin does cross the placenta."), row("zzz"))
     for name in same:
@@ -58,7 +58,7 @@ def test_marks_stay_in_their_range_and_the_same_text_is_best(spec):
         assert same[name].value > other[name].value > none[name].value >= 0.0
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_a_negation_hardly_shows(spec):
     """The docstrings warn of it: an answer that says the opposite keeps over half of the mark."""
     assert 0.5 < next(iter(values(spec, row("Heparin does cross the placenta."))[0].values())).value

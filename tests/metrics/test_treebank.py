@@ -3,9 +3,9 @@
 import json
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 
@@ -60,7 +60,7 @@ def test_equals_nltk_on_real_answers(hivmedqa):
     assert [] == [text for text in texts if wanted(text) != treebank_words(text)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("", []),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.absent import absent
+from tests.cases import each_case
 
 from vivavoce.metrics import wordnet
 from vivavoce.metrics.wordnet import synonyms
@@ -51,7 +52,7 @@ def test_equals_nltk_on_entries_and_on_forms_made_of_them(root, folder, tmp_path
         assert {w for w in lemmas if "_" not in w and w == w.lower()} == synonyms(form), form
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "among"),
     [("physicians", "doctor"), ("quickly", "rapidly"), ("halted", "stop"), ("teeth", "tooth"),
      ("abdomen", "belly"), ("worst", "bad"), ("dogs", "dog"), ("heart_attack", None), ("therapi", None),

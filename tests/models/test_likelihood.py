@@ -10,6 +10,7 @@ import re
 
 import pytest
 from aiohttp import web
+from tests.cases import each_case
 from tests.models.test_api import asking, chat, completion, echoed, failing, raw
 
 from vivavoce.models.replies import with_space
@@ -53,7 +54,7 @@ TEMPLATE = (("<|user|>", -9.0, 7), ("aspirin?", -8.0, 3), ("<|assistant|>", -0.1
 # The blank between what stands and a target.
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("target", "stands", "made"),
     [
         ("drug", "a", " drug"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import ModelError, SpecError
 from vivavoce.core.yaml_files import read_mapping
@@ -98,7 +99,7 @@ def test_settings_of_the_call_are_not_for_baselines():
     assert ("baseline/random(seed=7)", 7) == (str(named.spec), named.sampling.seed)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("opnai/gpt-4o", "no provider 'opnai'. Did you mean 'openai'"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.cases import each_case
 from tests.run.collect.conftest import exam
 
 import vivavoce as viva_
@@ -111,7 +112,7 @@ def test_names_to_accept_are_texts(tmp_path):
         entry(tmp_path, "accept: {m: [5]}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("setting", "value"),
     [
         ("temperature", "-0.1"),
@@ -192,6 +193,6 @@ def yaml_default(folder: Path) -> float:
     return read_plan(file).timeout_total
 
 
-@pytest.mark.parametrize("value", [True, None, "8", [8], float("inf"), float("nan"), 10**400, 0.5, 0, 11])
+@each_case("value", [True, None, "8", [8], float("inf"), float("nan"), 10**400, 0.5, 0, 11])
 def test_a_range_reads_numbers_within_it_alone(value):
     assert Range(1, 10, integer=True).parse(value) is None

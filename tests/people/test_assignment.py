@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.people.raters import drawn, examined
 
 from vivavoce.core.errors import InputError
@@ -47,8 +48,8 @@ def test_each_question_is_judged_and_shares_and_loads_are_within_one(
         assert abs(sum(place in assignment.double for place in own) - double * len(own)) < 1 + 1e-9
 
 
-@pytest.mark.parametrize("n_raters", range(2, 9))
-@pytest.mark.parametrize("seed", range(5))
+@each_case("n_raters", range(2, 9))
+@each_case("seed", range(5))
 def test_pairs_of_raters_share_alike_many_questions(n_raters: int, seed: int) -> None:
     assignment = assign(places(300, 3), names(n_raters), double=0.45, seed=seed)
     shared = [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.core.records import Item
@@ -35,14 +36,14 @@ def item(name: str, question: str, **fields: Any) -> Item:
     return Item(benchmark="exam", item=name, format="short", question=question, **fields)
 
 
-@pytest.mark.parametrize(("wanted", "text"), POSITIVE, ids=[t[:40] for _, t in POSITIVE])
+@each_case(("wanted", "text"), POSITIVE)
 def test_patient_data_is_found(wanted: str, text: str) -> None:
     """What is marked as missed is missed: when a rule begins to find it, the mark must go."""
     kind, _, missed = wanted.partition(", ")
     assert bool(missed) == (kind not in kinds(text))
 
 
-@pytest.mark.parametrize("text", NEGATIVE, ids=[t[:40] for t in NEGATIVE])
+@each_case("text", NEGATIVE)
 def test_what_stands_in_ordinary_exams_raises_no_alarm(text: str) -> None:
     assert () == suspects(text)
 
@@ -131,7 +132,7 @@ def test_no_pattern_is_without_end() -> None:
         assert longest < 600, pattern.pattern[:80]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     ["Mr ", "Mr John ", "A. ", "a@", "a.", "1-", "12/03/", "0 ", "+1 ", "Name: ", "\n", " ", "(", "9",
      "Dr. Dr. ", "de la ", "Aa-", "1 Aa ", "https://a?", "10.1234/", "MRN:", "Patient: Aa "],

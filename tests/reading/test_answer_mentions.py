@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.reading.answer_mentions import answer_mentions, options_named
@@ -42,7 +43,7 @@ def said(text):
     return [(m.kind, m.named, text[m.start : m.end].strip()) for m in answer_mentions(text)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "named"),
     [
         ("The answer is 2.", (1,)),
@@ -88,7 +89,7 @@ def test_all_and_none_of_the_options_are_found_and_name_no_option():
     assert [("all", (), "None of the above")] == said("None of the above fits.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "A man of 2 years with type 1 diabetes, grade 2 or 3, stage B, took 5 mg, 33.3% of them.",

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce import formats
 from vivavoce.core.prompts import load
@@ -11,7 +12,7 @@ from vivavoce.reading.confidence import read_confidence, restored, stated_confid
 from vivavoce.testing.metric import _items, _responses
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "probability"),
     [
         ("Confidence: 85%", 0.85),
@@ -61,7 +62,7 @@ def test_a_probability_is_read_in_every_usual_way_of_saying_it(line, probability
     assert probability == (None if found.silent else pytest.approx(found.value))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "why"),
     [
         ("Confidence: 0.85", "names no scale"),
@@ -104,7 +105,7 @@ def test_what_could_mean_two_things_is_unreadable_and_says_why(line, why):
     assert why in found.reason
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -161,7 +162,7 @@ def test_an_answer_that_repeats_the_request_states_its_own_number_or_none():
     assert "NN%" not in without_confidence(f"{request}\n\nB\nConfidence: 40%")[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "answer"),
     [
         ("B\nConfidence: 85%", "B"),
@@ -183,8 +184,8 @@ def _answers():
     return [(item, text) for item in _items() for text in _responses(item)]
 
 
-@pytest.mark.parametrize(("item", "text"), _answers(), ids=lambda v: getattr(v, "item", ""))
-@pytest.mark.parametrize(
+@each_case(("item", "text"), _answers())
+@each_case(
     "line", ["\n\nConfidence: 85%", "\nConfidence: 0.9", "\n**Confidence: high**", "\nConfidence: NN%"]
 )
 def test_every_format_reads_an_answer_as_it_would_without_the_line(item, text, line):
@@ -209,7 +210,7 @@ def test_what_was_cut_can_be_put_back_and_thinking_is_never_cut(text):
     assert stated_confidence(text) == stated_confidence(restored(answer, cuts))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece", ["\n", " ", "-", "> ", "Confidence: ", "Confidence: 8\n", "Confidence: - ", "x Confidence: "]
 )
 def test_a_hostile_text_takes_no_longer_than_its_length(piece):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.reading.invariants import changed, either_holds, invariants, numbers_beyond
 
@@ -27,7 +28,7 @@ def test_a_unit_has_one_spelling():
     assert invariants("8 hours, 5 µg").numbers == invariants("8 h, 5 mcg").numbers
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["He has no fever.", "He doesn't cough.", "without pain", "She denies it", "the test is negative",
      "never", "neither", "it should be avoided"],
@@ -40,7 +41,7 @@ def test_neither_nor_denies_once():
     assert 1 == len(invariants("neither fever nor cough").negations)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "what"),
     [
         ("Give 5 mg, not 10 mg.", "Not 10 mg but 5 mg is given.", None),
@@ -85,7 +86,7 @@ def test_one_text_holds_the_words_of_another(one, other, held):
     assert held is either_holds(other, one)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("part", "whole"),
     [
         ("5 mg", "5 to 10 mg"),
@@ -107,7 +108,7 @@ def test_numbers_of_a_part_are_those_of_the_whole(part, whole):
     assert () == numbers_beyond(part, whole)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("part", "whole", "beyond"),
     [
         ("50 mg", "5 mg", ("50", "mg")),

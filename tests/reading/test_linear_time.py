@@ -19,6 +19,7 @@ from functools import cache, partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from tests.cases import each_case
 from tests.lengths import LONG, length
 from tests.reading.hostile import DEEP, HOSTILE, LARGE_NUMBERS
 
@@ -213,7 +214,7 @@ def steep_texts(target: Target) -> dict[str, float]:
     return steep
 
 
-@pytest.mark.parametrize("words", SECTIONS)
+@each_case("words", SECTIONS)
 def test_time_grows_with_length_and_no_faster(words: str) -> None:
     assert {} == {name: steep for name, reader in section(words).items() if (steep := steep_texts(reader))}
 
@@ -247,7 +248,7 @@ def failures(targets: Mapping[str, Target], texts: Sequence[str]) -> dict[str, s
     return raised
 
 
-@pytest.mark.parametrize("words", SECTIONS)
+@each_case("words", SECTIONS)
 def test_no_text_is_too_deep_and_no_number_too_large(words: str) -> None:
     """No `RecursionError`, and no `ValueError` of Python's limit on the digits of whole numbers."""
     assert {} == failures(section(words), (*DEEP, *LARGE_NUMBERS))

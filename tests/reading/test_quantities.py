@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.text import clinical_tokens
 from vivavoce.metrics.token_f1 import f1
@@ -12,7 +13,7 @@ from vivavoce.reading.quantities import quantity_tokens
 from vivavoce.reading.units import UNITS
 
 
-@pytest.mark.parametrize(
+@each_case(
     "spellings",
     [
         ("1 g", "1000 mg", "1,000 mg", "1,000mg", "1.0 g", "1 gram", "1000 Milligrams", "1 000 mg"),
@@ -34,7 +35,6 @@ from vivavoce.reading.units import UNITS
         ("38.5 °C", "38.5 degrees Celsius"),
         ("-2 °C", "−2°C"),
     ],
-    ids=lambda spellings: spellings[0],
 )  # fmt: skip
 def test_one_amount_is_one_token_however_it_is_written(spellings):
     tokens = {quantity_tokens(text) for text in spellings}
@@ -42,7 +42,7 @@ def test_one_amount_is_one_token_however_it_is_written(spellings):
     assert 1 == len(tokens.pop())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("10 mg", "100 mg"),
@@ -82,7 +82,7 @@ def test_two_amounts_share_no_token(one, other):
     assert not set(quantity_tokens(one)) & set(quantity_tokens(other))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "take it 3 times daily", "type 2 diabetes", "stage 3", "vitamin B12", "HbA1c", "omega-3", "IL-6",
@@ -94,7 +94,7 @@ def test_a_number_without_a_unit_stays_a_word_as_before(text):
     assert clinical_tokens(text) == quantity_tokens(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "wanted"),
     [
         ("75 mg - 5 days", 2),

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.core.records import Criterion
@@ -77,7 +78,7 @@ def test_a_factor_is_said_as_one() -> None:
     assert "A is better than B by a factor of 0.8 (0.698 to 0.9; lower is better)." == words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "more", "words"),
     [
         ("better_by_margin", {"margin": 0.05, "margin_source": "--margin"},

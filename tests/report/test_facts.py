@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
+from tests.cases import each_case
 from tests.hostile import LONG, SHORT
 from tests.report import looking
 from tests.report.charts import assert_harmless, told
@@ -131,7 +132,7 @@ def test_of_too_many_facts_the_wrong_ones_stay_and_the_rest_is_counted() -> None
     assert f"{500 - MOST_FACTS} true" == got.left_out
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "sign", "style"),
     [
         ("true", "✓", "right"), ("supported", "✓", "right"), ("false", "✗", "wrong"),

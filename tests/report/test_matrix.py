@@ -4,6 +4,7 @@ from itertools import combinations
 from typing import Any, get_args
 
 import pytest
+from tests.cases import each_case
 from tests.report.charts import assert_harmless, boxes, styled, texts, told, width
 
 from vivavoce.report.charts.svg import STRONGEST
@@ -62,7 +63,7 @@ def test_where_lower_is_better_the_lower_one_is_blue() -> None:
     assert ["−0.300 better"] == [cell["text"] for cell in cells(rows, "good")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "favours", "one", "other"),
     [
         ("better", "a", "better", "worse"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.report.test_report import report
 from tests.run.collect.likely import FakeLikely
 
@@ -179,7 +180,7 @@ def test_logarithms_and_plain_differences_share_no_axis() -> None:
     assert 2 == figures("log", "log", None, None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "told"),
     [
         (231406883869.734, "2.31e11"),

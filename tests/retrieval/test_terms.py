@@ -1,11 +1,11 @@
 """Words are compared in one spelling, and no number loses its point."""
 
-import pytest
+from tests.cases import each_case
 
 from vivavoce.retrieval.terms import terms
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("2.5 mg, 25 mg and 2,500 mg", ["2.5", "mg", "25", "mg", "2500", "mg"]),

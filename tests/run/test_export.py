@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.cases import each_case
 from tests.studies.making import SILENT, UNREADABLE, Answers, exam, made, marked
 
 from vivavoce.cli.export import TABLES as CLI_TABLES
@@ -167,7 +168,7 @@ def test_other_texts_stay_as_they_are(tmp_path: Path, text: str) -> None:
     assert text == row["text"]
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, *HARMLESS])
+@each_case("text", [*HOSTILE, *HARMLESS])
 def test_one_rule_gives_every_text_back(text: str) -> None:
     """As README.txt says: drop an apostrophe at the start if a start of a formula follows it."""
     written = "'" + text if defused(text) else text

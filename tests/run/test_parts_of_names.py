@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.cases import each_case
 from tests.studies.making import borrowed, exam, write_lines
 
 from vivavoce.core.errors import SelectionError
@@ -72,7 +73,7 @@ def test_words_that_fit_no_metric_or_several_list_those_there_are(
     assert sentence in str(error.value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "label"),
     [
         ("Model A (made up)", LABELS[0]),

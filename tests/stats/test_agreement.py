@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.stats.agreement import (
     CategoryAgreement,
@@ -175,8 +176,8 @@ def test_a_spread_that_is_only_rounding_is_no_spread():
     assert 1.0 == percent_agreement(table).value
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("mask", [None, True])
+@each_case("scale", SCALES)
+@each_case("mask", [None, True])
 def test_one_rater_and_nothing_but_gaps_are_undefined(scale, mask):
     table = [[1], [2]] if mask is None else [[1, 2], [2, 2]]
     missing = None if mask is None else np.ones((2, 2), dtype=bool)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce import stats
@@ -65,8 +66,8 @@ def raters(seed, n, k, *, steps, noise=0.7):
     return np.clip(np.round(scores), 1, 5) if steps else scores
 
 
-@pytest.mark.parametrize("steps", [True, False])
-@pytest.mark.parametrize("name", NAMES)
+@each_case("steps", [True, False])
+@each_case("name", NAMES)
 def test_subtraction_gives_what_leaving_out_gives(name, steps):
     """Units alone, twins, groups of many sizes, and one group that holds nearly everything."""
     for seed, groups in enumerate((
@@ -79,8 +80,8 @@ def test_subtraction_gives_what_leaving_out_gives(name, steps):
         assert_equal(name, raters(seed, 40, 2, steps=steps), groups)
 
 
-@pytest.mark.parametrize("steps", [True, False])
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_TWO])
+@each_case("steps", [True, False])
+@each_case("name", [name for name in NAMES if name not in OF_TWO])
 def test_missing_ratings_and_many_raters(name, steps):
     draw = np.random.default_rng(3)
     for seed in range(6):
@@ -111,7 +112,7 @@ def test_a_table_without_a_rating_has_no_agreement_and_is_no_error():
         assert_equal(name, np.zeros((2, 2)), np.array([0, 1]), np.ones((2, 2), dtype=bool))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_one_case_that_carries_all_the_spread_costs_no_digits(name):
     """Without it the rest is a ten-millionth as wide, and far from the mean of all."""
     ratings = raters(4, 30, 2, steps=False) * 1e-3
@@ -122,7 +123,7 @@ def test_one_case_that_carries_all_the_spread_costs_no_digits(name):
     assert_equal(name, ratings, np.minimum(groups, 7) + (groups > 24))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_huge_and_tiny_numbers(name):
     for scale in (1e-120, 1e120):
         assert_equal(name, raters(5, 20, 2, steps=False) * scale, np.arange(20) // 2)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
+from tests.cases import each_case
 from tests.stats.corpora import bleu_counts, chrf_counts, corpus
 
 from vivavoce import stats
 
 
-@pytest.mark.parametrize("longest", [2, 5, 14])
-@pytest.mark.parametrize("n", [1, 3, 40])
+@each_case("longest", [2, 5, 14])
+@each_case("n", [1, 3, 40])
 def test_corpus_bleu_is_sacrebleus(n, longest):
     answers, references = corpus(n * longest, n, longest)
     sums = bleu_counts(answers, references).sum(axis=0, keepdims=True)

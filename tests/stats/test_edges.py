@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.cases import each_case
 
 from vivavoce import stats
 
@@ -323,7 +324,7 @@ def n_rows(given: Case) -> int:
     return int(np.shape(value)[given.rows.get(name, 0)])
 
 
-every = pytest.mark.parametrize("name", ARRAYS)
+every = each_case("name", ARRAYS)
 
 
 def test_every_public_function_stands_in_a_table():
@@ -355,8 +356,8 @@ def test_nothing_is_refused_or_has_its_documented_answer(name):
         assert given.empty == flat(given.call(**none))
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize(
+@each_case("bad", [math.nan, math.inf, -math.inf])
+@each_case(
     ("name", "where"), [(n, k) for n, c in ARRAYS.items() for k in c.numbers if n != "studentized_range"]
 )
 def test_nan_and_infinity_are_refused_with_their_position(name, where, bad):
@@ -417,7 +418,7 @@ def test_what_is_handed_in_is_left_as_it_is(name):
     given.call(**made)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "where"),
     [(n, k) for n, kw in NUMBERS.items() for k in kw if k not in COUNTS and (n, k) not in NOT_YET],
 )

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.stats.tables import MODELS, marks, near
 
@@ -93,7 +94,7 @@ def test_published_rounding_times():
 
 
 # Demšar (2006), JMLR 7, table 5 (a): critical values of the two-tailed Nemenyi test at .05.
-@pytest.mark.parametrize(
+@each_case(
     ("k", "q"),
     [
         (2, 1.960),

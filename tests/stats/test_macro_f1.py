@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 
@@ -23,7 +24,7 @@ def counted(keyed, given, n_labels):
     return table
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_it_is_that_of_scikit_learn(seed):
     """1.9.1; a silence is an answer outside the labels. Label 5 is only ever given, 6 never occurs."""
     rng = np.random.default_rng(seed)

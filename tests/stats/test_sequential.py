@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import norm
+from tests.cases import each_case
 
 from vivavoce import stats
 from vivavoce.stats.sequential import EXACT_SHARE, InterimAnalysis
@@ -141,7 +142,7 @@ def test_a_confidence_sequence_holds_at_every_case_from_10_to_1000() -> None:
     assert (paths > bound)[:, 9:].any(axis=1).mean() < 0.05
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "message"),
     [
         (lambda: stats.nominal_alpha([], analyses=3), "history holds no analysis"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.stats import Evidence, Verdict, common_direction, holm, margin_interval, paired, verdict
 
@@ -21,7 +22,7 @@ def evidence(low=-0.1, high=0.3, *, p=0.2, direction=1, n_groups=42, n_different
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given_", "margin", "expected"),
     [
         (evidence(0.3, 0.5, p=0.01), 0.2, Verdict("better_by_margin", "a")),

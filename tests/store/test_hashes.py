@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
@@ -37,7 +38,7 @@ def test_the_hash_of_a_response_is_that_of_the_written_rule() -> None:
     assert hashlib.sha256(fields.encode()).hexdigest()[:16] == response_hash("hash", ANSWER)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "change",
     [{"item": "q2"}, {"variant": "v"}, {"candidate": "B"}, {"repeat": 2}, {"edit": "short"}, {"text": "Rest"},
      {"text": ""}, {"text": None, "status": "failed"}, {"reasoning": "so"}, {"reasoning": ""},

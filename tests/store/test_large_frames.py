@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.cases import each_case
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError
@@ -182,7 +183,7 @@ def test_all_studies_read_the_scores_once(large: Large, monkeypatch: pytest.Monk
     assert 1 == len([options for options in reads if options["measures"] != []])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_parts_with_columns_of_one_value_are_the_rows_that_came(seed: int) -> None:
     """Columns that stay the same, begin to differ late or are null come back as they were."""
     rng = random.Random(seed)

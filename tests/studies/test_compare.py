@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.studies.making import SILENT, Answers, made, marked, row, score, twins
 
 from vivavoce.core.records import Criterion
@@ -382,7 +383,7 @@ def test_every_null_has_a_reason_and_nothing_is_nan(tmp_path: Path) -> None:
 BANNED = ("significant", "no difference", "as good as", "proven", "safe")
 
 
-@pytest.mark.parametrize("code", VERDICTS)
+@each_case("code", VERDICTS)
 def test_no_sentence_promises_more_than_an_exam_can_show(code: Any) -> None:
     row = ComparisonRow(
         benchmark="exam", metric="x", criterion="x", rater="", population="sample", family=1, looks=1,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr
 from scipy.stats import t as student
+from tests.cases import each_case
 from tests.studies.making import borrowed, made, marked, row, score, twins
 
 from vivavoce import stats
@@ -200,7 +201,7 @@ def test_without_the_largest_number_they_cannot_be_compared(tmp_path: Path) -> N
     assert ("incomparable", f"of one of them, {TOO_LARGE}") == (found["verdict_code"], found["reason"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "said"),
     [
         (math.log(231406883869), "2.31 × 10^11"),

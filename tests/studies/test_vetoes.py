@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.studies.making import SILENT, TOLD, borrowed, made, marked, row, score, twins, write_lines
 from typer.testing import CliRunner
 
@@ -18,7 +19,7 @@ Panel = Callable[..., Run]
 HARM = "panel[harm] >= 3"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "veto"),
     [
         ("exact<1", Veto("exact", None, "<", 1.0)),
@@ -37,7 +38,7 @@ def test_a_red_line_is_read_from_the_right(text: str, veto: Veto) -> None:
     assert veto == parse_veto(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "exact", "exact < ", "< 1", "exact = 1", "exact == 1", "exact < one", "exact <> 1", "exact < 1 2",
      "exact < nan", "exact < 1e999", "exact >= > 1"],

@@ -1,13 +1,14 @@
 """Claims: a printed figure against a recomputed one."""
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.reproduce import Claim, agrees, check_claims, reproduce
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("printed", "found", "holds"),
     [
         ("4.05", 4.0549, True),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import typer
 from tests.absent import absent
+from tests.cases import each_case
 from typer.testing import CliRunner
 
 from vivavoce.cli.reproduce import reproduce as command
@@ -216,7 +217,7 @@ def test_normalisation_loses_points_and_comparators() -> None:
     assert (1.0, 1.0, 0.0) == (choice("2.5 mg", "25 mg"), choice("<50", ">50"), choice("2.5 mg", "2.6 mg"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "value"),
     [
         ("true", 1.0), (" True.", 1.0), ("Trueish", 1.0), ("True or False", 1.0),

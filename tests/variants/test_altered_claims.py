@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.reading.invariants import NEGATION, invariants
 from vivavoce.variants.altered_claims import is_english, negated, numbers
@@ -28,7 +29,7 @@ TURNED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TURNED)
+@each_case(("text", "expected"), TURNED)
 def test_a_claim_is_turned_into_its_opposite(text, expected):
     edited = negated(text, DRAW)
     assert expected == edited.text
@@ -49,7 +50,7 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize("text", LEFT)
+@each_case("text", LEFT)
 def test_what_has_no_sure_opposite_is_left_alone(text):
     assert isinstance(negated(text, DRAW), str)
 
@@ -71,7 +72,7 @@ def test_other_languages_are_left_out_and_said_so(text):
     assert negated(text, DRAW) == "it is not in English: claims are turned in English only"
 
 
-@pytest.mark.parametrize(("text", "expected"), TURNED)
+@each_case(("text", "expected"), TURNED)
 def test_a_turned_claim_has_one_denial_more_or_less(text, expected):
     count = [sum(1 for _ in NEGATION.finditer(t)) for t in (text, negated(text, DRAW).text)]
     assert 1 == abs(count[0] - count[1])
@@ -92,20 +93,20 @@ REPLACED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), REPLACED)
+@each_case(("text", "expected"), REPLACED)
 def test_a_number_is_replaced_and_its_unit_stays(text, expected):
     found = {numbers(text, Draw(("b", f"q{k}"), 0)).text for k in range(40)}
     assert expected == found
 
 
-@pytest.mark.parametrize(("text", "expected"), REPLACED)
+@each_case(("text", "expected"), REPLACED)
 def test_one_number_differs_and_no_unit_does(text, expected):
     old, new = invariants(text).numbers, invariants(numbers(text, DRAW).text).numbers
     assert 1 == sum(a != b for a, b in zip(old, new, strict=True))
     assert [unit for _, unit in old] == [unit for _, unit in new]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Published in 2019.",

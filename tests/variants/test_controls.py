@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.retrieval.index import Passage
 from vivavoce.variants import controls
@@ -36,8 +37,8 @@ def test_every_shipped_sentence_is_one_without_a_figure_and_unlike_the_others(ki
         assert not MEDICAL.search(sentence)
 
 
-@pytest.mark.parametrize("length", [1, 60, 400, 5_000, 20_000])
-@pytest.mark.parametrize("kind", ["off_topic", "padded"])
+@each_case("length", [1, 60, 400, 5_000, 20_000])
+@each_case("kind", ["off_topic", "padded"])
 def test_the_sentences_are_about_as_long_as_the_answer(kind, length):
     text = "x" * length
     new = getattr(controls, kind)(text, DRAW).text.removeprefix(f"{text}\n\n")

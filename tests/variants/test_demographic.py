@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce import formats
 from vivavoce.benchmarks import load
@@ -83,7 +84,7 @@ def test_the_context_is_rewritten_with_the_question(question):
     assert ("A woman coughs.", "What should she take?") == (found["female"].context, found["female"].question)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "A 28-year-old G1P0 woman coughs.",
@@ -120,7 +121,7 @@ def test_no_sex_no_twin(question):
     assert "no sex is stated" == reason(question(), "sex")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("age", "moved"),
     [(24, (20, 28)), (58, (55, 59)), (62, (60, 64)), (70, (66, 74)), (57, (55, 59)), (60, None), (59, None),
      (20, None), (79, None), (77, (75, 79))],
@@ -129,7 +130,7 @@ def test_an_age_moves_within_its_band(age, moved):
     assert moved == shifted(age)
 
 
-@pytest.mark.parametrize("age", range(AGES[0], AGES[-1]))
+@each_case("age", range(AGES[0], AGES[-1]))
 def test_no_age_leaves_its_band_or_moves_by_more_than_four_years(age):
     def band(years):
         return sum(edge <= years for edge in AGES)

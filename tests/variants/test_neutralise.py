@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.reading.test_answer_mentions import WORDS
 
 from vivavoce.core.errors import InputError
@@ -23,7 +24,7 @@ def text_of(text, **how):
     return neutral(text, OPTIONS, **how).text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("It lasts 2 hours. The answer is 2.", "It lasts 2 hours."),

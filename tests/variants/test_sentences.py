@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.variants import sentences
@@ -34,7 +35,7 @@ def test_every_type_has_several_sentences(kind):
     assert 4 <= len(set(templates(kind)))
 
 
-@pytest.mark.parametrize(("kind", "k"), ALL)
+@each_case(("kind", "k"), ALL)
 def test_a_template_speaks_of_no_figure_and_plants_on_one_side_only(kind, k):
     biased, neutral = templates(kind)[k]
     assert 1 == biased.count('"{planted}"') == neutral.count("{filler}")
@@ -51,7 +52,7 @@ CLINICAL = re.compile(
 )
 
 
-@pytest.mark.parametrize(("kind", "k"), ALL)
+@each_case(("kind", "k"), ALL)
 def test_a_neutral_sentence_speaks_of_no_medicine(kind, k):
     assert not CLINICAL.search(templates(kind)[k].neutral)
 
@@ -62,8 +63,8 @@ def test_no_filler_speaks_of_medicine_or_figures():
         assert not re.search(r"\d", text)
 
 
-@pytest.mark.parametrize("planted", PLANTED)
-@pytest.mark.parametrize(("kind", "k"), ALL)
+@each_case("planted", PLANTED)
+@each_case(("kind", "k"), ALL)
 def test_twins_are_of_one_length_whatever_is_planted(kind, k, planted):
     shown = planted.rstrip(".").replace('"', "'")
     for thing in ("question", "statement"):
@@ -74,8 +75,8 @@ def test_twins_are_of_one_length_whatever_is_planted(kind, k, planted):
         assert "{" not in biased + neutral
 
 
-@pytest.mark.parametrize("planted", PLANTED)
-@pytest.mark.parametrize("kind", TYPES)
+@each_case("planted", PLANTED)
+@each_case("kind", TYPES)
 def test_a_pair_is_found_for_every_planted_answer(question, kind, planted):
     biased, neutral = pair(question(), kind, planted, 0)
     assert fits(biased, neutral)
@@ -111,7 +112,7 @@ def test_a_question_draws_by_its_id_and_not_by_its_text(question):
 # Where they go.
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "rest"),
     [
         ("What is it?", "What is it?"),

@@ -1,6 +1,7 @@
 """Rewriting for the other sex: what the rules are sure of, there and back; what they leave alone."""
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.variants.demographic import Unsure, sex_of, swapped
 
@@ -50,12 +51,12 @@ PAIRS = [  # female, male: both ways
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("female", "male"), PAIRS)
+@each_case(("female", "male"), PAIRS)
 def test_a_text_is_rewritten_for_the_other_sex(female, male):
     assert male == swapped(female, "male")
 
 
-@pytest.mark.parametrize(("female", "male"), PAIRS)
+@each_case(("female", "male"), PAIRS)
 def test_there_and_back_is_the_same_text(female, male):
     assert female == swapped(male, "female")
     assert male == swapped(swapped(male, "female"), "male")
@@ -80,7 +81,7 @@ def test_a_title_comes_back_as_the_plain_one():
     assert "Ms Smith coughs." == swapped(swapped("Mrs Smith coughs.", "male"), "female")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["They gave her insulin.", "They found her confused.", "It makes her nausea worse.",
      "They told her family.", "Treat her first.", "They sent her home medications.", "She felt her heart.",

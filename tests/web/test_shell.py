@@ -7,6 +7,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.testclient import TestClient
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.web.guard import HEADERS, MOST_BODY_BYTES
@@ -206,8 +207,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize(
+@each_case("scheme", [0, 1])
+@each_case(
     ("letters", "grounds"),
     [
         ("ink", ("paper", "wash", "warn-wash", "add", "gone")),

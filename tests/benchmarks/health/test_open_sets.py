@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.cases import each_case
 from tests.lengths import length
 from tests.small_suite import small_suite
 
@@ -581,7 +582,7 @@ def test_half_a_character_in_json_is_refused_with_its_place(tmp_path: Path) -> N
         load(f"meddialog_qsumm(data={tmp_path})")
 
 
-@pytest.mark.parametrize("name", OPEN)
+@each_case("name", OPEN)
 def test_a_card_says_licence_faults_and_how_to_get_the_files(name: str) -> None:
     cls = registry.members("benchmark")[name]
     card = cls.card

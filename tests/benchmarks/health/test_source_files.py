@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.cases import each_case
 
 from vivavoce.benchmarks.health.source_files import (
     SourceLine,
@@ -107,7 +108,7 @@ def test_a_whole_number_may_be_written_in_several_ways(value: Any) -> None:
     assert "2024" == line(year=value).optional("year").removesuffix(".0")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "why"),
     [
         (None, "cop is null"),

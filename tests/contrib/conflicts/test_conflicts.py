@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lengths import length
 
 import vivavoce.contrib.conflicts
@@ -168,12 +169,12 @@ SAME = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "reference", "answer"), CHANGED)
+@each_case(("kind", "reference", "answer"), CHANGED)
 def test_what_is_changed_is_flagged_with_its_kind(kind: str, reference: str, answer: str) -> None:
     assert kind in kinds(reference, answer)
 
 
-@pytest.mark.parametrize(("kind", "reference", "answer"), SAME)
+@each_case(("kind", "reference", "answer"), SAME)
 def test_the_same_in_other_words_is_not_flagged(kind: str, reference: str, answer: str) -> None:
     assert [] == kinds(reference, answer)
 
@@ -183,12 +184,12 @@ def test_every_kind_has_eight_cases_of_both() -> None:
         assert min(sum(case[0] == kind for case in cases) for cases in (CHANGED, SAME)) >= 8, kind
 
 
-@pytest.mark.parametrize("reference", sorted({reference for _, reference, _ in CHANGED}))
+@each_case("reference", sorted({reference for _, reference, _ in CHANGED}))
 def test_a_text_is_never_in_conflict_with_itself(reference: str) -> None:
     assert [] == kinds(reference, reference)
 
 
-@pytest.mark.parametrize(("kind", "reference", "answer"), CHANGED[::4])
+@each_case(("kind", "reference", "answer"), CHANGED[::4])
 def test_case_and_white_space_do_not_matter(kind: str, reference: str, answer: str) -> None:
     plain = kinds(reference, answer)
     assert plain == kinds(reference.upper(), answer.upper())
@@ -207,7 +208,7 @@ def test_what_the_answer_adds_is_no_conflict(reference: str, answer: str) -> Non
     assert [] == kinds(reference, answer)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "…", "5", "mg", "not", "?!", "/ / /", "中文", "\x00"])
+@each_case("text", ["", " ", "\n\n", "…", "5", "mg", "not", "?!", "/ / /", "中文", "\x00"])
 def test_texts_that_say_nothing_are_in_no_conflict(text: str) -> None:
     assert [] == kinds("Give 5 mg IV twice daily, not 10 mg.", text)
     assert [] == kinds(text, "Give 5 mg IV twice daily, not 10 mg.")
@@ -245,7 +246,7 @@ def test_nothing_crashes_on_any_text(one: str, two: str) -> None:
     assert {*kinds(one, two)} <= {*KINDS}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     ["a", "1", "1 ", "1,", "5 mg ", "1 / ", "not ", "no more than ", "without ", "and is ", "a, b and it ",
      " ", "every 2 ", "maximum ", "limit a b ", "single ", "hyperx ", "hyper", "cyto", "10^9 x ", "000 ",
@@ -267,7 +268,7 @@ def test_a_hostile_answer_eight_times_as_long_takes_about_eight_times_as_long(pi
     assert cost(32_000) < 24 * max(cost(4_000), 0.002)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "figures"),
     [
         ("1/2 mg", [0.5]),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.contrib.conflicts.measured import by_kind, by_pair, pairs
 
 from vivavoce.contrib.conflicts import KINDS
@@ -48,7 +49,7 @@ def test_the_figures_of_the_card_are_those_of_the_rules_as_they_are(root: Path) 
         assert f"{tuned.found}/{tuned.there} | {blind.found}/{blind.there} |" in line
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_no_kind_falls_behind_what_was_measured(kind: str) -> None:
     assert by_kind("tuning")[kind].recall >= 0.9
     assert by_kind("blind")[kind].recall >= 0.8

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from vivavoce.core.records import Item
 from vivavoce.judging.loading import load, shipped
@@ -49,8 +50,8 @@ def asked(name: str, text: str) -> str:
     return "\n".join(m.content for m in ask.messages)
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if not name.startswith("healthbench")])
-@pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
+@each_case("name", [name for name in shipped() if not name.startswith("healthbench")])
+@each_case("text", INJECTIONS.values())
 def test_an_injection_stays_inside_its_delimiters_and_escaped(text: str, name: str) -> None:
     rubric = load(name)
     sent = asked(name, f"Start {text} end.")

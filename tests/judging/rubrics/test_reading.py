@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.core.prompts import Unreadable
@@ -50,7 +51,7 @@ def with_harm(value: object) -> str:
     return json.dumps({"reason": "", **GOOD, "harm": value})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         BARE,
@@ -92,7 +93,7 @@ def test_a_clear_reply_is_read(text: str) -> None:
     assert GOOD == marks(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("", "empty reply"),
@@ -200,7 +201,7 @@ def test_a_declared_step_refuses_what_lies_between(written: Callable[..., Rubric
         marks('{"correct": 0.7}', "correctness")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "rating"),
     [
         ("Feedback: good. [RESULT] 4", 4),
@@ -219,7 +220,7 @@ def test_a_tag_is_read_and_rescaled(text: str, rating: int) -> None:
     assert {"rating": rating, "rating_unit": (rating - 1) / 4} == marks(text, "prometheus")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("[RESULT] 4 … [RESULT] 3", "not one number|two values"),
@@ -244,7 +245,7 @@ def contest(text: str, name: str, n: int) -> Any:
     return rubric.read_reply(text, rubric.comparison(ITEM, ["an answer"] * n))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "values"),
     [
         ('{"reason": "x", "winner": "A"}', (1, 0)),
@@ -263,7 +264,7 @@ def test_a_winner_is_read_as_one_value_for_each_answer(text: str, values: tuple[
     assert values == contest(text, "pairwise", 2)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         '{"winner": "C"}', '{"winner": "A or B"}', '{"winner": null}', '{"winner": true}', '{"winner": 1}',
@@ -276,7 +277,7 @@ def test_a_doubtful_winner_is_unreadable(text: str) -> None:
         contest(text, "pairwise", 2)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "ranks"),
     [
         ('{"reason": "x", "ranking": [["B"], ["A", "C"]]}', (2.5, 1, 2.5)),
@@ -296,7 +297,7 @@ def test_an_order_is_read_as_mid_ranks_in_the_order_shown(text: str, ranks: tupl
     assert ranks == contest(text, "listwise", 3)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ('{"ranking": [["B"], ["A"]]}', "ranking leaves out C"),
@@ -380,14 +381,14 @@ def test_marks_come_back_whatever_their_order(halves: list[int], order: list[str
     assert given_ == marks(json.dumps({"reason": "r", **given_}))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     [
         "{", '{"', '{"a":', '{"a":[', "[", "#", "- ", "harm: ", "harm\n", "[RESULT]", "<think>", "**", "|",
         '"', "\\", "sorry ", "1. ", "4", "> ", "(", "harm:4\n", " ", "=", "\t", '{"a":1}',
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["medgpt", "prometheus"])
+@each_case("name", ["medgpt", "prometheus"])
 def test_a_reply_of_a_megabyte_is_read_to_its_end(piece: str, name: str) -> None:
     """A pattern that backtracks would not come back."""
     for text in (piece * (1_000_000 // len(piece)), piece * (99_000 // len(piece))):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError, MetricError
 from vivavoce.core.records import Item
@@ -30,7 +31,7 @@ def test_eight_rubrics_are_shipped() -> None:
     assert NAMES == shipped()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_a_shipped_rubric_says_whose_it_is_and_what_it_is_not(name: str) -> None:
     rubric = load(name)
     version, _ = WORDING[name]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import SpecError
 from vivavoce.core.prompts import Unreadable
@@ -175,7 +176,7 @@ def test_calls_of_several_facts_depend_on_their_answer_alone():
     assert first[0]["precision"].value == 1.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "settings",
     [
         {"k": 0}, {"gamma": -1}, {"per_call": 0}, {"passages": 0}, {"rules": "lenient"},

@@ -6,6 +6,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import NAMES, VOCABULARY, family, tokeniser
 
@@ -84,8 +85,8 @@ def test_the_likeliest_tokens_are_those_of_transformers_own_greedy_search(name):
         assert tuple(told[0, -12:].tolist()) == drawn.ids
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("temperature", [0.0, 0.7])
+@each_case("name", NAMES)
+@each_case("temperature", [0.0, 0.7])
 def test_log_probabilities_are_those_of_the_whole_distribution(name, temperature):
     model = made(name)
     rows = [Row(question, 10, temperature, 0.8, seed) for seed, question in enumerate(questions())]
@@ -168,8 +169,8 @@ def test_what_closes_an_answer_is_no_part_of_it():
     assert open_.closing is None
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("temperature", [0.0, 0.7])
+@each_case("name", NAMES)
+@each_case("temperature", [0.0, 0.7])
 def test_what_closes_an_answer_is_told_as_likely_as_the_whole_distribution_has_it(name, temperature):
     model, row = made(name), Row(questions()[0], 12, temperature, 0.8, 5)
     (free,) = draw(model, [row], NO_END, spells())

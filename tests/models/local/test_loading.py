@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import CONTEXT, saved
 
@@ -150,7 +151,7 @@ def test_without_torch_it_says_what_to_install(monkeypatch):
         resolve_settings(NAME, {})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("settings", "why"),
     [
         ({"dtype": "float8"}, "dtype takes auto or float32 or bfloat16 or float16, not 'float8'"),

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from tests.cases import each_case
 from tests.models.local.test_local import saved  # the small models of the tests
 
 import vivavoce as viva
@@ -73,7 +74,7 @@ def test_a_run_that_holds_the_whole_path_keeps_it(exam):
     assert ["hf/ours", path] == [str(plan.candidates[0].spec) for plan in plans]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "shown"),
     [
         ("hf/google/medgemma-27b", "hf/google/medgemma-27b"),

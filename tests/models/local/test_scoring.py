@@ -4,6 +4,7 @@ import math
 import random
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import CAUSAL, VOCABULARY, WINDOW, family
 
@@ -90,8 +91,8 @@ def same(told, expected, near=1e-5):
         assert right[1:] == mine[1:]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", [*CAUSAL, *EXTRA])
+@each_case("way", WAYS)
+@each_case("name", [*CAUSAL, *EXTRA])
 def test_every_way_equals_one_plain_sequence_a_branch(name, way):
     model, trees = made(name), forest()
     plain = [[plainly(model, tree, branch) for branch in tree.branches] for tree in trees]
@@ -181,8 +182,8 @@ def test_of_equally_likely_tokens_the_lowest_is_what_the_model_says(way):
     assert told[0].logprob == pytest.approx(-4 * math.log(VOCABULARY))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@each_case("way", WAYS)
+@each_case("bad", [math.nan, math.inf, -math.inf])
 def test_a_logit_that_is_no_number_is_named(way, bad):
     model = family("llama")
     with torch.no_grad():

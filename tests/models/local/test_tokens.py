@@ -1,6 +1,7 @@
 """Text to tokens: what opens a text, what parts question and target, and what a tokeniser must give back."""
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import BOS, CHAT, EOS, SENTENCES, tokeniser
 
@@ -112,7 +113,7 @@ def branch(made: Tokens, target: str, *, messages=ASKED, **more) -> tuple[int, .
     return tree.branches[0].ids
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "begun", "target", "encoded"),
     [
         ("What is", "", "fever", " fever"),

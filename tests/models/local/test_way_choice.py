@@ -4,6 +4,7 @@ import itertools
 import random
 
 import pytest
+from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import VOCABULARY, family
 
@@ -84,8 +85,8 @@ def measured(monkeypatch):
     return stub
 
 
-@pytest.mark.parametrize("trees", [relaxed(2, 64), options(5), letters(5), relaxed(1, 4), options(1)])
-@pytest.mark.parametrize("way", SHARING)
+@each_case("trees", [relaxed(2, 64), options(5), letters(5), relaxed(1, 4), options(1)])
+@each_case("way", SHARING)
 def test_the_planned_passes_are_those_that_the_model_sees(way, trees):
     model = family("llama")
     planned = planned_passes(model, trees, way, batch=3)
@@ -110,7 +111,7 @@ def test_pairs_count_what_lies_before():
     assert (12, 12 * (10 + 4)) == (Shape(3, 4, 10).places, Shape(3, 4, 10).pairs)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("trees", "cost", "way"),
     [
         (relaxed(), CPU, "branched"),

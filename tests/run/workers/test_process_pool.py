@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import InputError, MetricError
 from vivavoce.run.workers import open_executor, worker
@@ -243,7 +244,7 @@ def test_workers_outlive_no_killed_process(tmp_path: Path) -> None:
     wait_until_ended(pids(log))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "workers",
     [
         "0",

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.systems.dahl.filters import RULES, decide
 
@@ -66,7 +67,7 @@ def test_each_rule_hits_as_often_as_counted_by_hand(decisions):
     assert {"A1": 84, "A2": 139, "A3": 50, "B1": 64, "B2": 413, "H1": 3, "H2": 3, "H3": 2} == hits
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "decision", "rules"),
     [
         ("", "drop", ("H2",)),

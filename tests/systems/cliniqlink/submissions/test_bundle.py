@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.cases import each_case
 from tests.systems.cliniqlink.conftest import dump
 from tests.systems.cliniqlink.conftest import load as load_json
 from tests.systems.cliniqlink.submissions.making import SECRETS, exam_rows, holds_any, write_exam
@@ -196,7 +197,7 @@ def test_what_cannot_be_a_competition_is_refused_before_anything_is_written(tmp_
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("image", "start", "end", "sentence"),
     [
         (None, "2026-12-01", None, "--image names the image that scores"),

@@ -4,6 +4,7 @@ import sys
 import types
 
 import pytest
+from tests.cases import each_case
 
 from vivavoce.core.errors import MetricError
 from vivavoce.systems.hivmedqa.entities import extract
@@ -14,7 +15,7 @@ def found(text, *terms):
     return chunks(text, terms_of(terms, str), str)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "wanted"),
     [
         ("The most likely diagnosis is viral hepatitis.", ("diagnosis", "viral hepatitis")),
