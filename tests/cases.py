@@ -23,8 +23,8 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Cal
     All cases run; if any fail, the error counts them and names the first 20 with what they raised. Stacked,
     it runs every combination. What a case skips, the test skips.
     """
-    named = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    table = [(case,) if len(named) == 1 else tuple(case) for case in cases]
+    columns = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    table = [(case,) if len(columns) == 1 else tuple(case) for case in cases]
     assert table, "a table without a case proves nothing"
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
@@ -32,19 +32,19 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Cal
         def test_each(**fixtures: Any) -> None:
             failed = []
             for case in table:
-                values = dict(zip(named, case, strict=True))
+                values = dict(zip(columns, case, strict=True))
                 try:
                     test(**fixtures, **values)
                 except (Exception, pytest.fail.Exception) as error:
-                    shown = ", ".join(f"{name}={value!r}"[:200] for name, value in values.items())
-                    failed.append(f"{shown}: {type(error).__name__}: {error}")
+                    values_text = ", ".join(f"{name}={value!r}"[:200] for name, value in values.items())
+                    failed.append(f"{values_text}: {type(error).__name__}: {error}")
             if failed:
-                more = [f"and {len(failed) - SHOWN} more"] if len(failed) > SHOWN else []
-                report = "\n".join([f"{len(failed)} of {len(table)} cases fail", *failed[:SHOWN], *more])
+                remainder = [f"and {len(failed) - SHOWN} more"] if len(failed) > SHOWN else []
+                report = "\n".join([f"{len(failed)} of {len(table)} cases fail", *failed[:SHOWN], *remainder])
                 pytest.fail(report, pytrace=False)
 
         signature = inspect.signature(test)
-        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in named]
+        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in columns]
         test_each.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
         return test_each
 

@@ -16,6 +16,7 @@ from tests.finished_runs import Store
 from tests.lazy import COLLECTED_MODULES
 from tests.lengths import LONG
 from tests.long_forms import has_long_form
+from tests.order import place
 from tests.soak.tally import Collected, tally
 
 __all__ = ["tally"]
@@ -74,8 +75,8 @@ def _own_registry() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _finished_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
     """All workers of this run of the tests share a folder of finished runs."""
-    own = tmp_path_factory.getbasetemp()
-    Store.folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "finished-runs"
+    base = tmp_path_factory.getbasetemp()
+    Store.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished-runs"
     Store.folder.mkdir(exist_ok=True)
 
 
@@ -115,7 +116,8 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to the gate, in the long form, what has no other form than the gate's."""
+    """In the long form, leave the files that have none; tests of one large library follow each other."""
+    items.sort(key=lambda item: place(item.path))
     if LONG:
         gate = [item for item in items if not has_long_form(item.path)]
         config.hook.pytest_deselected(items=gate)
