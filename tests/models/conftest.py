@@ -1,12 +1,17 @@
 import asyncio
+import atexit
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -28,23 +33,38 @@ class Endpoint:
         return self.told()["seen"]
 
 
+@cache
+def servers() -> str:
+    """Where the process listens that runs the fake servers of all tests: it ends with this one."""
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    port_file = folder / "port"
+    process = subprocess.Popen([sys.executable, Path(__file__).with_name("fake_server.py"), port_file])
+    atexit.register(process.wait)
+    atexit.register(process.kill)
+    for _ in range(600):
+        if port_file.exists():
+            return f"http://127.0.0.1:{port_file.read_text()}/servers"
+        time.sleep(0.05)
+    raise RuntimeError("the fake server did not start")
+
+
+def tell(address: str, method: str, options: dict[str, Any] | None = None) -> dict:
+    """What the process of the fake servers answers."""
+    body = None if options is None else json.dumps(options).encode()
+    with urllib.request.urlopen(urllib.request.Request(address, body, method=method)) as answer:
+        return json.load(answer)
+
+
 @pytest.fixture
-def serving(tmp_path):
+def serving():
     """Start a fake server with these options; all end with the test."""
     with contextlib.ExitStack() as stack:
 
-        def start(**options: float) -> Endpoint:
-            port_file = tmp_path / f"port-{time.monotonic_ns()}"
-            words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-            script = Path(__file__).with_name("fake_server.py")
-            process = subprocess.Popen([sys.executable, str(script), str(port_file), *words])
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            for _ in range(600):
-                if port_file.exists():
-                    return Endpoint(int(port_file.read_text()))
-                time.sleep(0.05)
-            raise RuntimeError("the fake server did not start")
+        def start(**options: float | str) -> Endpoint:
+            port = tell(servers(), "POST", options)["port"]
+            stack.callback(tell, f"{servers()}/{port}", "DELETE")
+            return Endpoint(port)
 
         yield start
 

@@ -3,7 +3,8 @@
 `python fake_server.py PORT_FILE [--latency S] [--faults SHARE] [--stall S] [--mode NAME]`: PORT_FILE gets the
 port. `/seen` tells how often each question arrived. Which fault a request meets follows from its question and
 how often it came, so every run is the same. With one of the `MODES` every fault is that one, and every
-request meets it unless a share of faults is given.
+request meets it unless a share of faults is given. `POST /servers` with the options as JSON starts another
+server in the same process and gives its port, `DELETE /servers/PORT` ends it.
 
 Each mode has a fate. The fates, where the endpoint answers so every time:
 
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple
 
 from aiohttp import web
 
+STALL_S = 30.0
 FAULTS = (
     *("429", "429 with Retry-After", "500", "503", "reset", "half a body", "invalid JSON", "stall"),
     *("no choices", "wrong model", "slow drip"),
@@ -257,27 +259,51 @@ class Server:
         return web.json_response({"seen": self.seen, "most": self.most})
 
 
+class Servers:
+    """The servers of this process, each at a port of its own."""
+
+    def __init__(self) -> None:
+        self._runners: dict[int, web.AppRunner] = {}
+
+    async def start(self, options: Mapping[str, Any]) -> int:
+        """Start a server with the options of the command line, and return its port."""
+        mode = options.get("mode")
+        share = options.get("faults") or float(mode is not None)
+        server = Server(options.get("latency", 0.0), share, options.get("stall", STALL_S), mode)
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", server.chat)
+        app.router.add_get("/seen", server.told)
+        app.router.add_post("/servers", self.add)
+        app.router.add_delete("/servers/{port}", self.remove)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port: int = runner.addresses[0][1]
+        self._runners[port] = runner
+        return port
+
+    async def add(self, request: web.Request) -> web.Response:
+        return web.json_response({"port": await self.start(await request.json())})
+
+    async def remove(self, request: web.Request) -> web.Response:
+        await self._runners.pop(int(request.match_info["port"])).cleanup()
+        return web.json_response({})
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument("port_file", type=Path)
-    for name, default in (("latency", 0.0), ("faults", 0.0), ("stall", 30.0)):
+    for name, default in (("latency", 0.0), ("faults", 0.0), ("stall", STALL_S)):
         reader.add_argument(f"--{name}", type=float, default=default)
     reader.add_argument("--mode", choices=list(MODES))
-    asked = reader.parse_args()
-    share = asked.faults or float(asked.mode is not None)
-    server = Server(asked.latency, share, asked.stall, asked.mode)
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", server.chat)
-    app.router.add_get("/seen", server.told)
+    options = vars(reader.parse_args())
+    port_file: Path = options.pop("port_file")
 
     async def serve() -> None:
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        draft = asked.port_file.with_suffix(".draft")
-        draft.write_text(str(runner.addresses[0][1]))
-        draft.replace(asked.port_file)
+        port = await Servers().start(options)
+        draft = port_file.with_suffix(".draft")
+        draft.write_text(str(port))
+        draft.replace(port_file)
         await asyncio.Event().wait()
 
     asyncio.run(serve())
