@@ -56,28 +56,28 @@ def test_the_example_keeps_what_ours_keep() -> None:
     check_format(SCRIPT, [item(), item(answer=("2",), context="A man of 60."), item(answer=("-1",))])
 
 
-@each_case(
-    ("name", "fields"),
-    [
-        ("mcq", {"options": ("Aspirin", "Heparin"), "answer": ("B",)}),
-        ("true_false", {"answer": ("T",)}),
-        ("list", {"options": ("Fever", "Murmur", "Rash"), "answer": ("A", "C")}),
-        ("short", {"answer": ("Aspirin",)}),
-        ("short_inverse", {"false_answer": "Heparin", "answer": ("Heparin is no antiplatelet drug.",)}),
-        ("multi_hop", {"answer": ("Aspirin",), "steps": ("1. It hurts.", "2. It thins.")}),
-        ("multi_hop_inverse", {"answer": ("It is a platelet.",), "steps": ("One.", "Two."), "step": 2}),
-        ("longform", {"answer": ("Give aspirin and call for help.",)}),
-        ("relation", {"options": ("Bind", "Cause"), "answer": ("aspirin | bind | COX-1",)}),
-        ("argument", {"options": ("Aspirin", "Iron"), "answer": ("A",), "references": ("It thins.",)}),
-        ("conversation", {"messages": (Message("user", "It hurts."),), "references": ("Rest.",)}),
-    ],
-)
+FORMATS: list[tuple[str, dict[str, Any]]] = [
+    ("mcq", {"options": ("Aspirin", "Heparin"), "answer": ("B",)}),
+    ("true_false", {"answer": ("T",)}),
+    ("list", {"options": ("Fever", "Murmur", "Rash"), "answer": ("A", "C")}),
+    ("short", {"answer": ("Aspirin",)}),
+    ("short_inverse", {"false_answer": "Heparin", "answer": ("Heparin is no antiplatelet drug.",)}),
+    ("multi_hop", {"answer": ("Aspirin",), "steps": ("1. It hurts.", "2. It thins.")}),
+    ("multi_hop_inverse", {"answer": ("It is a platelet.",), "steps": ("One.", "Two."), "step": 2}),
+    ("longform", {"answer": ("Give aspirin and call for help.",)}),
+    ("relation", {"options": ("Bind", "Cause"), "answer": ("aspirin | bind | COX-1",)}),
+    ("argument", {"options": ("Aspirin", "Iron"), "answer": ("A",), "references": ("It thins.",)}),
+    ("conversation", {"messages": (Message("user", "It hurts."),), "references": ("Rest.",)}),
+]
+
+
+@each_case(("name", "fields"), FORMATS)
 def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:
     check_format(name, [item(format=name, **fields)])
 
 
 def test_every_format_of_ours_is_checked_here() -> None:
-    assert set(formats.FORMATS) == {case[0] for mark in test_ours_keep_it.pytestmark for case in mark.args[1]}
+    assert set(formats.FORMATS) == {name for name, _ in FORMATS}
 
 
 def test_a_benchmark_of_the_format_is_scored_and_reported(tmp_path: Path) -> None:
