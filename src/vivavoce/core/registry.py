@@ -288,8 +288,13 @@ def metrics_by_default() -> list[Entry]:
 
 
 def member(kind: Kind, name: str) -> Any:
-    """The class or function of that name; null for none. One import, where the index has the name."""
-    entry = _spelled(kind, name)
+    """The class or function of that name; null for none. One import, where the index has the name, else none.
+
+    So what a run names and nothing registers, such as the measure of imported scores, costs nothing.
+    """
+    _load_entry_points()
+    _import_indexed(kind, name)
+    entry = _loaded(kind, name)
     return entry.cls if entry and entry.name == name else None
 
 
@@ -316,7 +321,10 @@ def in_full(kind: Kind, spec: Spec) -> Spec:
 
 
 def _spelled(kind: Kind, name: str) -> Entry | None:
-    """The entry of that name, or else the one that has it as an alias; null for neither."""
+    """The entry of that name, or else the one that has it as an alias; null for neither.
+
+    A name that somebody asks for and the index lacks is looked for in all modules of its kind.
+    """
     _load_entry_points()
     _import_indexed(kind, name)
     return _loaded(kind, name) or (_loaded(kind, name) if entries(kind) else None)

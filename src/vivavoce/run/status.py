@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +10,11 @@ from vivavoce.core.cases import count_cases
 from vivavoce.core.records import Finding
 from vivavoce.models.engine.advice import advice
 from vivavoce.models.engine.refusals import unnumbered
-from vivavoce.people.stored_keys import read_keys
-from vivavoce.people.storing.judgements import progress
-from vivavoce.people.storing.store_reviews import read_adjudicated
-from vivavoce.people.tasks import ReviewTask
-from vivavoce.run.building.stored_exam import build_rows
 from vivavoce.run.shards.joining import as_json, own_shard_rows
 from vivavoce.run.shards.own_part import items_to_score
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store import read
+from vivavoce.store.build_steps import build_steps
 from vivavoce.store.call_log import call_totals, failed_calls
 from vivavoce.store.cases import run_cases
 from vivavoce.store.exclusions import exclusion_lists
@@ -33,18 +30,34 @@ def run_status(view: View) -> Finding:
     responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK})
     calls, cases = calls_with_causes(view.db), count_cases(run_cases(view.db))
     exclusions = [entry.counts for entry in exclusion_lists(view.db)]
-    judged = [rater for key in read_keys(view.db).values() for rater in progress(view.db, key)]
-    disputes = Counter(dispute.rater for dispute in read_adjudicated(view.db).disputes)
     tables = (responses, table.scores, table.measures, calls)
     only = items_to_score(view, table)
     finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
-    people = [
-        {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
-         "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
-        for p in judged
-    ]  # fmt: skip
-    rows = (*finding.rows, *people, *build_rows(view), *as_json(own_shard_rows(view)))
+    rows = (*finding.rows, *_judgements(view.db), *_steps(view.db), *as_json(own_shard_rows(view)))
     return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
+
+
+def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """How far each rater of a panel is. A run without a panel loads nothing of the room of people."""
+    if not read.event_texts(db, read.PANEL_MADE):
+        return
+    from vivavoce.people.stored_keys import read_keys
+    from vivavoce.people.storing.judgements import progress
+    from vivavoce.people.storing.store_reviews import read_adjudicated
+    from vivavoce.people.tasks import ReviewTask
+
+    disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
+    for p in (rater for key in read_keys(db).values() for rater in progress(db, key)):
+        yield {
+            "about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
+            "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0,
+        }  # fmt: skip
+
+
+def _steps(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """The steps of the exam that the run holds under construction."""
+    for step in build_steps(db):
+        yield {"about": "build", **{name: fact for name, fact in step.facts.items() if name != "notes"}}
 
 
 def calls_with_causes(db: sqlite3.Connection) -> list[dict[str, Any]]:

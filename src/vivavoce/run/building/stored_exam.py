@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
@@ -24,7 +23,6 @@ from vivavoce.store.build_steps import (
 )
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.view import View
 from vivavoce.store.write import put_benchmark
 
 FREEZE = "freeze"
@@ -130,10 +128,3 @@ def store_items(run: RunFile, card: Card, parts: Sequence[Part]) -> None:
 def _writers(items: Sequence[Item]) -> tuple[str, ...]:
     """The models that wrote or translated these items, in the order of the items."""
     return tuple(dict.fromkeys(model for item in items for model in item.meta.get(WRITTEN_BY, ())))
-
-
-def build_rows(view: View) -> list[dict[str, Any]]:
-    """The steps of the build as rows of a status."""
-    steps = build_steps(view.db)
-    rows = ({k: v for k, v in step.facts.items() if k != "notes"} for step in steps)
-    return [{"about": "build", **row} for row in rows]
