@@ -9,7 +9,7 @@ import tarfile
 import threading
 import tomllib
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from tests.tools.loading import tool
 
 HOLES = {
     "aiohttp": ("3.14.3", "CVE-2026-69244"),
@@ -51,12 +52,24 @@ def at_run_time(table: Mapping[str, Any]) -> list[str]:
     return [text for group in groups for text in group if not text.startswith("vivavoce[")]
 
 
-def tool(root: Path, name: str, *words: str, path: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """A tool, run as `make lint` runs it; packages in `path` stand before those installed."""
+def process(root: Path, name: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    """A tool, run as `make lint` runs it."""
     return subprocess.run(
         [sys.executable, str(root / "tools" / f"{name}.py"), *words],
-        capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(path or ""), "HOME": str(root)},
+        capture_output=True, text=True, timeout=120, env={"HOME": str(root)},
     )  # fmt: skip
+
+
+@pytest.fixture
+def licences(tmp_path: Path, monkeypatch: Any, capsys: Any) -> Callable[[], tuple[int, str]]:
+    """A call of `tools/dependencies.py`, for which `tmp_path` comes first: its exit code and its text."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def call() -> tuple[int, str]:
+        code = tool("dependencies").main()
+        return code, capsys.readouterr().out
+
+    return call
 
 
 @pytest.mark.parametrize("name", HOLES)
@@ -77,7 +90,7 @@ def test_every_requirement_at_run_time_has_a_floor(table: dict[str, Any]) -> Non
 
 
 def test_what_is_installed_with_vivavoce_is_under_licences_of_the_list(root: Path) -> None:
-    done = tool(root, "dependencies")
+    done = process(root, "dependencies")
     assert (0, "") == (done.returncode, done.stderr), done.stdout
     assert re.match(r"\d+ packages, licences: Apache-2.0; ", done.stdout)
 
@@ -103,36 +116,36 @@ def package(folder: Path, name: str, *metadata: str, needs: str = "") -> None:
     ],
 )
 def test_a_licence_that_is_not_on_the_list_fails_with_the_way_to_it(
-    root: Path, tmp_path: Path, metadata: list[str], terms: str
+    licences: Any, tmp_path: Path, metadata: list[str], terms: str
 ) -> None:
     package(tmp_path, "typer", "License-Expression: MIT", needs="deep>=1")
     package(tmp_path, "deep", *metadata)
-    done = tool(root, "dependencies", path=tmp_path)
-    assert 1 == done.returncode
-    (line,) = done.stdout.splitlines()
+    code, text = licences()
+    assert 1 == code
+    (line,) = text.splitlines()
     assert line.startswith("vivavoce needs typer needs deep, whose metadata say ")
     assert terms in line
 
 
 @pytest.mark.parametrize("terms", ["MIT OR GPL-3.0-only", "(GPL-2.0-only OR ISC) AND 0BSD"])
 def test_a_package_that_leaves_a_choice_is_taken_by_the_one_on_the_list(
-    root: Path, tmp_path: Path, terms: str
+    licences: Any, tmp_path: Path, terms: str
 ) -> None:
     package(tmp_path, "typer", f"License-Expression: {terms}")
-    assert 0 == tool(root, "dependencies", path=tmp_path).returncode
+    assert 0 == licences()[0]
 
 
-def test_an_extra_that_nobody_asks_for_is_not_looked_at(root: Path, tmp_path: Path) -> None:
+def test_an_extra_that_nobody_asks_for_is_not_looked_at(licences: Any, tmp_path: Path) -> None:
     package(tmp_path, "typer", "License-Expression: MIT", needs='deep; extra == "all"')
     package(tmp_path, "deep", "License-Expression: GPL-3.0-only")
-    assert 0 == tool(root, "dependencies", path=tmp_path).returncode
+    assert 0 == licences()[0]
 
 
-def test_a_package_that_is_missing_is_named(root: Path, tmp_path: Path) -> None:
+def test_a_package_that_is_missing_is_named(licences: Any, tmp_path: Path) -> None:
     package(tmp_path, "typer", "License-Expression: MIT", needs="surely-not-installed")
-    done = tool(root, "dependencies", path=tmp_path)
-    assert 1 == done.returncode
-    assert "typer needs surely-not-installed, which is not installed" in done.stdout
+    code, text = licences()
+    assert 1 == code
+    assert "typer needs surely-not-installed, which is not installed" in text
 
 
 Known = Mapping[tuple[str, str], str | None]
@@ -176,44 +189,60 @@ def advisories(known: Known) -> Iterator[str]:
 CANARY = {("jinja2", "3.1.5"): "3.1.6"}
 
 
-def audit(root: Path, known: Known) -> "subprocess.CompletedProcess[str]":
-    with advisories(known) as url:
-        return tool(root, "audit", "-s", "osv", "--osv-url", url)
-
-
 def test_a_hole_in_a_floor_or_in_what_is_installed_fails(root: Path) -> None:
+    """The one audit by pip-audit itself: what it says is what `audit` below answers."""
     from importlib.metadata import version
 
-    done = audit(root, CANARY | {("aiohttp", "3.14.3"): "3.14.4", ("rich", version("rich")): "99.0"})
+    known = CANARY | {("aiohttp", "3.14.3"): "3.14.4", ("rich", version("rich")): "99.0"}
+    with advisories(known) as url:
+        done = process(root, "audit", "-s", "osv", "--osv-url", url)
     assert (1, "") == (done.returncode, done.stderr)
     assert "a floor in pyproject.toml: aiohttp 3.14.3: PYSEC-1, fixed in 3.14.4." in done.stdout
     assert f"installed: rich {version('rich')}: PYSEC-1, fixed in 99.0." in done.stdout
 
 
-def test_a_hole_that_no_version_closes_is_said_and_does_not_fail(root: Path) -> None:
-    done = audit(root, CANARY | {("jinja2", "3.1.6"): None})
-    assert 0 == done.returncode, done.stdout
-    assert "jinja2 3.1.6: PYSEC-1, no version has it fixed." in done.stdout
+@pytest.fixture
+def audit(monkeypatch: Any, capsys: Any) -> Callable[[Known], tuple[int, str]]:
+    """A call of `tools/audit.py`, where pip-audit knows these holes: its exit code and its text."""
+    module = tool("audit")
+
+    def call(known: Known) -> tuple[int, str]:
+        def report(pins: Iterable[str], options: Sequence[str]) -> list[dict[str, Any]]:
+            packages = [tuple(pin.split("==")) for pin in pins]
+            fixes = {key: [version] if version else [] for key, version in known.items()}
+            holes = {key: [{"id": "PYSEC-1", "fix_versions": versions}] for key, versions in fixes.items()}
+            return [
+                {"name": name, "version": version, "vulns": holes.get((name, version), [])}
+                for name, version in packages
+            ]
+
+        monkeypatch.setattr(module, "report", report)
+        code = module.main([])
+        return code, capsys.readouterr().out
+
+    return call
 
 
-def test_an_audit_without_findings_says_what_was_audited(root: Path, table: dict[str, Any]) -> None:
-    done = audit(root, CANARY)
-    assert 0 == done.returncode, done.stdout
-    assert re.search(r"^installed: \d+ packages audited$", done.stdout, re.MULTILINE)
-    n = len({Requirement(text).name for text in at_run_time(table)})
-    assert f"\na floor in pyproject.toml: {n} packages audited\n" in f"\n{done.stdout}"
+def test_a_hole_that_no_version_closes_is_said_and_does_not_fail(audit: Any) -> None:
+    code, text = audit(CANARY | {("jinja2", "3.1.6"): None})
+    assert 0 == code, text
+    assert "jinja2 3.1.6: PYSEC-1, no version has it fixed." in text
 
 
-def test_who_knows_no_hole_at_all_has_not_been_asked(root: Path) -> None:
-    done = audit(root, {})
-    assert (0, "Not audited: nobody answered who knows the hole in jinja2==3.1.5.\n") == (
-        done.returncode,
-        done.stdout,
-    )
+def test_an_audit_without_findings_says_what_was_audited(audit: Any, table: dict[str, Any]) -> None:
+    code, text = audit(CANARY)
+    assert 0 == code, text
+    assert re.search(r"^installed: \d+ packages audited$", text, re.MULTILINE)
+    n = len({Requirement(line).name for line in at_run_time(table)})
+    assert f"\na floor in pyproject.toml: {n} packages audited\n" in f"\n{text}"
+
+
+def test_who_knows_no_hole_at_all_has_not_been_asked(audit: Any) -> None:
+    assert (0, "Not audited: nobody answered who knows the hole in jinja2==3.1.5.\n") == audit({})
 
 
 def test_where_nobody_answers_the_audit_says_so_in_one_line(root: Path) -> None:
-    done = tool(root, "audit", "-s", "osv", "--osv-url", "http://127.0.0.1:9/v1/query")
+    done = process(root, "audit", "-s", "osv", "--osv-url", "http://127.0.0.1:9/v1/query")
     assert (0, 1) == (done.returncode, len(done.stdout.splitlines())), done.stderr
 
 
