@@ -3,9 +3,11 @@ PYTHON ?= python3
 VIVA   := .venv/bin/viva
 VERSION = $(shell sed -n 's/^__version__ = "\([0-9]*\.[0-9]*\).*/\1/p' src/vivavoce/_version.py)
 
-# Thousands of processes read the sources, which are compiled once; idle threads of BLAS and torch wait asleep.
+# Thousands of processes read the sources, which are compiled once; idle threads of BLAS and torch wait asleep;
+# the tables of tests are small, and handing them to threads costs a tenth more than reading them.
 unexport PYTHONDONTWRITEBYTECODE
 test test-changed test-long: export OMP_WAIT_POLICY = PASSIVE
+test test-changed test-long: export POLARS_MAX_THREADS = 1
 
 .PHONY: demo test test-changed test-long golden lint sbom bench docs publish clean
 

@@ -86,7 +86,7 @@ def _own_runs(request: pytest.FixtureRequest) -> None:
     Store.is_closed = "monkeypatch" in request.fixturenames
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def viva() -> Callable[..., Any]:
     """A call of the command line in this process; errors of ours are raised, see test_bad_input."""
     from typer.testing import CliRunner

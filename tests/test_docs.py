@@ -4,15 +4,21 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+import warnings
+from contextlib import chdir
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tests.cases import each_case
+from tests.finished_runs import finished_run
 from tests.lazy import lazy_module
 
 from vivavoce import stats
+from vivavoce.cli.demo import demo
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
@@ -26,23 +32,89 @@ PAGES = sorted(
     if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+IN_A_SHELL = ("docs/index.md",)
+"""Pages whose blocks run as processes, as a newcomer runs them."""
+CHALLENGE = "docs/how-to/challenge.md"
+FAILED_ROWS = ["||", "test", "$?", "=", "1"]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path):
-    (tmp_path / "examples").symlink_to(root / "examples")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+@pytest.mark.parametrize("page", [page for page in PAGES if page != CHALLENGE])
+def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path, viva):
+    run_page(page, root, tmp_path, viva)
+
+
+@pytest.fixture(scope="module")
+def challenge(root, tmp_path_factory, viva):
+    """The folder in which the blocks of the challenge's page were run, in their order."""
+    folder = tmp_path_factory.mktemp("challenge")
+    run_page(CHALLENGE, root, folder, viva)
+    return folder
+
+
+def run_page(page, root, folder, viva):
+    """In a shell, or in this process where a block has nothing but Python or commands of `viva`."""
+    (folder / "examples").symlink_to(root / "examples")
+    try:
+        run_blocks(page, root, folder, viva)
+    finally:  # another page may write a module of the same name
+        for name, module in list(sys.modules.items()):
+            if (getattr(module, "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
+
+
+def run_blocks(page, root, folder, viva):
     for language, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
-        command = ["bash", "-euc", block] if language == "sh" else [sys.executable, "-c", block]
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "user cache")},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert 0 == done.returncode, f"{block}\n{done.stderr}"
+        commands = commands_of_viva(block) if language == "sh" and page not in IN_A_SHELL else None
+        with (
+            chdir(folder),
+            mock.patch.dict(os.environ, XDG_CACHE_HOME=str(folder / "user cache")),
+            mock.patch.object(sys, "path", [*sys.path]),
+            warnings.catch_warnings(action="ignore", category=ResourceWarning),
+        ):
+            if language == "python" and page not in IN_A_SHELL:
+                exec(compile(block, page, "exec"), {"__name__": "__main__"})
+            elif commands is None:
+                run_in_a_shell(language, block)
+            for words, code in commands or ():
+                if words == DEMO:
+                    finished_run(folder, make_demo)
+                else:
+                    viva(*words, code=code)
+
+
+DEMO = ["demo", "--to", "demo", "--quiet"]
+
+
+def make_demo(folder):
+    """What `viva demo` leaves; it has tests of its own."""
+    demo(to=folder / "demo", quiet=True)
+
+
+def run_in_a_shell(language, block):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "-euc", block] if language == "sh" else [sys.executable, "-c", block]
+    done = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300
+    )
+    assert 0 == done.returncode, f"{block}\n{done.stderr}"
+
+
+def commands_of_viva(block):
+    """The words of each line and its exit code, if all lines are simple commands of `viva`; else null."""
+    commands = []
+    for line in filter(None, block.replace("\\\n", " ").splitlines()):
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        try:
+            words = list(lexer)
+        except ValueError:  # a quotation that goes on in the next line
+            return None
+        may_fail = words[-len(FAILED_ROWS) :] == FAILED_ROWS
+        words = words[: -len(FAILED_ROWS)] if may_fail else words
+        if words[:1] != ["viva"] or any(re.search(r"^[();<>|&]+$|[$*]", word) for word in words):
+            return None
+        commands.append((words[1:], int(may_fail)))
+    return commands
 
 
 @each_case("page", PAGES)
@@ -54,16 +126,10 @@ def test_no_command_of_a_page_gives_baselines_alone_an_option_that_they_do_not_t
             assert not options or not all(model.startswith("baseline/") for model in models), command
 
 
-def test_the_teams_of_the_challenge_page_give_other_answers(root, tmp_path):
-    page = (root / "docs" / "how-to" / "challenge.md").read_text(encoding="utf-8")
-    (block,) = (block for _, block in BLOCK.findall(page) if "for seed in" in block)
-    (tmp_path / "examples").symlink_to(root / "examples")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    command = ["bash", "-euc", block]
-    subprocess.run(command, cwd=tmp_path, env={**os.environ, "PATH": path}, check=True, capture_output=True)
-    teams = [open_run(file).responses for file in sorted(tmp_path.glob("submissions/*/run.viva"))]
+def test_the_teams_of_the_challenge_page_give_other_answers(challenge):
+    files = (challenge / "submissions" / f"team-{n}" / "run.viva" for n in (1, 2))
+    teams = [open_run(file).responses for file in files]
     texts = [dict(zip(team["item"], team["text"], strict=True)) for team in teams]
-    assert 2 == len(texts)
     assert texts[0].keys() == texts[1].keys()
     assert texts[0] != texts[1]
 
