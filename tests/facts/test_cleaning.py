@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from tests.cases import each_case
+from tests.lengths import length
 
 from vivavoce.facts import clean
 from vivavoce.facts.sentences import sentences
@@ -213,8 +214,9 @@ def test_time_grows_with_the_length_of_one_line(unit):
         return time.process_time() - start
 
     seconds(1_000)
+    small = length(12_500, 50_000)
     # A square would cost 256 times as much; a factor of four is left to noise.
-    assert seconds(800_000) < 64 * max(seconds(50_000), 0.01)
+    assert seconds(16 * small) < 64 * max(seconds(small), small * 2e-7)
 
 
 def test_short_forms_end_no_sentence():

@@ -142,14 +142,12 @@ def test_a_hostile_text_eight_times_as_long_takes_about_eight_times_as_long(piec
 
     def cost(n: int) -> float:
         text = piece * (n // len(piece))
-        took = []
-        for _ in range(3):
-            start = time.process_time()
-            suspects(text)
-            took.append(time.process_time() - start)
-        return min(took)
+        start = time.process_time()
+        suspects(text)
+        return time.process_time() - start
 
-    assert cost(40_000) < 24 * max(cost(5_000), 0.002)
+    small = max(0.002, min(cost(5_000) for _ in range(3)))
+    assert any(cost(40_000) < 24 * small for _ in range(3))
 
 
 def test_preflight_names_items_and_kinds_and_never_the_text() -> None:

@@ -34,10 +34,10 @@ from vivavoce.judging.loading import load
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric, ScoringContext
 
-SMALL, LARGE = 2_000, length(16_000, 32_000)
+SMALL, LARGE = length((1_000, 8_000), (2_000, 32_000))
 STEEPEST = 1.2
 """The exponent of n that time may grow with."""
-FLOOR_S = length(0.002, 0.004)
+FLOOR_S = length(0.001, 0.004)
 """What is faster at the large size is not judged: overhead and noise would decide."""
 ROUNDS = 8
 """How often a pair that looks steep is measured again before it counts."""

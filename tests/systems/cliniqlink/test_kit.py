@@ -45,7 +45,9 @@ def entry(root: Path, tmp_path: Path, alone: tuple[str, ...]) -> Entry:
     script = tmp_path / "app" / "entry.sh"
     script.parent.mkdir()
     shutil.copy(root / "examples" / "cliniqlink" / "entry.sh", script)
-    bare = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    bare = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
     if "PYTHONPATH" in os.environ:
         bare["PYTHONPATH"] = os.environ["PYTHONPATH"]
 

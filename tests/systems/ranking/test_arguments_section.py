@@ -1,7 +1,7 @@
 """The study of arguments on the page of the report."""
 
-from pathlib import Path
 
+import pytest
 from tests.systems.ranking.argument_runs import argued, evaluated
 
 from vivavoce.systems.ranking.section import ArgumentsSection
@@ -9,8 +9,12 @@ from vivavoce.systems.ranking.section import ArgumentsSection
 WORTH = {"gold": 9, "able": 8, "fair": 5, "<script>alert(1)</script>": 3, "noise": 1}
 
 
-def page_and_rows(folder: Path) -> tuple[str, list[dict[str, object]]]:
-    sources = tuple(WORTH)
+PageAndRows = tuple[str, list[dict[str, object]]]
+
+
+@pytest.fixture(scope="module")
+def page_and_rows(tmp_path_factory: pytest.TempPathFactory) -> PageAndRows:
+    folder, sources = tmp_path_factory.mktemp("argued"), tuple(WORTH)
     run = argued(folder, sources=sources, texts=lambda source, k: f"Words of {len(source)} on case {k}.")
     evaluated(
         run,
@@ -23,8 +27,8 @@ def page_and_rows(folder: Path) -> tuple[str, list[dict[str, object]]]:
     return page, [dict(row) for row in finding.rows]
 
 
-def test_both_spreads_stand_beside_a_mean_and_in_a_chart_of_their_own(tmp_path: Path) -> None:
-    page, rows = page_and_rows(tmp_path)
+def test_both_spreads_stand_beside_a_mean_and_in_a_chart_of_their_own(page_and_rows: PageAndRows) -> None:
+    page, rows = page_and_rows
     assert "<h3>Arguments ranked by what they do for the task</h3>" in page
     assert "<script>alert(1)" not in page
     section = ArgumentsSection()
@@ -42,14 +46,14 @@ def test_both_spreads_stand_beside_a_mean_and_in_a_chart_of_their_own(tmp_path: 
     assert None not in spread.values()
 
 
-def test_each_source_has_one_row_of_the_table_and_no_example_has(tmp_path: Path) -> None:
-    _, rows = page_and_rows(tmp_path)
+def test_each_source_has_one_row_of_the_table_and_no_example_has(page_and_rows: PageAndRows) -> None:
+    _, rows = page_and_rows
     table = ArgumentsSection().table(rows)
     assert sorted(WORTH) == sorted(row["source"] for row in table)
 
 
-def test_arguments_that_differ_most_stand_side_by_side_with_their_edits(tmp_path: Path) -> None:
-    page, rows = page_and_rows(tmp_path)
+def test_arguments_that_differ_most_stand_side_by_side_with_their_edits(page_and_rows: PageAndRows) -> None:
+    page, rows = page_and_rows
     groups = list(ArgumentsSection().side_by_side(rows))
     assert 3 == len(groups)
     assert all(group.edits and len(WORTH) - 1 <= len(group.quotes) for group in groups)

@@ -39,10 +39,11 @@ def values(found: Finding, figure: str, among: str = "arguments", leaked: str = 
     }
 
 
-@pytest.fixture
-def usual(tmp_path: Path) -> Finding:
-    run = argued(tmp_path / "run")
-    return study(evaluated(run, tmp_path, lambda s, k, m, r: share(s, k)))
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Finding:
+    folder = tmp_path_factory.mktemp("usual")
+    run = argued(folder / "run")
+    return study(evaluated(run, folder, lambda s, k, m, r: share(s, k)))
 
 
 def test_ranks_are_of_means_and_ceilings_are_ranked_with_candidates(usual: Finding) -> None:

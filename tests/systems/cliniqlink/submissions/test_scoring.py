@@ -69,23 +69,38 @@ def fill_in(folder: Path, texts: dict[str, str]) -> None:
         dump(folder / f"{kind}.json", body | {"responses": [texts[row["id"]] for row in body["inputs"]]})
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    spec = write_exam(tmp_path / "data", 3)
-    bundle = tmp_path / "bundle"
-    write_bundle(spec, bundle, read_competition("lab/x:1", "2026-12-01", None))
-    shutil.copytree(bundle / "reference_data", tmp_path / "input" / "ref")
-    shutil.copytree(bundle / "starting_kit", tmp_path / "input" / "res")
-    (tmp_path / "input" / "res" / "README.md").unlink()
-    fill_in(tmp_path / "input" / "res", answers(spec, 0.7, 1))
-    program = bundle / "scoring_program" / "scoring_program.py"
-    return Place(spec, tmp_path / "input", tmp_path / "output", program)
-
-
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _encoder() -> Iterator[None]:
     with fake_encoder():
         yield
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A place that tests copy, or read."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    spec = write_exam(folder / "data", 3)
+    bundle = folder / "bundle"
+    write_bundle(spec, bundle, read_competition("lab/x:1", "2026-12-01", None))
+    shutil.copytree(bundle / "reference_data", folder / "input" / "ref")
+    shutil.copytree(bundle / "starting_kit", folder / "input" / "res")
+    (folder / "input" / "res" / "README.md").unlink()
+    fill_in(folder / "input" / "res", answers(spec, 0.7, 1))
+    program = bundle / "scoring_program" / "scoring_program.py"
+    return Place(spec, folder / "input", folder / "output", program)
+
+
+@pytest.fixture
+def place(unpacked: Place, tmp_path: Path) -> Place:
+    shutil.copytree(unpacked.source, tmp_path / "input")
+    return unpacked._replace(source=tmp_path / "input", to=tmp_path / "output")
+
+
+@pytest.fixture(scope="module")
+def scored_place(unpacked: Place) -> Place:
+    """The place as it is after the scoring, to read."""
+    assert scoring.DONE == unpacked.score()
+    return unpacked
 
 
 def expected(place: Place, path: Path, texts: dict[str, str]) -> dict[str, float]:
@@ -108,8 +123,8 @@ def refused(place: Place, capsys: pytest.CaptureFixture[str]) -> str:
 # What is scored
 
 
-def test_the_scores_are_those_of_viva_score(place: Place, tmp_path: Path) -> None:
-    assert scoring.DONE == place.score()
+def test_the_scores_are_those_of_viva_score(scored_place: Place, tmp_path: Path) -> None:
+    place = scored_place
     figures = expected(place, tmp_path / "r.viva", answers(place.spec, 0.7, 1))
     assert figures | {"missing": 0} == place.scores
     assert 0 < figures["overall"] < 1
@@ -149,24 +164,17 @@ def test_an_answer_that_would_take_hours_is_refused_with_its_place(
     )
 
 
-def test_the_details_hold_no_hash_on_which_keys_could_be_tried(place: Place) -> None:
-    place.score()
-    assert "corpus=" not in place.details
-    assert "Scored by <code>cliniqlink</code>" in place.details
+def test_the_details_hold_no_hash_on_which_keys_could_be_tried(scored_place: Place) -> None:
+    assert "corpus=" not in scored_place.details
+    assert "Scored by <code>cliniqlink</code>" in scored_place.details
 
 
-def test_what_codabench_lays_beside_the_files_is_not_the_teams(place: Place) -> None:
-    (place.submission / "metadata").write_text("elapsedTime: 1")
-    place.score()
-    assert "Not read" not in place.details
-
-
-def test_the_keys_of_the_scores_are_the_columns_of_the_competition(place: Place, tmp_path: Path) -> None:
+def test_the_keys_of_the_scores_are_the_columns_of_the_competition(scored_place: Place) -> None:
     import yaml
 
-    place.score()
-    body = yaml.safe_load((tmp_path / "bundle" / "competition.yaml").read_text(encoding="utf-8"))
-    assert [column["key"] for column in body["leaderboards"][0]["columns"]] == list(place.scores)
+    competition = scored_place.program.parents[1] / "competition.yaml"
+    body = yaml.safe_load(competition.read_text(encoding="utf-8"))
+    assert [column["key"] for column in body["leaderboards"][0]["columns"]] == list(scored_place.scores)
 
 
 def test_a_missing_answer_counts_as_an_empty_one_and_is_named(place: Place, tmp_path: Path) -> None:
@@ -185,22 +193,24 @@ def test_a_missing_answer_counts_as_an_empty_one_and_is_named(place: Place, tmp_
     assert all(name in place.details for name in (*lacking, "list.json", "5 questions without an answer"))
 
 
-def test_a_blank_answer_counts_and_is_not_missing(place: Place) -> None:
+def test_a_blank_answer_counts_and_is_not_missing_and_a_file_of_codabench_is_not_the_teams(
+    place: Place,
+) -> None:
     place.change("list", responses=["", " ", "\n"])
+    (place.submission / "metadata").write_text("elapsedTime: 1")
     place.score()
     assert (0, 0) == (place.scores["missing"], place.scores["list"])
+    assert "Not read" not in place.details
 
 
-def test_a_result_file_is_found_in_one_folder_of_the_zip(place: Place) -> None:
-    place.score()
-    flat = place.scores
+def test_a_result_file_is_found_in_one_folder_of_the_zip(place: Place, scored_place: Place) -> None:
     inner = place.submission / "my results"
     inner.mkdir()
     for path in list(place.submission.glob("*.json")):
         path.rename(inner / path.name)
     dump(place.submission / "__MACOSX" / "list.json", "what a Mac adds")
     place.score()
-    assert flat == place.scores
+    assert scored_place.scores == place.scores
 
 
 def test_files_of_hostile_names_are_not_read_and_are_shown_as_text(place: Place) -> None:
@@ -223,23 +233,26 @@ def test_the_output_is_three_files_without_the_key(place: Place, capsys: pytest.
     assert [] == [word for text in texts for word in holds_any(SECRETS, text)]
 
 
-def test_no_page_asks_the_network_for_anything(place: Place) -> None:
-    place.score()
-    assert "default-src 'none'" in html.unescape(place.details)
-    assert [] == holds_any(("http:", "https:", "src=", "<script", "@import", "url("), place.details)
+def test_no_page_asks_the_network_for_anything(scored_place: Place) -> None:
+    details = scored_place.details
+    assert "default-src 'none'" in html.unescape(details)
+    assert [] == holds_any(("http:", "https:", "src=", "<script", "@import", "url("), details)
 
 
 # What gold a submission claims is not looked at: an error would say whether it is right
 
 
-@pytest.mark.parametrize("claim", ["True", "False", 7, None])
-def test_gold_in_the_inputs_changes_nothing(place: Place, claim: object) -> None:
-    place.score()
-    before = place.scores
-    inputs = [row | {"answer": claim} for row in place.body("true_false")["inputs"]]
-    place.change("true_false", inputs=inputs)
+@pytest.mark.parametrize("claims", [("True", "False", 7), ("False", None, "True")])
+def test_gold_in_the_inputs_changes_nothing(
+    place: Place, scored_place: Place, claims: tuple[object, ...]
+) -> None:
+    """Right and wrong keys by turns, and what is none."""
+    rows = place.body("true_false")["inputs"]
+    place.change(
+        "true_false", inputs=[row | {"answer": claim} for row, claim in zip(rows, claims, strict=True)]
+    )
     assert scoring.DONE == place.score()
-    assert before == place.scores
+    assert scored_place.scores == place.scores
 
 
 # What is refused, in one sentence
@@ -400,7 +413,9 @@ def test_the_program_scores_in_a_process_without_a_network(place: Place, tmp_pat
     alone = ("unshare", "-rn")
     if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True).returncode:
         absent("no process can be cut off from the network here (unshare)")
-    bare = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    bare = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
     if "PYTHONPATH" in os.environ:
         bare["PYTHONPATH"] = os.environ["PYTHONPATH"]
     scored(tmp_path / "r.viva", place.spec, {"m": answers(place.spec, 0.7, 1)}, metrics=())

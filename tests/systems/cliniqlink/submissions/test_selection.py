@@ -150,34 +150,41 @@ def test_a_card_may_name_one_of_several_candidates(full: Path, put: Any) -> None
     assert "has no candidate 'othr'" in reasons(board)["none of two"]
 
 
-@pytest.mark.parametrize(
-    ("card", "sentence"),
-    [
-        ("team: [x", "no valid YAML"),
-        ("team: ''", "names no team"),
-        ("team: '\u200b'", "names no team"),
-        ("team: 2026-01-01", "team is a text"),
-        ("tean: A", "has no field 'tean'. Did you mean"),
-        ("team: A\ndate: soon", "date is a day or a time in UTC"),
-        ("team: A\ndate: 7", "date is a day or a time in UTC"),
-        ("team: A\ndate: '0001-01-01T00:00+14:00'", "date is a day or a time in UTC"),
-        ("team: A\nsize_gb: -1", "size_gb is a number above 0"),
-        ("team: A\nsize_gb: big", "size_gb is a number above 0"),
-        ("team: A\nparameters: true", "parameters is a number above 0"),
-        ("team: A\nsha256: abc", "sha256 is 64 hex digits"),
-        ("team: A\nrun: ../best/run.viva", "is no file of this folder"),
-        ("team: A\nrun: absent.viva", "holds no run 'absent.viva'"),
-        (f"team: A\nrun: {'a' * 300}", "holds no run 'aaa"),
-        ('team: A\nrun: "a\\0b"', "holds no run 'a\\x00b'"),
-        ("team: '\ufe0f\u3164'", "names no team"),
-        ("a\nlist", "a mapping of names to settings is needed"),
-    ],
-)
-def test_a_faulty_card_is_named_and_loses_no_other(full: Path, put: Any, card: str, sentence: str) -> None:
-    (put("faulty", "middle") / "submission.yaml").write_text(card, encoding="utf-8")
+FAULTY_CARDS = [
+    ("team: [x", "no valid YAML"),
+    ("team: ''", "names no team"),
+    ("team: '\u200b'", "names no team"),
+    ("team: 2026-01-01", "team is a text"),
+    ("tean: A", "has no field 'tean'. Did you mean"),
+    ("team: A\ndate: soon", "date is a day or a time in UTC"),
+    ("team: A\ndate: 7", "date is a day or a time in UTC"),
+    ("team: A\ndate: '0001-01-01T00:00+14:00'", "date is a day or a time in UTC"),
+    ("team: A\nsize_gb: -1", "size_gb is a number above 0"),
+    ("team: A\nsize_gb: big", "size_gb is a number above 0"),
+    ("team: A\nparameters: true", "parameters is a number above 0"),
+    ("team: A\nsha256: abc", "sha256 is 64 hex digits"),
+    ("team: A\nrun: ../best/run.viva", "is no file of this folder"),
+    ("team: A\nrun: absent.viva", "holds no run 'absent.viva'"),
+    (f"team: A\nrun: {'a' * 300}", "holds no run 'aaa"),
+    ('team: A\nrun: "a\\0b"', "holds no run 'a\\x00b'"),
+    ("team: '\ufe0f\u3164'", "names no team"),
+    ("a\nlist", "a mapping of names to settings is needed"),
+]
+
+
+def test_faulty_cards_are_named_and_lose_no_other(full: Path, put: Any) -> None:
+    for number, (card, _) in enumerate(FAULTY_CARDS):
+        (put(f"faulty {number}", "middle") / "submission.yaml").write_text(card, encoding="utf-8")
     board = read_board(full)
     assert set(SHARES) == set(places(board))
-    assert sentence in reasons(board)["faulty"]
+    refused = reasons(board)
+    assert len(FAULTY_CARDS) == len(refused)
+    silent = {
+        card: refused[f"faulty {number}"]
+        for number, (card, sentence) in enumerate(FAULTY_CARDS)
+        if sentence not in refused[f"faulty {number}"]
+    }
+    assert {} == silent
 
 
 @pytest.mark.parametrize("name", ["submission.yml", "Submission.YAML", "SUBMISSION.yml"])
@@ -201,29 +208,33 @@ def test_two_cards_in_a_folder_are_named(full: Path, put: Any) -> None:
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("date", "refused"),
-    [
-        ("2026-03-01", False),
-        ("2026-03-02", False),  # it is tomorrow already on some islands
-        ("2026-03-03", True),
-        ("9999-12-31", True),
-        ("2026-03-01T12:00", False),
-        ("2026-03-01T12:01", True),
-        ("2026-03-01T14:00+02:00", False),
-        ("2026-03-01T12:00-01:00", True),
-        ("0001-01-01", False),
-    ],
-)
-def test_a_date_in_the_future_is_refused(full: Path, put: Any, date: str, refused: bool) -> None:
-    for name in SHARES:
-        shutil.rmtree(full / name)
-    put("best", "best")
-    put("early", "middle", date=date)
-    board = read_board(full, now=NOW)
-    expected = f"early/submission.yaml: the date {date} is in the future, seen from 2026-03-01 12:00 UTC: "
-    assert refused == reasons(board).get("early", "").startswith(expected)
-    assert [] == [entry for entry in read_board(full).refused]
+DATES = {
+    "2026-03-01": False,
+    "2026-03-02": False,  # it is tomorrow already on some islands
+    "2026-03-03": True,
+    "9999-12-31": True,
+    "2026-03-01T12:00": False,
+    "2026-03-01T12:01": True,
+    "2026-03-01T14:00+02:00": False,
+    "2026-03-01T12:00-01:00": True,
+    "0001-01-01": False,
+}
+"""Whether each is refused as in the future."""
+
+
+def test_a_date_in_the_future_is_refused(put: Any, folder: Path) -> None:
+    runs = ("best", "good", "fair", "middle", "low", "blank", "missing", "failed", "two")
+    for number, (date, run) in enumerate(zip(DATES, runs, strict=True)):
+        put(f"early {number}", run, date=date, **({"candidate": "one"} if run == "two" else {}))
+    late = {f"early {number}": date for number, (date, is_late) in enumerate(DATES.items()) if is_late}
+    refused = reasons(read_board(folder, now=NOW))
+    assert late.keys() == refused.keys()
+    for place, date in late.items():
+        sentence = (
+            f"{place}/submission.yaml: the date {date} is in the future, seen from 2026-03-01 12:00 UTC: "
+        )
+        assert refused[place].startswith(sentence)
+    assert () == read_board(folder).refused
 
 
 def test_the_shell_refuses_a_date_in_the_future(viva: Any, put: Any, full: Path) -> None:
@@ -369,27 +380,35 @@ def test_a_folder_without_a_run_is_named(full: Path) -> None:
 
 
 NAMES, PLACES = ("b", "b/", "./b", ".", "a b", "b.*(b)+[b]", "b/../b/b"), ("bomb", "b", "a b", "b.*(b)+[b]")
-FOLDERS = [(name, place) for name in NAMES for place in PLACES]
-FEW_FOLDERS = [(name, place) for name, place in FOLDERS if "b" in (name, place)]
-"""Each name and each place once, beside the plain one."""
+CARDS = {
+    "": "/run.viva holds 2 candidates (one, other): name one",
+    "run: ab/bomb": "/submission.yaml: run 'ab/bomb' is no file of this folder.",
+    "team: [": "/submission.yaml, line 1",
+}
+"""What is said of the place of a submission of two candidates with such a card, or none."""
 
 
-@pytest.mark.parametrize(("name", "place"), length(FEW_FOLDERS, FOLDERS))
+@pytest.mark.parametrize("turn", range(length(1, len(CARDS))))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_reason_names_a_file_by_its_place_in_the_folder(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, place: str
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, turn: int
 ) -> None:
     """Whatever the folder is called: the same characters in a name or a value are no path."""
     monkeypatch.chdir(tmp_path)
-    for folder in (Path(name), Path(name).absolute()):
-        (folder / place).mkdir(parents=True)
-        shutil.copy(made.runs["two"], folder / place / "run.viva")
+    for shift, folder in enumerate((Path(name), Path(name).absolute()), turn + NAMES.index(name)):
+        expected = {}
+        for number, place in enumerate(PLACES):
+            card = list(CARDS)[(number + shift) % len(CARDS)]
+            (folder / place).mkdir(parents=True)
+            shutil.copy(made.runs["two"], folder / place / "run.viva")
+            if card:
+                (folder / place / "submission.yaml").write_text(card)
+            expected[place] = f"{place}{CARDS[card]}"
         shutil.copy(made.runs["good"], folder / "b good.viva")
-        reason = reasons(read_board(folder))[place]
-        assert reason.startswith(f"{place}/run.viva holds 2 candidates (one, other): name one")
-        card = folder / place / "submission.yaml"
-        card.write_text("run: ab/bomb")
-        reason = reasons(read_board(folder))[place]
-        assert f"{place}/submission.yaml: run 'ab/bomb' is no file of this folder." == reason
-        card.write_text("team: [")
-        assert reasons(read_board(folder))[place].startswith(f"{place}/submission.yaml, line 1")
-        shutil.rmtree(folder / place)
+        refused = reasons(read_board(folder))
+        assert expected.keys() == refused.keys()
+        assert {} == {
+            place: refused[place] for place in PLACES if not refused[place].startswith(expected[place])
+        }
+        for place in PLACES:
+            shutil.rmtree(folder / place)

@@ -4,6 +4,7 @@ import csv
 import math
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -101,30 +102,34 @@ def test_every_stored_figure_is_what_its_smallest_counts_give(stored):
         assert figures(row) == f1_of(**found._asdict(), rules=VARIANTS[row["variant"]].rules), row
 
 
+@cache
+def quotient(text):
+    return Fraction(float(text)).limit_denominator(1000)
+
+
 def test_one_number_of_entities_explains_all_rows_of_a_reference(stored):
     """By question, lemmatised or not: one |T| for all answers, one |E| for an answer in all variants."""
-    recalls, precisions, matching = defaultdict(set), defaultdict(set), defaultdict(list)
+    recalls, matching = defaultdict(set), defaultdict(set)
     for row in stored:
         lemma = VARIANTS[row["variant"]].lemmatised
-        if row["model"] == "Rephrased Gold Answers" or not float(row["precision"]) * float(row["recall"]):
+        precision, recall = quotient(row["precision"]), quotient(row["recall"])
+        if row["model"] == "Rephrased Gold Answers" or not precision * recall:
             continue
-        answer = (row["model"], row["question_id"], row["iteration"], lemma)
-        precision, recall = (Fraction(x).limit_denominator(1000) for x in figures(row)[:2])
         recalls[row["question_id"], lemma].add(recall)
-        precisions[answer].add(precision)
-        matching[row["question_id"], lemma].append((answer, precision, recall))
+        matching[row["question_id"], lemma].add(((row["model"], row["iteration"]), recall / precision))
     for question, rows in matching.items():
         least = math.lcm(*(r.denominator for r in recalls[question]))
-        fitting = [gold for k in range(1, 50) if explains(gold := least * k, rows, precisions)]
-        assert fitting, question
+        assert any(explains(least * k, rows) for k in range(1, 50)), question
 
 
-def explains(gold, rows, precisions):
+def explains(gold, rows):
     """Whether with so many entities in the reference each answer has one whole number of entities."""
-    sizes = defaultdict(set)
-    for answer, precision, recall in rows:
-        sizes[answer].add(recall * gold / precision)
-    return all(len(found) == 1 and next(iter(found)).denominator == 1 for found in sizes.values())
+    sizes = {}
+    for answer, ratio in rows:
+        size, remainder = divmod(gold * ratio.numerator, ratio.denominator)
+        if remainder or sizes.setdefault(answer, size) != size:
+            return False
+    return True
 
 
 def test_blank_answers_follow_the_published_edges(hivmedqa, stored):

@@ -136,13 +136,11 @@ def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> 
         with run.reading() as db:
             answers = Counter(candidate for _, _, _, candidate, *_ in read.stored_responses(db))
         _check_answers(data / "responses.jsonl", answers, candidates)
-        sources: dict[Path, Source] = {}
-        for file, metric, criteria, place in _imports(data, variants):
-            sources[file] = sources.get(file) or read_source(file, None)
-            layout = Layout(_NAMES, {}, criteria, place, "parse_status" if len(criteria) > 1 else None,
+        for source, metric, criteria, choice in _imports(data, variants):
+            layout = Layout(_NAMES, {}, criteria, choice, "parse_status" if len(criteria) > 1 else None,
                             "recorded")  # fmt: skip
             limits = {"*": {"low": 0.0, "high": 5.0 if len(criteria) > 1 else 1.0}}
-            import_scores(run, sources[file], measure=metric, layout=layout, declared=limits, benchmark=spec)
+            import_scores(run, source, measure=metric, layout=layout, declared=limits, benchmark=spec)
         with run.reading() as db:
             measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
             scores = read.scores(db, details=True)
@@ -195,28 +193,39 @@ def _check_answers(file: Path, counts: Mapping[str, int], candidates: Sequence[s
             )
 
 
-def _imports(
-    data: Path, variants: Sequence[str]
-) -> Iterator[tuple[Path, str, tuple[str, ...], dict[str, str]]]:
-    """File, measure, criteria and choice of rows of each measure that the files hold."""
-    judged, f1 = data / "judge_scores.csv", data / "f1.csv"
-    values = {line.row["supervised"] for line in read_lines(judged)}
+class _Import(NamedTuple):
+    """Rows of a file, and the measure, criteria and choice of rows that they are imported by."""
+
+    source: Source
+    metric: str
+    criteria: tuple[str, ...]
+    choice: dict[str, str]
+
+
+def _imports(data: Path, variants: Sequence[str]) -> Iterator[_Import]:
+    """An import of each measure that the files hold, of F1 by all models for the variant in the six."""
+    judged = _read_once(data / "judge_scores.csv")
     for metric, supervised in ((JUDGE, "True"), (FREE, "False")):
-        if supervised in values:
-            yield judged, metric, JUDGED, {"supervised": supervised}
-    yield from _f1_imports(f1, variants)
-
-
-def _f1_imports(
-    f1: Path, variants: Sequence[str]
-) -> Iterator[tuple[Path, str, tuple[str, ...], dict[str, str]]]:
-    """The same of the F1 variants: of all models for the one in the six measures, else of the ceiling."""
-    f1_columns = {(line.row["variant"], line.row["model"]) for line in read_lines(f1)}
+        yield from _import(judged, metric, JUDGED, {"supervised": supervised})
+    f1 = _read_once(data / "f1.csv")
     for variant in variants:
-        all_models = medsynf1(variant) == SIX["medsynf1"][0]
-        if any(variant == name and (all_models or model == CEILING) for name, model in f1_columns):
-            filters = {} if all_models else {"model": CEILING}
-            yield f1, medsynf1(variant), ("f1",), {"variant": variant, **filters}
+        filters = {} if medsynf1(variant) == SIX["medsynf1"][0] else {"model": CEILING}
+        yield from _import(f1, medsynf1(variant), ("f1",), {"variant": variant, **filters})
+
+
+def _read_once(file: Path) -> Source:
+    """The rows of a file in memory: each measure chooses its own from them, and reads these thrice."""
+    source = read_source(file, None)
+    return source._replace(lines=list(source.lines))
+
+
+def _import(
+    source: Source, metric: str, criteria: tuple[str, ...], choice: dict[str, str]
+) -> Iterator[_Import]:
+    """The import of the rows that have the words of `choice`; none where there are none."""
+    lines = [line for line in source.lines if all(line.row[name] == choice[name] for name in choice)]
+    if lines:
+        yield _Import(source._replace(lines=lines), metric, criteria, choice)
 
 
 def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:
