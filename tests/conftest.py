@@ -1,5 +1,6 @@
 """What several test modules share: the real data, found through VIVA_SHARED, and the command line."""
 
+import asyncio
 import gc
 import os
 import shutil
@@ -37,15 +38,31 @@ def root() -> Path:
     return ROOT
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium: skips where it is absent, fails where it is required."""
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """The one Chromium of this worker, and the event loop that drives it, at rest."""
     if CHROMIUM is None:
         absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield started, loop
+        asyncio._set_running_loop(loop)
         started.close()
+
+
+@pytest.fixture(scope="module")
+def browser(_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """Chromium: skips where it is absent, fails where it is required.
+
+    Playwright leaves its event loop marked as the running one, under which tests of other modules could start
+    none: the mark is set for the modules that ask for the browser alone.
+    """
+    started, loop = _chromium
+    asyncio._set_running_loop(loop)
+    yield started
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")

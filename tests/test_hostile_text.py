@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -43,8 +44,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         yield run
 
 
-def watched(page: Page) -> list[str]:
-    """Dialogs that the page opens; each is dismissed."""
+@contextmanager
+def watched(page: Page) -> Iterator[list[str]]:
+    """Dialogs that the page opens meanwhile; each is dismissed."""
     dialogs: list[str] = []
 
     def dismiss(dialog: Any) -> None:
@@ -52,7 +54,8 @@ def watched(page: Page) -> list[str]:
         dialog.dismiss()
 
     page.on("dialog", dismiss)
-    return dialogs
+    yield dialogs
+    page.remove_listener("dialog", dismiss)
 
 
 WORK = """async (texts) => {
@@ -85,8 +88,10 @@ def test_the_report_of_a_hostile_run_runs_nothing_and_asks_for_nothing(
     browser: Browser, run: Run, tmp_path: Path
 ) -> None:
     path = run.report(tmp_path / "'><img src=x onerror=pwned=30>.html", plots=tmp_path / "plots")
-    with looking.opened(browser, path, viewport={"width": 1280, "height": 900}) as page:
-        dialogs = watched(page)
+    with (
+        looking.opened(browser, path, viewport={"width": 1280, "height": 900}) as page,
+        watched(page) as dialogs,
+    ):
         assert NOTHING == page.evaluate(FOREIGN)
         page.evaluate(WORK, [*SHORT, "(.*", "\\"])
         page.locator("#answers-list > details").last.locator(".given .text").first.wait_for()
@@ -129,8 +134,7 @@ def test_packets_of_a_hostile_run_run_nothing_and_come_back(
     own = {"criterion": ALL} if task == "rank" else {"rubric": str(hostile_rubric(tmp_path))}
     run.make_panel(["anna"], tmp_path / "out", task=task, **own)
     saved = tmp_path / "<img src=x onerror=pwned=40>.json"
-    with looking.opened(browser, tmp_path / "out" / "anna.html") as page:
-        dialogs = watched(page)
+    with looking.opened(browser, tmp_path / "out" / "anna.html") as page, watched(page) as dialogs:
         assert NOTHING == page.evaluate(FOREIGN)
         for article in page.locator("article").all():
             if task == "rank":

@@ -22,13 +22,44 @@ BUILT: dict[str, Any] = {
 }
 
 
+_IDLE_PAGES: list[Page] = []
+"""Pages of this process's browser that nobody uses: a new one costs half a second of CPU."""
+SIZE = {"width": 1280, "height": 720}
+"""A page has this size unless another is named."""
+
+
 @contextmanager
-def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any) -> Iterator[Page]:
-    """The page in a context of its own; every request but the file itself is refused and remembered.
+def fresh_page(browser: Browser, *, viewport: Any = SIZE, color_scheme: Any = "light") -> Iterator[Page]:
+    """A page that knows nothing of earlier visits: no cookie, nothing stored. An error closes it for good.
+
+    Whoever answers its dialogs ceases to in time.
+    """
+    page = _IDLE_PAGES.pop() if _IDLE_PAGES else browser.new_context().new_page()
+    if viewport != page.viewport_size:
+        page.set_viewport_size(viewport)
+    page.emulate_media(media="null", color_scheme=color_scheme)
+    try:
+        yield page
+        page.context.unroute_all()
+        page.unroute_all()
+        page.evaluate("try { localStorage.clear(); sessionStorage.clear(); } catch { }")
+        if page.url.startswith("http"):  # it may ask a server for more; a file does not
+            page.goto("about:blank")
+        page.context.clear_cookies()
+    except BaseException:
+        page.context.close()
+        raise
+    _IDLE_PAGES.append(page)
+
+
+@contextmanager
+def opened(
+    browser: Browser, path: Path, *, strict: bool = True, java_script_enabled: bool = True, **settings: Any
+) -> Iterator[Page]:
+    """The page in a browser that knows nothing; every request but the file itself is refused and remembered.
 
     With `strict`, a request, a console message or an error of a script fails the test when the page closes.
     """
-    context = browser.new_context(**settings)
     asked: list[str] = []
     said: list[str] = []
     own = path.resolve().as_uri()
@@ -40,16 +71,23 @@ def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any
             asked.append(route.request.url)
             route.abort()
 
-    context.route("**/*", watch)
-    page = context.new_page()
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto(own)
-    try:
+    with fresh_page(browser, **settings) if java_script_enabled else _plain_page(browser, settings) as page:
+        page.context.route("**/*", watch)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(own)
         yield page
         if strict:
             assert [] == said, said
         assert [] == asked
+
+
+@contextmanager
+def _plain_page(browser: Browser, settings: dict[str, Any]) -> Iterator[Page]:
+    """A page without scripts."""
+    context = browser.new_context(java_script_enabled=False, **settings)
+    try:
+        yield context.new_page()
     finally:
         context.close()
 
@@ -81,7 +119,7 @@ def unfold(page: Page, *parts: str) -> None:
 
 
 def contrasts(page: Page) -> list[dict[str, Any]]:
-    """Colour, ground and their ratio for every piece of text that is seen."""
+    """Colour, ground and their ratio for every piece of text that is seen, cut to 200 characters."""
     found: list[dict[str, Any]] = page.evaluate(_CONTRASTS)
     return found
 
@@ -148,7 +186,7 @@ _CONTRASTS = """() => {
     colour = over(colour, under);
     const [a, b] = [light(colour), light(under)].sort((p, q) => q - p);
     const shown = ({ r, g, b: blue }) => [r, g, blue].map(Math.round).join(" ");
-    found.push({ text: node.textContent.trim(), colour: shown(colour), ground: shown(under),
+    found.push({ text: node.textContent.trim().slice(0, 200), colour: shown(colour), ground: shown(under),
                  ratio: (a + 0.05) / (b + 0.05), inside: svg ? "svg" : element.tagName });
   }
   return found;

@@ -96,18 +96,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("width", [390, 720, 1280])
-def test_texts_are_large_enough_apart_and_inside_of_the_page(
-    browser: Browser, page: Path, width: int
-) -> None:
-    with looking.opened(browser, page, viewport={"width": width, "height": 900}) as shown:
-        assert width == shown.evaluate("document.documentElement.scrollWidth")
-        assert {1} == set(shown.evaluate(_SHOWN))
-        texts = shown.evaluate(_TEXTS)
-        assert len(texts) > 300
-        assert [] == [text for text in texts if text["size"] < 11]
-        assert [] == [text for text in texts if text["right"] > width - 16 or text["left"] < 16]
-        assert [] == shown.evaluate(_OVERLAPS)
+def test_texts_are_large_enough_apart_and_inside_of_the_page(browser: Browser, page: Path) -> None:
+    with looking.opened(browser, page) as shown:
+        for width in (390, 720, 1280):
+            shown.set_viewport_size({"width": width, "height": 900})
+            assert width == shown.evaluate("document.documentElement.scrollWidth")
+            assert {1} == set(shown.evaluate(_SHOWN)), width
+            texts = shown.evaluate(_TEXTS)
+            assert len(texts) > 300, width
+            assert [] == [text for text in texts if text["size"] < 11], width
+            assert [] == [text for text in texts if text["right"] > width - 16 or text["left"] < 16], width
+            assert [] == shown.evaluate(_OVERLAPS), width
 
 
 _SHOWN = """() => [...document.querySelectorAll(".v-chart")]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from tests.cases import each_case
 from tests.hostile import LONG, SHORT
 from tests.report import looking
@@ -267,37 +267,35 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield run.report()
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_hostile_facts_stay_text_and_nothing_reaches_over_the_side(
-    browser: Browser, hostile: Path, width: int
-) -> None:
-    with looking.opened(browser, hostile, viewport={"width": width, "height": 900}) as page:
+@pytest.fixture(scope="module")
+def unfolded(browser: Browser, hostile: Path) -> Iterator[Page]:
+    """That page with all its folds open."""
+    with looking.opened(browser, hostile) as page:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        assert "undefined" == page.evaluate("typeof pwned")
-        assert width == page.evaluate("document.documentElement.scrollWidth")
-        assert (
-            0
-            == page.locator(
-                "#facts :is(script, img, iframe, style, meta, form, object, a[href^=java])"
-            ).count()
-        )
-        over = page.evaluate(
-            """() => [...document.querySelectorAll('#facts *')].filter((e) => !e.closest('.scroll, figure')
-                && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"""
-        )
-        assert [] == over
-        assert looking.BUILT == looking.structure(page)
+        yield page
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_hostile_facts_stay_text_and_nothing_reaches_over_the_side(unfolded: Page, width: int) -> None:
+    unfolded.set_viewport_size({"width": width, "height": 900})
+    assert "undefined" == unfolded.evaluate("typeof pwned")
+    assert width == unfolded.evaluate("document.documentElement.scrollWidth")
+    markup = "#facts :is(script, img, iframe, style, meta, form, object, a[href^=java])"
+    assert 0 == unfolded.locator(markup).count()
+    over = unfolded.evaluate(
+        """() => [...document.querySelectorAll('#facts *')].filter((e) => !e.closest('.scroll, figure')
+            && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"""
+    )
+    assert [] == over
+    assert looking.BUILT == looking.structure(unfolded)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_facts_can_be_read_in_either_scheme(browser: Browser, hostile: Path, scheme: Any) -> None:
-    with looking.opened(
-        browser, hostile, color_scheme=scheme, viewport={"width": 1400, "height": 900}
-    ) as page:
-        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        seen = looking.contrasts(page)
-        assert any("contradicted" in one["text"] for one in seen)
-        assert [] == [(one["text"][:40], one["ratio"]) for one in seen if one["ratio"] < 4.5]
+def test_facts_can_be_read_in_either_scheme(unfolded: Page, scheme: Any) -> None:
+    unfolded.emulate_media(color_scheme=scheme)
+    texts = looking.contrasts(unfolded)
+    assert any("contradicted" in one["text"] for one in texts)
+    assert [] == [(one["text"][:40], one["ratio"]) for one in texts if one["ratio"] < 4.5]
 
 
 def test_the_page_of_500_facts_stays_light(hostile: Path) -> None:

@@ -16,11 +16,12 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
+from tests.lengths import length
 from tests.people.raters import examined
 
 from vivavoce.run.run import Run
 
-N_QUESTIONS, KILLS = 250, 5
+N_QUESTIONS, KILLS = length((60, 2), (250, 5))
 
 
 @contextmanager
@@ -74,7 +75,7 @@ class Browser:
         assert "" == json.loads(reply)["lacking"]
 
 
-def test_every_acknowledged_judgement_is_there_once_after_five_kills(tmp_path: Path) -> None:
+def test_every_acknowledged_judgement_is_there_once_after_kills(tmp_path: Path) -> None:
     run = examined(tmp_path, N_QUESTIONS)
     acknowledged: dict[tuple[str, int], str] = {}
     waiting = [(rater, number) for number in range(1, N_QUESTIONS + 1) for rater in ("anna", "ben")]
@@ -120,7 +121,7 @@ def test_a_kill_in_the_middle_of_requests_tears_no_judgement(tmp_path: Path) -> 
 
     for part in range(KILLS):
         with served(run, "--new-links") as (server, body):
-            first = 1 + 40 * part
+            first = 1 + N_QUESTIONS * part // (KILLS + 1)
             threads = [
                 Thread(target=judge_all, args=(row["rater"], Browser(row["link"]), first))
                 for row in body["rows"]

@@ -15,8 +15,9 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
+from tests.lengths import length
 from tests.people.raters import examined
-from tests.report.looking import contrasts, until
+from tests.report.looking import contrasts, fresh_page, until
 from tests.studies.making import made, write_lines
 from tests.web import test_tasks
 from tests.web.test_annotate import Rater
@@ -25,6 +26,8 @@ from tests.web.test_view import KEY
 from vivavoce.web.view.app import view_app
 
 SCREENS = [(390, "dark"), (1280, "light")]
+START = length(SCREENS[:1], SCREENS)
+"""The screens on which the first page of a visit is loaded; each page is checked on all screens."""
 UNNAMED = """() => [...document.querySelectorAll("input:not([type=hidden]), textarea, select, button")]
   .filter((field) => !field.hidden && !field.labels?.length && !field.getAttribute("aria-label")
     && !field.textContent.trim()).map((field) => field.outerHTML)"""
@@ -66,21 +69,28 @@ def serving(app: Any) -> Iterator[str]:
 @contextmanager
 def visit(browser: Browser, width: int, scheme: Any) -> Iterator[Page]:
     """A page of this width; whatever it says in its console is an error."""
-    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
     said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    yield page
-    page.context.close()
+    with fresh_page(browser, viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        yield page
     assert [] == said
 
 
 def check(page: Page) -> None:
-    """Every control has a name, the page is in order, nothing is wider than the screen, texts can be read."""
+    """Every control has a name, the page is in order, on no screen is it too wide or a text hard to read.
+
+    The screen on which a page is checked last is that on which the next one is loaded.
+    """
     assert [] == page.evaluate(UNNAMED)
     assert [] == page.evaluate(UNSOUND)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert [] == [text for text in contrasts(page) if text["ratio"] < 4.5]
+    start = page.viewport_size["width"]
+    for width, scheme in sorted(SCREENS, key=lambda screen: screen[0] != start):
+        if width != page.viewport_size["width"]:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        assert [] == [text for text in contrasts(page) if text["ratio"] < 4.5], scheme
 
 
 def sign_in(page: Page, address: str, link: str) -> None:
@@ -111,7 +121,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), START)
 @pytest.mark.parametrize("task", [*KEYS, "assisted"])
 def test_a_rater_signs_in_and_judges_by_keys_alone(browser, tmp_path, task, width, scheme):
     texts = {"Able": {"q": LONG}, "Poor": {"q": "None."}}
@@ -139,7 +149,7 @@ def test_a_rater_signs_in_and_judges_by_keys_alone(browser, tmp_path, task, widt
     assert "Stored." in rater.page(1)
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), START)
 def test_a_dispute_is_written_and_settled(browser, tmp_path, width, scheme):
     rater = Rater(examined(tmp_path, 1), "review", raters=["anna"])
     with serving(rater.app) as address, visit(browser, width, scheme) as page:
@@ -164,27 +174,27 @@ def test_a_dispute_is_written_and_settled(browser, tmp_path, width, scheme):
 @pytest.mark.parametrize("again", ["anna", "ben"])
 def test_an_open_page_saves_after_its_rater_signed_in_again_and_after_nobody_else(browser, tmp_path, again):
     rater = Rater(examined(tmp_path, 1), "review")
-    with serving(rater.app) as address:
-        page = browser.new_context(viewport={"width": 390, "height": 900}).new_page()
+    with serving(rater.app) as address, fresh_page(browser) as page:
         sign_in(page, address, rater.links["anna"])
         page.goto(f"{address}/question/1")
         page.context.clear_cookies()
         page.keyboard.press("y")
         until(page, "document.getElementById('state').textContent.includes('your time is over')")
-        sign_in(page.context.new_page(), address, rater.links[again])
+        second_page = page.context.new_page()
+        sign_in(second_page, address, rater.links[again])
+        second_page.close()
         page.keyboard.press("4")
         if again == "anna":
             stored(page)
         else:
             until(page, "document.getElementById('state').textContent.includes('before you signed in')")
-        page.context.close()
     rater.sign_in("anna")
     assert (again == "anna") == ("Stored." in rater.page(1))
     rater.sign_in("ben")
     assert "Stored." not in rater.page(1)
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), START)
 def test_the_viewer_shows_what_a_collection_stores_meanwhile(browser, tmp_path, width, scheme):
     run = made(tmp_path, {"Able": {"q1": LONG}})
     with serving(view_app(run.file.path, KEY)) as address, visit(browser, width, scheme) as page:

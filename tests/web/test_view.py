@@ -11,9 +11,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from starlette.testclient import TestClient
 from tests.hostile import hostile_run
+from tests.report.looking import fresh_page
 from tests.studies.making import made, marked, score
 
 from vivavoce.run.run import Run, open_run
@@ -335,7 +336,7 @@ def test_a_credentialed_run_says_whose_texts_it_shows(run):
     assert "which is credentialed: only who signed for it may look" in viewer(run).get("/").text
 
 
-def test_hostile_texts_do_nothing_in_a_browser(hostile):
+def test_hostile_texts_do_nothing_in_a_browser(hostile, browser):
     """Every page in Chromium with its script: nothing runs, nothing is fetched, nothing is refused."""
     client = viewer(hostile)
     paths = ["/", "/?measure=1", "/answer/1", "/item/1", *(f"/item/{n}" for n in (9, 11, 12))]
@@ -354,9 +355,7 @@ def test_hostile_texts_do_nothing_in_a_browser(hostile):
         reply = pages.get(path) or client.get(path)
         route.fulfill(status=reply.status_code, body=reply.content, headers=dict(reply.headers))
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 844})
+    with fresh_page(browser, viewport={"width": 390, "height": 844}) as page:
         page.route("**/*", answer)
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))
@@ -372,7 +371,6 @@ def test_hostile_texts_do_nothing_in_a_browser(hostile):
                 "!(one.labels?.length || one.textContent.trim() || one.ariaLabel)).length"
             )
             assert 0 == unnamed, path
-        browser.close()
     assert [] == complaints
     assert not [url for url in asked_for if not url.startswith(ADDRESS)]
 
@@ -390,20 +388,17 @@ def test_what_hides_is_a_sign_on_every_page(hostile, letter):
 
 
 @pytest.fixture
-def tab(client) -> Iterator[Page]:
+def tab(client, browser) -> Iterator[Page]:
     """A browser on the first page, whose requests the app answers."""
 
     def answer(route):
         reply = client.get(route.request.url.removeprefix(ADDRESS))
         route.fulfill(status=reply.status_code, body=reply.content, headers=dict(reply.headers))
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page()
+    with fresh_page(browser) as page:
         page.route("**/*", answer)
         page.goto(f"{ADDRESS}/")
         yield page
-        browser.close()
 
 
 def focus(tab: Page) -> str:

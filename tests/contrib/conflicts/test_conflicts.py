@@ -253,19 +253,17 @@ def test_nothing_crashes_on_any_text(one: str, two: str) -> None:
      "increased ", "type i ", "\n", "2 thousand ", "(", "5 mg twice daily IV, not 10 mg. "],
 )  # fmt: skip
 def test_a_hostile_answer_eight_times_as_long_takes_about_eight_times_as_long(piece: str) -> None:
-    """Quadratic time would take 64 times; 24 leaves room for a busy machine."""
+    """Quadratic time would take 64 times; 24, once in three tries, leaves room for a busy machine."""
     reference = parse("Give 5 mg IV twice daily to the left of type 2; do not raise it in hypokalaemia.")
+    long, least_s = length((16_000, 0.0005), (32_000, 0.002))
 
     def cost(n: int) -> float:
         text = piece * (n // len(piece))
-        took = []
-        for _ in range(2):
-            start = time.process_time()
-            conflicts(reference, parse(text))
-            took.append(time.process_time() - start)
-        return min(took)
+        start = time.process_time()
+        conflicts(reference, parse(text))
+        return time.process_time() - start
 
-    assert cost(32_000) < 24 * max(cost(4_000), 0.002)
+    assert any(cost(long) < 24 * max(cost(long // 8), least_s) for _ in range(3))
 
 
 @each_case(

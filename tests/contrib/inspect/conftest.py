@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ SOURCE = Path(__file__).resolve().parents[3]
 EVALUATES = Path(__file__).with_name("evaluate.py")
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Metadata of an editable installation of this checkout, so that the test needs none to be renewed."""
     points = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["entry-points"]["inspect_ai"]
-    folder = tmp_path / "installed" / "vivavoce-99.dist-info"
+    folder = tmp_path_factory.mktemp("installed") / "vivavoce-99.dist-info"
     folder.mkdir(parents=True)
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: vivavoce\nVersion: 99\n")
     (folder / "entry_points.txt").write_text(
@@ -31,28 +31,29 @@ def installed(tmp_path: Path) -> Path:
     return folder.parent
 
 
-@pytest.fixture
-def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def environment(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("inspect")
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join((str(installed), str(SOURCE / "src"))),
-        "INSPECT_LOG_DIR": str(tmp_path / "logs"),
-        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "INSPECT_LOG_DIR": str(folder / "logs"),
+        "XDG_DATA_HOME": str(folder / "data"),
     }
 
 
-@pytest.fixture
-def evaluated(environment: dict[str, str], tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Run `vivavoce/exam` with these arguments, and return the log as JSON has it."""
+@pytest.fixture(scope="module")
+def evaluate(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]:
+    """Run `vivavoce/exam` for each job, all in one process; what Inspect lists of ours, then their logs."""
 
-    def run(answers: dict[str, str], task: str = "vivavoce/exam", **arguments: Any) -> dict[str, Any]:
-        job = {"task": task, "arguments": arguments, "answers": answers, "folder": str(tmp_path / "logs")}
+    def run(jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         done = subprocess.run(
-            [sys.executable, str(EVALUATES)],
-            input=json.dumps(job), capture_output=True, text=True, timeout=240, env=environment, cwd=tmp_path,
+            [sys.executable, str(EVALUATES)], input=json.dumps(jobs), capture_output=True, text=True,
+            timeout=240, env=environment, cwd=tmp_path_factory.mktemp("evaluations"),
         )  # fmt: skip
         assert 0 == done.returncode, done.stderr[-3000:]
-        log: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return log
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
     return run

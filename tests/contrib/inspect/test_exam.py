@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.lazy import lazy_module
+from tests.studies.making import write_lines
 
 from vivavoce.contrib.inspect.items import ITEM, item_from
 from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError, VivaError
@@ -176,24 +177,56 @@ def test_items_that_look_like_patient_data_are_not_put_into_inspect_unless_allow
 # Evaluations.
 
 
-def test_inspect_finds_the_task_by_our_entry_point_and_scores_as_viva_does(evaluated, exam, tmp_path):
-    answers = {"organ": "the left kidney", "vitamin": "C", "Insulin": "It is True."}
-    log = evaluated(answers, spec=exam(), repeats=2)
+RUBRIC = Path(__file__).resolve().parents[3] / "examples" / "rubrics" / "clarity.md"
+JUDGE = f"judge(rubric={RUBRIC}, model=inspect/mockllm/judge)"
+"""A judge that mocks returns no form, so that its reply cannot be read."""
+SILENT = {"broken": "!raise", "blank": "", "odd": "A or B12", "shut": "!filter", "good": "C"}
+VITAMINS = [{**QUESTIONS[1], "id": name, "question": f"Vitamin {name}?"} for name in SILENT]
+JOBS: dict[str, tuple[dict[str, str], list[dict[str, Any]], dict[str, Any]]] = {
+    "ward": ({"organ": "the left kidney", "vitamin": "C", "Insulin": "It is True."}, QUESTIONS,
+             {"repeats": 2}),
+    "failures": (SILENT, VITAMINS, {"metrics": "accuracy"}),
+    "judge": ({"organ": "the kidney"}, QUESTIONS[:1], {"metrics": JUDGE}),
+    "refused": ({}, QUESTIONS, {"metrics": "perplexity"}),
+}  # fmt: skip
+"""Evaluations by name: the model's answers, the questions, and the arguments of the task."""
+
+
+class Evaluations(NamedTuple):
+    """What Inspect made of the jobs: what it lists of ours, and by job the log and the folder."""
+
+    listed: dict[str, bool]
+    logs: dict[str, dict[str, Any]]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def evaluations(evaluate: Any, tmp_path_factory: pytest.TempPathFactory) -> Evaluations:
+    folder = tmp_path_factory.mktemp("jobs")
+    jobs = []
+    for name, (answers, rows, arguments) in JOBS.items():
+        (folder / name).mkdir()
+        spec = f"jsonl(path={write_lines(folder / name / 'ward.jsonl', rows)})"
+        jobs.append({"arguments": {"spec": spec, **arguments}, "answers": answers,
+                     "folder": str(folder / name)})  # fmt: skip
+    listed, *logs = evaluate(jobs)
+    return Evaluations(listed, dict(zip(JOBS, logs, strict=True)), folder)
+
+
+def test_inspect_finds_the_task_by_our_entry_point_and_scores_as_viva_does(evaluations, exam, tmp_path):
+    log = evaluations.logs["ward"]
     assert ("success", "ward", 2) == (log["status"], log["eval"]["task"], log["eval"]["config"]["epochs"])
     found = means(log)
     assert (1.0, 2) == found["accuracy"]
     run = open_run(tmp_path / "r.viva")
-    run.import_logs(next((tmp_path / "logs").glob("*.eval")), benchmark=exam())
+    run.import_logs(next((evaluations.folder / "ward").glob("*.eval")), benchmark=exam())
     assert 6 == run.responses.height
     ours = {row["criterion"]: row["estimate"] for row in run.score("token_f1").rows}
     assert ours["f1"] == pytest.approx(found["token_f1.f1"][0])
 
 
-def test_what_failed_is_no_zero_and_silence_counts_as_the_criterion_says(evaluated, exam):
-    names = ("broken", "blank", "odd", "shut", "good")
-    rows = [{**QUESTIONS[1], "id": name, "question": f"Vitamin {name}?"} for name in names]
-    answers = {"broken": "!raise", "blank": "", "odd": "A or B12", "shut": "!filter", "good": "C"}
-    log = evaluated(answers, spec=exam(rows), metrics="accuracy")
+def test_what_failed_is_no_zero_and_silence_counts_as_the_criterion_says(evaluations):
+    log = evaluations.logs["failures"]
     assert ["broken"] == [sample["id"] for sample in log["samples"] if sample["error"]]
     scores = {s["id"]: s["scores"]["score"] for s in log["samples"] if not s["error"]}
     assert {"blank": 0.0, "odd": 0.0, "shut": 0.0, "good": 1.0} == {
@@ -204,11 +237,8 @@ def test_what_failed_is_no_zero_and_silence_counts_as_the_criterion_says(evaluat
     assert (0.25, 4) == means(log)["accuracy"]
 
 
-def test_a_judge_that_fails_leaves_a_sample_unscored(evaluated, exam):
-    """A judge that mocks returns no form, so that its reply cannot be read."""
-    rubric = Path(__file__).resolve().parents[3] / "examples" / "rubrics" / "clarity.md"
-    metric = f"judge(rubric={rubric}, model=inspect/mockllm/judge)"
-    log = evaluated({"organ": "the kidney"}, spec=exam(QUESTIONS[:1]), metrics=metric)
+def test_a_judge_that_fails_leaves_a_sample_unscored(evaluations):
+    log = evaluations.logs["judge"]
     (sample,) = log["samples"]
     score = sample["scores"]["score"]
     # NaN in newer versions' JSON, null in that of older ones
@@ -217,42 +247,24 @@ def test_a_judge_that_fails_leaves_a_sample_unscored(evaluated, exam):
     assert 0 == means(log)["judge.clarity"][1]
 
 
-def test_what_cannot_be_used_ends_the_evaluation_with_our_sentence(evaluated, exam):
-    log = evaluated({}, spec=exam(), metrics="perplexity")
+def test_what_cannot_be_used_ends_the_evaluation_with_our_sentence(evaluations):
+    log = evaluations.logs["refused"]
     assert "MetricError" == log["status"]
     assert "perplexity has no score for a single answer" in log["error"]
 
 
-def test_the_command_line_lists_our_task(environment, tmp_path):
+def test_the_command_line_lists_our_task(evaluations):
+    assert {"task": True, "scorer": True} == evaluations.listed
+
+
+def test_neither_importing_vivavoce_nor_naming_its_providers_imports_inspect(environment):
     code = (
-        "from inspect_ai._util.registry import registry_lookup as look\n"
-        "print(bool(look('task', 'vivavoce/exam')), bool(look('scorer', 'vivavoce/score')))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
-        timeout=120,
-    )
-    assert "True True" == done.stdout.strip(), done.stderr
-
-
-def test_importing_vivavoce_does_not_import_inspect(environment):
-    code = "import sys, vivavoce, vivavoce.cli; print([m for m in sys.modules if m.startswith('inspect_ai')])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120
-    )
-    assert "[]" == done.stdout.strip(), done.stderr
-
-
-def test_naming_the_providers_does_not_import_inspect(environment):
-    code = (
-        "import sys\nfrom vivavoce.core import registry\nassert 'inspect' in registry.members('provider')\n"
-        "registry.members('metric')\nprint([m for m in sys.modules if m.startswith('inspect_ai')])"
+        "import sys, vivavoce, vivavoce.cli\n"
+        "large = lambda: [name for name in sys.modules if name.startswith('inspect_ai')]\n"
+        "print(large())\nfrom vivavoce.core import registry\n"
+        "assert 'inspect' in registry.members('provider')\nregistry.members('metric')\nprint(large())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120
     )
-    assert "[]" == done.stdout.strip(), done.stderr
+    assert ["[]", "[]"] == done.stdout.splitlines(), done.stderr
