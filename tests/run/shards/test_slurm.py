@@ -71,6 +71,12 @@ def submitted(slurm: FakeSlurm, home: Path, script: str) -> list[dict]:
     return slurm.jobs
 
 
+def run_shards(file: Path, n: int) -> None:
+    """Do in this process what so many tasks of a submitted job do."""
+    for number in range(1, n + 1):
+        examine(file, shard=f"{number}/{n}", to=file.parent / "exam-parts" / f"part-{number}.viva")
+
+
 # A plan in shards.
 
 
@@ -182,8 +188,8 @@ def test_the_written_job_runs_is_preempted_requeued_and_merged(
     assert ("1-2", "afterany:100") == (array["options"]["array"], merge["options"]["dependency"])
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    node = {"SLURM_TMPDIR": str(scratch), "VIVA_COPY_EVERY": "1"}
-    task = slurm.task(array, 1, cwd=home, **node)
+    node = {"SLURM_TMPDIR": str(scratch)}
+    task = slurm.task(array, 1, cwd=home, VIVA_COPY_EVERY="1", **node)
     part = home / "exam-parts" / "part-1.viva"
     _until(lambda: part.exists() and viva_.open(part).responses.height > 0)  # copied while it is at work
     task.send_signal(signal.SIGTERM)
@@ -235,6 +241,7 @@ def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
     assert len(server.seen) == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
 
 
+WHOLE_EXAM = Path(__file__).with_name("whole_exam.py")
 LONG_STEP = "{ touch begun; at_work sleep 60; }"
 """Of a merge: a study after scoring, or the shard that comes next."""
 
@@ -249,17 +256,17 @@ LONG_STEP = "{ touch begun; at_work sleep 60; }"
 def test_a_merge_that_is_cut_is_copied_back_and_goes_on(
     exam: Any, home: Path, slurm: FakeSlurm, tmp_path: Path, step: str, steps: str, to_all: bool
 ) -> None:
-    file = plan(home, exam(20), studies=["ranking"], report=True, metrics=["exact", "cliniqlink(idf=corpus)"])
+    settings = {"studies": ["ranking"], "metrics": ["exact", "share"], "plugins": [str(WHOLE_EXAM)]}
+    file = plan(home, exam(20), report=True, **settings)
     script = slurm_job(file, ShardJob(2))
-    array, merge = submitted(slurm, home, script.replace(f"at_work {step}", steps))
-    for number in (1, 2):
-        assert 0 == slurm.task(array, number, cwd=home).wait(60)
+    (_, merge) = submitted(slurm, home, script.replace(f"at_work {step}", steps))
+    run_shards(file, 2)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     draft = home / "exam.viva.17.18.tmp"
     draft.touch()
-    node = {"SLURM_TMPDIR": str(scratch), "VIVA_COPY_EVERY": "1"}
-    process = slurm.start_wrapped(merge, cwd=home, **node)
+    node = {"SLURM_TMPDIR": str(scratch)}
+    process = slurm.start_wrapped(merge, cwd=home, VIVA_COPY_EVERY="1", **node)
     _until((home / "exam.viva").exists)  # copied while it is at work
     _until((home / "begun").exists)
     (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
@@ -421,10 +428,11 @@ def test_the_merge_finds_a_job_in_a_folder_of_any_name(
     folder = home / "josé's $(touch pwned)"
     folder.mkdir()
     monkeypatch.setenv("LC_ALL", "C")
-    (folder / "job.sh").write_text(slurm_job(plan(home, exam(4)), ShardJob(1)))
+    file = plan(home, exam(4))
+    (folder / "job.sh").write_text(slurm_job(file, ShardJob(1)))
     subprocess.run(["bash", folder / "job.sh"], cwd=home, env=slurm.environment(), check=True)
-    array, merge = slurm.jobs
-    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    (_, merge) = slurm.jobs
+    run_shards(file, 1)
     joined = slurm.wrapped(merge, cwd=home)
     assert 0 == joined.returncode, joined.stderr + joined.stdout
 
@@ -486,10 +494,9 @@ def test_a_job_that_could_not_run_is_not_submitted(
 def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
     exam: Any, home: Path, slurm: FakeSlurm
 ) -> None:
-    array, merge = submitted(
-        slurm, home, slurm_job(plan(home, exam(4), run="exam", report=True), ShardJob(1))
-    )
-    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    file = plan(home, exam(4), run="exam", report=True)
+    (_, merge) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
+    run_shards(file, 1)
     joined = slurm.wrapped(merge, cwd=home)
     assert 0 == joined.returncode
     assert ["run: exam", "report: exam.html"] == joined.stdout.splitlines()[-2:]
