@@ -1,13 +1,17 @@
 """Hashes of the files that a spec names, which belong to the signature of what it builds."""
 
 import hashlib
+import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from vivavoce.core.errors import InputError
 
 LOCK = "viva.lock"
 """The file that says what `viva fetch` brought into a folder."""
+_LARGE, _RECENT_S = 1 << 20, 10
+"""Bytes, and seconds: what is smaller is hashed sooner than asked for; what is newer may change unseen."""
 
 
 def file_hash(path: Path) -> str:
@@ -26,6 +30,23 @@ def file_hash(path: Path) -> str:
     except OSError as error:
         raise InputError(f"cannot read {error.filename or path}: {error.strerror or error}.") from error
     return digest.hexdigest()[:8]
+
+
+def known_hash(path: Path) -> str:
+    """`file_hash`, of a large file only once unless it was written to, as weights hardly ever are."""
+    try:
+        status = path.stat()
+        large = path.is_file() and status.st_size >= _LARGE
+    except OSError:  # `file_hash` says it in words
+        large = False
+    if not large or status.st_ctime > time.time() - _RECENT_S:
+        return file_hash(path)
+    return _hash(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, stamp: tuple[int, ...]) -> str:
+    return file_hash(path)
 
 
 def _data_files(folder: Path) -> Iterator[Path]:

@@ -1,6 +1,5 @@
 """The study of arguments on the page of the report."""
 
-
 import pytest
 from tests.systems.ranking.argument_runs import argued, evaluated
 

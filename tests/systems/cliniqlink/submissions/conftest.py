@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.systems.cliniqlink.submissions.making import SHARES, answers, fake_encoder, scored, write_exam
+from tests.finished_runs import finished_run
+from tests.systems.cliniqlink.submissions.making import (
+    SHARES,
+    answers,
+    exam_spec,
+    fake_encoder,
+    scored,
+    write_exam,
+)
+
+TOGETHER = "together.json"
+PAIR = ("best", "low")
+"""The submissions of a folder of two."""
 
 
 class Made(NamedTuple):
@@ -25,9 +37,8 @@ def made(scored_runs: Made) -> Iterator[Made]:
         yield scored_runs
 
 
-@pytest.fixture(scope="session")
-def scored_runs(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
+def write_runs(folder: Path) -> None:
+    """Write the exam and all runs, and the study's overalls as JSON."""
     with fake_encoder():
         spec = write_exam(folder / "data", 12)
         texts = {name: answers(spec, share, k) for k, (name, share) in enumerate(SHARES.items())}
@@ -61,7 +72,17 @@ def scored_runs(tmp_path_factory: pytest.TempPathFactory) -> Made:
         for k, name in enumerate(("few one", "few other")):
             runs[name] = folder / f"{name}.viva"
             scored(runs[name], few, {"my-model": answers(few, 0.5, k)})
-    return Made(spec, runs, {row["candidate"]: row for row in rows if row["format"] == "overall"})
+    overalls = {row["candidate"]: row for row in rows if row["format"] == "overall"}
+    (folder / TOGETHER).write_text(json.dumps(overalls), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def scored_runs(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    finished_run(folder, write_runs)
+    runs = {path.stem: path for path in folder.glob("*.viva")}
+    together = json.loads((folder / TOGETHER).read_text(encoding="utf-8"))
+    return Made(exam_spec(folder / "data"), runs, together)
 
 
 @pytest.fixture
@@ -81,6 +102,14 @@ def put(made: Made, folder: Path) -> Callable[..., Path]:
         return folder / place
 
     return lay
+
+
+@pytest.fixture
+def pair(put: Callable[..., Path], folder: Path) -> Path:
+    """Two submissions of two teams."""
+    for day, name in enumerate(PAIR, 1):
+        put(name, name, date=f"2026-03-0{day}")
+    return folder
 
 
 @pytest.fixture

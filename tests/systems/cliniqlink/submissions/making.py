@@ -64,6 +64,10 @@ def write_exam(folder: Path, n: int, *, turned: bool = False) -> str:
     """The spec of such an exam, written to a folder."""
     for stem, rows in exam_rows(n, turned=turned).items():
         dump(folder / f"{stem}.json", rows)
+    return exam_spec(folder)
+
+
+def exam_spec(folder: Path) -> str:
     return f"cliniqlink(data='{folder}')"
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.lengths import length
-from tests.systems.cliniqlink.submissions.conftest import Made
-from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored, write_exam
+from tests.systems.cliniqlink.submissions.conftest import PAIR, Made
+from tests.systems.cliniqlink.submissions.making import answers, places, reasons, scored, write_exam
 
 from vivavoce.core.errors import InputError
 from vivavoce.systems.cliniqlink.submissions.board import read_board
@@ -45,10 +45,10 @@ def test_what_cannot_be_ranked_takes_no_place_of_the_three(put: Any, folder: Pat
     assert ["1"] == list(reasons(board))
 
 
-def test_another_exam_is_refused_by_name(full: Path, put: Any) -> None:
+def test_another_exam_is_refused_by_name(pair: Path, put: Any) -> None:
     put("stranger", "other")
-    board = read_board(full)
-    assert set(SHARES) == set(places(board))
+    board = read_board(pair)
+    assert set(PAIR) == set(places(board))
     assert reasons(board)["stranger"].startswith("it is of another exam: its questions, keys or cases")
 
 
@@ -61,39 +61,39 @@ def test_as_many_of_two_exams_are_no_board(put: Any, folder: Path) -> None:
         read_board(folder)
 
 
-def test_an_altered_run_is_refused_by_its_hash(full: Path, put: Any) -> None:
-    good = read_board(full).rows[0]
+def test_an_altered_run_is_refused_by_its_hash(pair: Path, put: Any) -> None:
+    good = read_board(pair).rows[0]
     put("stated", "middle", sha256="ab" * 32)
-    card = full / good.place / "submission.yaml"
+    card = pair / good.place / "submission.yaml"
     card.write_text(card.read_text() + f"sha256: '{good.sha256.upper()}'\n")
-    board = read_board(full)
+    board = read_board(pair)
     assert good.place in places(board)
     reason = reasons(board)["stated"]
     assert reason.startswith("stated/run.viva is not the file that was taken in: its SHA-256 is ")
     assert "ab" * 32 in reason
 
 
-def test_a_run_whose_scores_were_changed_is_refused(full: Path, put: Any) -> None:
+def test_a_run_whose_scores_were_changed_is_refused(pair: Path, put: Any) -> None:
     path = put("changed", "middle") / "run.viva"
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE scores SET value = 1.0 WHERE value < 1.0")
         db.commit()
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.execute("PRAGMA journal_mode = DELETE")
-    reason = reasons(read_board(full))["changed"]
+    reason = reasons(read_board(pair))["changed"]
     assert "is not as vivavoce wrote it" in reason
     assert reason.endswith("It is not ranked.")
 
 
-def test_a_run_that_is_still_open_is_refused(full: Path, put: Any) -> None:
+def test_a_run_that_is_still_open_is_refused(pair: Path, put: Any) -> None:
     path = put("open", "middle") / "run.viva"
     path.with_name("run.viva-wal").write_bytes(b"x")
-    assert "open/run.viva is open in a program, or was not closed" in reasons(read_board(full))["open"]
+    assert "open/run.viva is open in a program, or was not closed" in reasons(read_board(pair))["open"]
 
 
-def test_a_copy_of_another_submission_is_refused(full: Path, put: Any) -> None:
+def test_a_copy_of_another_submission_is_refused(pair: Path, put: Any) -> None:
     put("copy", "best", date="2026-04-01")
-    assert "its run is that of best, byte by byte." == reasons(read_board(full))["copy"]
+    assert "its run is that of best, byte by byte." == reasons(read_board(pair))["copy"]
 
 
 def test_copies_have_no_vote_on_the_exam(put: Any, folder: Path) -> None:
@@ -132,20 +132,20 @@ def test_scores_by_another_metric_are_no_ranks(put: Any, folder: Path) -> None:
         read_board(folder, metric="accuracy")
 
 
-def test_other_scores_are_refused(full: Path, put: Any) -> None:
+def test_other_scores_are_refused(pair: Path, put: Any) -> None:
     for name in ("published", "unscored", "two"):
         put(f"of {name}", name)
-    said = reasons(read_board(full))
+    said = reasons(read_board(pair))
     assert said["of published"].startswith("it is scored otherwise than the others, by cliniqlink(")
     assert said["of unscored"].endswith("needs scores by one version of cliniqlink, from `viva score`.")
     assert "of two/run.viva holds 2 candidates (one, other): name one under candidate" in said["of two"]
-    assert all(str(full.parent) not in reason for reason in said.values())
+    assert all(str(pair.parent) not in reason for reason in said.values())
 
 
-def test_a_card_may_name_one_of_several_candidates(full: Path, put: Any) -> None:
+def test_a_card_may_name_one_of_several_candidates(pair: Path, put: Any) -> None:
     put("of two", "two", candidate="other")
     put("none of two", "two", candidate="othr")
-    board = read_board(full)
+    board = read_board(pair)
     assert "of two" in places(board)
     assert "has no candidate 'othr'" in reasons(board)["none of two"]
 
@@ -172,11 +172,11 @@ FAULTY_CARDS = [
 ]
 
 
-def test_faulty_cards_are_named_and_lose_no_other(full: Path, put: Any) -> None:
+def test_faulty_cards_are_named_and_lose_no_other(pair: Path, put: Any) -> None:
     for number, (card, _) in enumerate(FAULTY_CARDS):
         (put(f"faulty {number}", "middle") / "submission.yaml").write_text(card, encoding="utf-8")
-    board = read_board(full)
-    assert set(SHARES) == set(places(board))
+    board = read_board(pair)
+    assert set(PAIR) == set(places(board))
     refused = reasons(board)
     assert len(FAULTY_CARDS) == len(refused)
     silent = {
@@ -198,9 +198,9 @@ def test_a_card_under_another_name_is_read(put: Any, folder: Path, name: str) ->
         read_board(folder)
 
 
-def test_two_cards_in_a_folder_are_named(full: Path, put: Any) -> None:
-    shutil.copy(put("double", "middle") / "submission.yaml", full / "double" / "submission.yml")
-    board = read_board(full)
+def test_two_cards_in_a_folder_are_named(pair: Path, put: Any) -> None:
+    shutil.copy(put("double", "middle") / "submission.yaml", pair / "double" / "submission.yml")
+    board = read_board(pair)
     expected = "double holds several cards (submission.yaml, submission.yml): keep the right one."
     assert {"double": expected} == reasons(board)
 
@@ -237,18 +237,18 @@ def test_a_date_in_the_future_is_refused(put: Any, folder: Path) -> None:
     assert () == read_board(folder).refused
 
 
-def test_the_shell_refuses_a_date_in_the_future(viva: Any, put: Any, full: Path) -> None:
+def test_the_shell_refuses_a_date_in_the_future(viva: Any, put: Any, pair: Path) -> None:
     put("early", "middle", date="9998-01-01")
     assert "Not on the board: early: early/submission.yaml: the date 9998-01-01 is in the future" in (
-        viva("challenge", "board", full).stdout
+        viva("challenge", "board", pair).stdout
     )
 
 
-def test_a_card_that_is_a_link_to_nothing_is_named(full: Path, put: Any) -> None:
+def test_a_card_that_is_a_link_to_nothing_is_named(pair: Path, put: Any) -> None:
     card = put("faulty", "middle") / "submission.yaml"
     card.unlink()
     card.symlink_to("absent")
-    assert "cannot read the card of faulty/submission.yaml" in reasons(read_board(full))["faulty"]
+    assert "cannot read the card of faulty/submission.yaml" in reasons(read_board(pair))["faulty"]
 
 
 def test_what_a_desktop_lays_beside_a_run_is_no_run(put: Any, folder: Path) -> None:
@@ -256,20 +256,20 @@ def test_what_a_desktop_lays_beside_a_run_is_no_run(put: Any, folder: Path) -> N
     assert ["a"] == places(read_board(folder))
 
 
-def test_the_name_of_a_folder_cannot_pass_for_a_line_of_ours(full: Path) -> None:
-    hostile = full / "x\nNot on the board: best: copied"
+def test_the_name_of_a_folder_cannot_pass_for_a_line_of_ours(pair: Path) -> None:
+    hostile = pair / "x\nNot on the board: best: copied"
     hostile.mkdir()
     (hostile / "submission.yaml").write_text("team: A")
-    (entry,) = read_board(full).refused
+    (entry,) = read_board(pair).refused
     assert "x Not on the board: best: copied" == entry.place
     assert "\n" not in entry.reason
 
 
-def test_what_is_no_run_is_named(full: Path, put: Any) -> None:
+def test_what_is_no_run_is_named(pair: Path, put: Any) -> None:
     (put("text", "best") / "run.viva").write_text("no database")
     (put("none", "best") / "run.viva").unlink()
-    shutil.copy(full / "best" / "run.viva", put("several", "low") / "second.viva")
-    said = reasons(read_board(full))
+    shutil.copy(pair / "best" / "run.viva", put("several", "low") / "second.viva")
+    said = reasons(read_board(pair))
     assert "text/run.viva" in said["text"]
     assert "none holds no run file" in said["none"]
     assert "several holds 2 runs (run.viva, second.viva)" in said["several"]
@@ -287,10 +287,10 @@ def test_a_folder_without_a_submission_that_can_be_ranked_is_no_board(put: Any, 
         read_board(folder)
 
 
-def test_submissions_are_left_as_they_are(full: Path, tmp_path: Path) -> None:
-    before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
-    write_board(read_board(full), tmp_path / "board.html")
-    assert before == {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
+def test_submissions_are_left_as_they_are(pair: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in pair.rglob("*") if path.is_file()}
+    write_board(read_board(pair), tmp_path / "board.html")
+    assert before == {path: path.read_bytes() for path in pair.rglob("*") if path.is_file()}
 
 
 # What looks alike
@@ -370,10 +370,10 @@ def test_as_many_scored_otherwise_are_for_the_organiser_to_choose_from(put: Any,
     assert ["a"] == places(read_board(folder, metric="cliniqlink(rules=published)"))
 
 
-def test_a_folder_without_a_run_is_named(full: Path) -> None:
-    (full / "results").mkdir()
-    (full / "results" / "TF.json").write_text("{}")
-    assert "results holds no run file (*.viva)." == reasons(read_board(full))["results"]
+def test_a_folder_without_a_run_is_named(pair: Path) -> None:
+    (pair / "results").mkdir()
+    (pair / "results" / "TF.json").write_text("{}")
+    assert "results holds no run file (*.viva)." == reasons(read_board(pair))["results"]
 
 
 # The sentences

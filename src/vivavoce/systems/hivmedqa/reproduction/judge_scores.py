@@ -193,13 +193,8 @@ def _check_answers(file: Path, counts: Mapping[str, int], candidates: Sequence[s
             )
 
 
-class _Import(NamedTuple):
-    """Rows of a file, and the measure, criteria and choice of rows that they are imported by."""
-
-    source: Source
-    metric: str
-    criteria: tuple[str, ...]
-    choice: dict[str, str]
+_Import = tuple[Source, str, tuple[str, ...], dict[str, str]]
+"""Rows of a file, and the measure, criteria and choice of rows that they are imported by."""
 
 
 def _imports(data: Path, variants: Sequence[str]) -> Iterator[_Import]:
@@ -225,7 +220,7 @@ def _import(
     """The import of the rows that have the words of `choice`; none where there are none."""
     lines = [line for line in source.lines if all(line.row[name] == choice[name] for name in choice)]
     if lines:
-        yield _Import(source._replace(lines=lines), metric, criteria, choice)
+        yield source._replace(lines=lines), metric, criteria, choice
 
 
 def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:
