@@ -145,6 +145,20 @@ def test_an_older_file_is_brought_up_to_date_when_it_is_read(
     assert 6 == len(run.responses)
 
 
+def declared(db: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """What a file declares, in the order in which it was made, and the rows that are there from the start."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid").fetchall()
+    tables = [name for kind, name, *_ in rows if kind == "table" and name != "table_hashes"]
+    return rows + [(name, *row) for name in tables for row in db.execute(f"SELECT * FROM {name}")]
+
+
+def test_a_new_file_is_made_at_once_as_all_migrations_make_it(tmp_path: Path) -> None:
+    with RunFile(tmp_path / "new.viva").writing() as new, closing(sqlite3.connect(":memory:")) as migrated:
+        for script in MIGRATIONS:
+            migrated.executescript(script)
+        assert declared(migrated) == declared(new)
+
+
 def older(path: Path, version: int) -> None:
     """A run of that format as it was written then: one item, with its hash, and one answer to it."""
     with closing(sqlite3.connect(path)) as db:

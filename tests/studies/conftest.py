@@ -1,16 +1,17 @@
 """HIVMedQA's recorded marks in runs that several modules read, and marks of hand-made panels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.studies.making import Answers, made, write_lines
 
 from vivavoce.run.run import Run, open_run
 
 JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"
+COLUMNS = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")
 
 
@@ -26,49 +27,52 @@ def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
 
     Every call is given a run of its own, a copy of the one that was imported first.
     """
-    names = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 
-    @cache
-    def stored(*criteria: str, blank: str) -> Run:
-        run = open_run(tmp_path_factory.mktemp("published") / "hiv.viva")
-        run.import_answers(
-            hivmedqa / "responses.jsonl",
-            benchmark=f"hivmedqa(data='{hivmedqa}')",
-            map={**names, "text": "answer"},
-            role={"Rephrased Gold Answers": "ceiling"},
-        )
-        run.import_scores(
-            hivmedqa / "judge_scores.csv",
-            measure=JUDGE,
-            map=names,
-            criteria=criteria,
-            where={"supervised": "True"},
-            status="parse_status",
-            blank=blank,
-        )
-        return run
+    def copied(*criteria: str, blank: str = "recorded") -> Run:
+        folder = tmp_path_factory.mktemp("published")
+        finished_run(folder, _publish, hivmedqa, criteria, blank)
+        return open_run(folder / "hiv.viva")
 
-    def made(*criteria: str, blank: str = "recorded") -> Run:
-        path = tmp_path_factory.mktemp("copied") / "hiv.viva"
-        stored(*criteria, blank=blank).copy(path)
-        return open_run(path)
+    return copied
 
-    return made
+
+def _publish(folder: Path, hivmedqa: Path, criteria: Sequence[str], blank: str) -> None:
+    run = open_run(folder / "hiv.viva")
+    run.import_answers(
+        hivmedqa / "responses.jsonl",
+        benchmark=f"hivmedqa(data='{hivmedqa}')",
+        map={**COLUMNS, "text": "answer"},
+        role={"Rephrased Gold Answers": "ceiling"},
+    )
+    run.import_scores(
+        hivmedqa / "judge_scores.csv",
+        measure=JUDGE,
+        map=COLUMNS,
+        criteria=criteria,
+        where={"supervised": "True"},
+        status="parse_status",
+        blank=blank,
+    )
 
 
 @pytest.fixture(scope="session")
-def recorded(published: Callable[..., Run], hivmedqa: Path) -> Run:
+def recorded(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Marks as the judge gave them, blank answers too; and MedSynF1. For studies, which change no mark."""
-    run = published(*FIVE)
-    run.import_scores(
+    folder = tmp_path_factory.mktemp("recorded")
+    finished_run(folder, _record, hivmedqa)
+    return open_run(folder / "hiv.viva")
+
+
+def _record(folder: Path, hivmedqa: Path) -> None:
+    finished_run(folder, _publish, hivmedqa, FIVE, "recorded")
+    open_run(folder / "hiv.viva").import_scores(
         hivmedqa / "f1.csv",
         measure="medsynf1(variant=gptdict_lemma)",
-        map={"item": "question_id", "repeat": "iteration", "candidate": "model"},
+        map=COLUMNS,
         criteria=["f1"],
         where={"variant": "gptdict_lemma"},
         blank="recorded",
     )
-    return run
 
 
 @pytest.fixture

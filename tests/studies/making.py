@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,11 @@ from tests.finished_runs import finished_run
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding
+from vivavoce.run.catalogue import metrics_of
 from vivavoce.run.run import Run, open_run
+from vivavoce.run.score import bind_all
+from vivavoce.run.score import score as score_metrics
+from vivavoce.store.view import view_of
 
 TOLD = Path(__file__).with_name("told.py")
 SILENT, UNREADABLE = "", "<think>never closed"
@@ -117,23 +122,47 @@ def _make(
 
 def score(run: Run, *specs: str, **settings: Any) -> Finding:
     """Mark by the plugin's metric, or by what else is named."""
-    with borrowed():
-        registry.load_plugin(TOLD)
+    with _plugin_loaded():
         return run.score(*(specs or ("told",)), **settings)
 
 
+@contextmanager
+def _plugin_loaded() -> Iterator[None]:
+    with borrowed():
+        if str(TOLD) not in registry._plugins:
+            entries, plugins = _told()
+            registry._entries.update(entries)
+            registry._plugins.update(plugins)
+        yield
+
+
+@cache
+def _told() -> tuple[dict[Any, Any], dict[str, str]]:
+    """What the plugin registers: its file is read and run once in a process, not once a run."""
+    with borrowed():
+        earlier_keys = set(registry._entries)
+        registry.load_plugin(TOLD)
+        entries = {key: entry for key, entry in registry._entries.items() if key not in earlier_keys}
+        return entries, {str(TOLD): registry._plugins[str(TOLD)]}
+
+
 def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> Run:
-    """A run of these answers, marked."""
+    """A run of these answers, marked as `score` marks it, without the estimates."""
     if "run" in settings:
         run = made(folder, answers, **settings)
-        score(run, spec)
+        _mark(run, spec)
         return run
     finished_run(folder, _make_marked, answers, spec, settings)
     return open_run(folder / "run.viva")
 
 
 def _make_marked(folder: Path, answers: Answers, spec: str, settings: Mapping[str, Any]) -> None:
-    score(made(folder, answers, **settings), spec)
+    _mark(made(folder, answers, **settings), spec)
+
+
+def _mark(run: Run, spec: str) -> None:
+    with _plugin_loaded(), view_of(run.file) as view:
+        score_metrics(view, bind_all(view, metrics_of([spec])))
 
 
 def row(finding: Finding, **wanted: Any) -> dict[str, Any]:

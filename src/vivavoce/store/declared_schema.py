@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ def refuse_other_schema(
     Indexes that SQLite makes for itself and the tables of ANALYZE may be there as well. The sentence names
     the first object that differs.
     """
-    expected = _expected(migrations)
+    expected, _ = _expected(migrations)
     missing = dict.fromkeys(expected)
     roots: set[int] = set()
     for kind, name, table, sql, root in db.execute(
@@ -74,13 +75,15 @@ _STRANGE = (
 
 
 @lru_cache(maxsize=32)
-def _expected(migrations: tuple[str, ...]) -> Mapping[tuple[str, str], _Object]:
-    """By type and name what these migrations make, in the words of this SQLite."""
+def _expected(migrations: tuple[str, ...]) -> tuple[Mapping[tuple[str, str], _Object], tuple[str, ...]]:
+    """By type and name what these migrations make, in the words of this SQLite, and statements that do so."""
     with closing(sqlite3.connect(":memory:")) as db:
         for script in migrations:
             db.executescript(script)
-        rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    return {(kind, name): _Object(table, sql) for kind, name, table, sql in rows}
+        rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid").fetchall()
+        inserts = [statement for statement in db.iterdump() if statement.startswith("INSERT ")]
+    objects = {(kind, name): _Object(table, sql) for kind, name, table, sql in rows}
+    return objects, (*(f"{sql};" for *_, sql in rows if sql), *inserts)
 
 
 def _is_equal(expected: _Object, table: object, sql: object) -> bool:
@@ -106,12 +109,8 @@ def _is_of_sqlite(
     """Whether SQLite makes such an object by itself: an index of a key, or a table of statistics."""
     if kind == "index" and sql is None:
         return ("table", table) in expected and str(name).startswith(f"sqlite_autoindex_{table}_")
-    return (
-        kind == "table"
-        and name == table
-        and name in _STATISTICS
-        and (normal(str(sql)) == normal(_STATISTICS[str(name)]))
-    )
+    is_statistics = kind == "table" and name == table and name in _STATISTICS
+    return is_statistics and normal(str(sql)) == normal(_STATISTICS[str(name)])
 
 
 def _label(kind: object, name: object, sql: object) -> str:
@@ -174,12 +173,13 @@ def begin_reading(db: Connection, path: Path) -> None:
 def migrate(db: sqlite3.Connection, path: Path) -> None:
     """Bring the tables up to today's format, within the transaction that is open; those of it stay."""
     version = format_number(db, path)
+    scripts = MIGRATIONS[version:] if version else _expected(MIGRATIONS)[1]
     try:
-        for number, script in enumerate(MIGRATIONS[version:], version + 1):
-            for statement in _statements(script):
-                db.execute(statement)
+        for statement in chain.from_iterable(map(_statements, scripts)):
+            db.execute(statement)
+        if scripts:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {number}")
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         if version < HASHES:
             rehash(db)
     except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps

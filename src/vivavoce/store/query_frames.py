@@ -32,4 +32,5 @@ def rows_frame(
     """A query's rows, in chunks: Python objects of a million rows never stand beside the frame."""
     import polars as pl
 
-    return pl.concat([pl.DataFrame(schema=columns), *frame_parts(db, sql, columns, values)])
+    parts = [*frame_parts(db, sql, columns, values)] or [pl.DataFrame(schema=columns)]
+    return pl.concat(parts) if len(parts) > 1 else parts[0]

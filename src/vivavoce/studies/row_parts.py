@@ -8,13 +8,17 @@ import polars as pl
 _ITEM = ("benchmark", "item", "variant")
 PART = 500_000
 """Rows of a part: what is worked out for each row stands in memory for one part at a time."""
+_FEW = 1_000
+"""Rows that are hashed sooner than compared."""
 
 
 def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The different values of these columns, in the order in which they first stand.
 
-    Most rows repeat the row before: they are dropped before anything is hashed.
+    Most rows repeat the row before: where there are many, they are dropped before anything is hashed.
     """
+    if rows.height <= _FEW:
+        return rows.select(columns).unique(maintain_order=True)
     differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns)
     begins = differs | (pl.int_range(pl.len()) == 0)
     parts = (part.filter(begins) for part in rows.select(columns).iter_slices(PART))
@@ -23,25 +27,19 @@ def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 def parts_by_item(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """The rows in parts of about `PART`, all those of an item in one; one part unless they stand by item."""
+    if rows.height <= PART + 1:
+        return [rows]
     starts = [0]
     for start in range(0, rows.height - 1, PART):
         # One row more: the first of a part is compared with the last of the part before.
-        in_order, begins = _item_starts(rows.slice(start, PART + 1))
-        if not in_order:
+        steps = beside_previous(rows.slice(start, PART + 1), _ITEM)
+        if steps["in_order"].null_count() or not steps["in_order"].all():
             return [rows]
+        begins = (~steps["equal"]).arg_true()
         if start and len(begins):
             starts.append(start + 1 + begins[0])
     ends = [*starts[1:], rows.height]
     return [rows.slice(start, end - start) for start, end in zip(starts, ends, strict=True)]
-
-
-def _item_starts(rows: pl.DataFrame) -> tuple[bool, pl.Series]:
-    """Whether the rows stand in the order of items, and after which of them another item begins."""
-    greater, equal = beside_previous(_ITEM)
-    tests = rows.lazy().select(ordered=greater | equal, same=equal).slice(1).collect()
-    if tests["ordered"].null_count() or not tests["ordered"].all():
-        return False, pl.Series(dtype=pl.UInt32)
-    return True, (~tests["same"]).arg_true()
 
 
 def select_rows(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
@@ -105,11 +103,13 @@ def _is_all(rows: pl.DataFrame, name: str, value: str | None) -> bool:
     return bool(rows.select(pl.col(name).eq_missing(pl.lit(value, pl.String)).all()).item())
 
 
-def beside_previous(order: Sequence[str]) -> tuple[pl.Expr, pl.Expr]:
-    """Whether a row comes after the row before it in this order, and whether both are equal in it."""
-    greater, equal = pl.lit(False), pl.lit(True)
+def beside_previous(rows: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
+    """Whether each row but the first is `in_order` beside the row before it, and whether both are `equal`."""
+    comparisons: dict[str, pl.Expr] = {}  # a step of their own: in one with the rest they are made repeatedly
+    in_order, equal = pl.lit(True), pl.lit(True)
     for name in reversed(order):
-        column, before = pl.col(name), pl.col(name).shift(1)
-        greater = (column > before) | ((column == before) & greater)
-        equal = equal & (column == before)
-    return greater, equal
+        column, previous = pl.col(name), pl.col(name).shift(1)
+        comparisons |= {f"{name} >": column > previous, f"{name} =": column == previous}
+        in_order = pl.col(f"{name} >") | (pl.col(f"{name} =") & in_order)
+        equal = pl.col(f"{name} =") & equal
+    return rows.select(**comparisons).slice(1).select(in_order=in_order, equal=equal)

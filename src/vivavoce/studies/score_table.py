@@ -310,14 +310,12 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
     """
     if rows.height < 2 or any(rows.select(pl.col(order).null_count()).row(0)):
         return None
-    greater, equal = beside_previous(order)
+    steps = beside_previous(rows, order)
     differs = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
-    tests = rows.lazy().select(
-        sorted=greater | equal, same=equal, change=pl.any_horizontal(differs) if differs else pl.lit(False)
-    ).slice(1).collect()  # fmt: skip
-    if not tests["sorted"].all() or (tests["same"] & tests["change"]).any():
+    changes = rows.select(pl.any_horizontal(differs)).to_series().slice(1)
+    if not steps["in_order"].all() or (steps["equal"] & changes).any():
         return None
-    return pl.concat([pl.Series([True]), ~tests["same"]])
+    return pl.concat([pl.Series([True]), ~steps["equal"]])
 
 
 def repeats(
