@@ -16,6 +16,7 @@ from vivavoce.stats import answer_threshold
 pytestmark = pytest.mark.slow
 
 DRAWS = length(100, 1_000)
+KINDS = [("likelihood", "overconfident"), ("stated", "calibrated"), ("repeats", "nearly all right")]
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +34,7 @@ def error(rate, draws):
 
 
 @pytest.mark.parametrize("cases", length(["lognormal"], ["one", "threes alike", "lognormal"]))
-@pytest.mark.parametrize(
-    ("confidence", "right"),
-    [("stated", "calibrated"), ("likelihood", "overconfident"), ("repeats", "nearly all right")],
-)
+@pytest.mark.parametrize(("confidence", "right"), length(KINDS[:1], KINDS))
 def test_intervals_hold_the_truth(bench, cases, confidence, right):
     rates = bench.intervals(bench.Cell(100, cases, confidence, right), DRAWS)
     for name in ("error", "brier", "resolution", "aurc"):

@@ -7,6 +7,7 @@ a case, clustered without correction where cases reach across parts. By hand: Co
 import numpy as np
 import pytest
 from tests.lazy import lazy_module
+from tests.lengths import length
 
 from vivavoce import stats
 
@@ -171,24 +172,24 @@ def test_gate_and_bounds_know_the_parts():
     assert pytest.approx(stats.t_interval(mean.value, mean.se, mean.df)) == b[2:]
 
 
+UNEVEN = [
+    ((3, 200), (0.5, 0.5), (0.7, 0.6), 0.93),
+    ((10, 30), (0.5, 0.5), (0.9, 0.5), 0.93),
+    ((20, 60, 15), (0.2, 0.5, 0.3), (0.3, 0.8, 0.6), 0.93),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sizes", "shares", "right", "at_least"),
-    [
-        ((3, 200), (0.5, 0.5), (0.7, 0.6), 0.93),
-        ((10, 30), (0.5, 0.5), (0.9, 0.5), 0.93),
-        ((20, 60, 15), (0.2, 0.5, 0.3), (0.3, 0.8, 0.6), 0.93),
-    ],
-)
+@pytest.mark.parametrize(("sizes", "shares", "right", "at_least"), length(UNEVEN[:1], UNEVEN))
 def test_intervals_of_uneven_parts_cover(sizes, shares, right, at_least):
-    """Yes-or-no items in cases of two; 2,000 draws, Monte-Carlo error half a point."""
-    rng = np.random.default_rng(5)
+    """Yes-or-no items; Monte-Carlo error of 2,000 draws half a point, of the 1,000 of the gate .8."""
+    rng, draws = np.random.default_rng(5), length(1_000, 2_000)
     cells = np.repeat(np.arange(len(sizes)), sizes)
     weights = (np.array(shares) / np.bincount(cells))[cells]
     truth = float(np.dot(shares, right))
     hits = 0
-    for _ in range(2_000):
+    for _ in range(draws):
         values = (rng.random(len(cells)) < np.array(right)[cells]).astype(float)
         e = stats.estimate_mean(values, np.arange(len(cells)), weights=weights, cells=cells, low=0, high=1)
         hits += e.low <= truth <= e.high
-    assert hits / 2_000 >= at_least
+    assert hits / draws >= at_least

@@ -176,6 +176,6 @@ def test_a_rater_on_the_line_is_rarely_cleared_or_convicted():
 @pytest.mark.parametrize("kind", ["lower", "no_higher"])
 @pytest.mark.parametrize("sizes", length([GIANTS], [[1] * 20, [3] * 15, UNEVEN, GIANTS]))
 def test_wrong_verdicts_are_at_most_six_in_a_hundred_at_uneven_cases(kind, sizes):
-    cleared, convicted = wrong_verdicts(length(200, 1500), kind, shift=0.0, sizes=sizes)
+    cleared, convicted = wrong_verdicts(length(120, 1500), kind, shift=0.0, sizes=sizes)
     assert cleared <= 0.045
     assert convicted <= 0.045

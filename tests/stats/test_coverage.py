@@ -1,7 +1,7 @@
 """Intervals and tests when the published marks are drawn again: docs/statistics.md, bench/redrawn_scores.py.
 
 Items are drawn with replacement, and five repeats inside each: then the true mean is known. Monte-Carlo
-error of 4,000 draws .3 to .5 points, of the 1,500 of the gate .5 to .8.
+error of 4,000 draws .3 to .5 points, of the 600 of the gate .8 to 1.3.
 """
 
 import csv
@@ -17,7 +17,7 @@ from vivavoce.stats.worst_case import lower_tail_mean
 
 pytestmark = pytest.mark.slow
 
-DRAWS = length(1_500, 4_000)
+DRAWS = length(600, 4_000)
 CRITERIA = ("comprehension", "harm", "demographic_bias")
 
 
@@ -62,7 +62,7 @@ def covered(ends, truth):
     return 100 * np.mean([low - 1e-12 <= truth <= high + 1e-12 for low, high in ends])
 
 
-@pytest.mark.parametrize("n", [10, 21, 63, 92])
+@pytest.mark.parametrize("n", length([21, 92], [10, 21, 63, 92]))
 @pytest.mark.parametrize(
     ("model", "criterion", "high"),
     [
@@ -89,7 +89,7 @@ def test_t_at_a_ceiling_covers_far_too_little(published):
         assert covered([by_t(y, np.arange(10)) for y in drawn], exam.truth) < most
 
 
-@pytest.mark.parametrize("n", [21, 63, 92])
+@pytest.mark.parametrize("n", length([21], [21, 63, 92]))
 def test_paired_t_covers_93_to_97_percent(published, n):
     pair = [published[0][model, "comprehension"] for model in ("Gemini 2.5 Pro", "MedGemma 27B")]
     a, b = (Exam(own, sorted(own)) for own in pair)
@@ -115,7 +115,7 @@ def drawn_groups(members, rng):
     return np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
 
 
-@pytest.mark.parametrize("criterion", ["comprehension", "harm"])
+@pytest.mark.parametrize("criterion", length(["harm"], ["comprehension", "harm"]))
 def test_groups_cover_where_items_do_not(published, criterion):
     """42 groups of 63 items: Wilson by group 92 to 97 %, by item too little."""
     marks, questions = published
@@ -131,7 +131,7 @@ def test_groups_cover_where_items_do_not(published, criterion):
     assert covered(by_item, exam.truth) < 92
 
 
-@pytest.mark.parametrize("other", ["MedGemma 27B", "Gemma 3 27B"])
+@pytest.mark.parametrize("other", length(["MedGemma 27B"], ["MedGemma 27B", "Gemma 3 27B"]))
 def test_a_true_null_is_rejected_as_often_as_promised_by_group_only(published, other):
     """5 % wanted: 3.5 to 8 % by group; 7 to 14 % by item."""
     marks, questions = published
@@ -147,7 +147,7 @@ def test_a_true_null_is_rejected_as_often_as_promised_by_group_only(published, o
     assert by_item > by_group + 2
 
 
-@pytest.mark.parametrize(("share", "n"), [(0.1, 200), (0.25, 63)])
+@pytest.mark.parametrize(("share", "n"), length([(0.25, 63)], [(0.1, 200), (0.25, 63)]))
 def test_the_interval_of_a_tail_covers_92_to_99_percent(published, share, n):
     """With at least ten cases in the tail; fewer have no interval. With 12 it was 91 %."""
     own = published[0]["Claude 3.5 Sonnet", "harm"]

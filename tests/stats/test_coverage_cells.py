@@ -96,7 +96,9 @@ def test_cases_are_numbered_from_0_and_end_with_the_items(bench, sizes):
         assert (cases == np.arange(50) // 5).all()
 
 
-@pytest.mark.parametrize(("sizes", "n"), [("single", 20), ("cv .95", 150), ("Pareto", 60)])
+@pytest.mark.parametrize(
+    ("sizes", "n"), length([("single", 20)], [("single", 20), ("cv .95", 150), ("Pareto", 60)])
+)
 def test_a_pair_is_judged_as_compare_judges_it(bench, sizes, n):
     """The blocks skip the tables of `compare`: its verdict on the same scores must be theirs."""
     cells, rates, studies = (bench[f"coverage_{name}"] for name in ("cells", "rates", "studies"))
@@ -145,9 +147,10 @@ def test_equal_candidates_are_told_apart_in_at_most_6_percent(figures, meets, sc
     assert meets(result["coverage"], least=93)
 
 
-@pytest.mark.parametrize(
-    ("scale", "sizes"), [("grades 0-5", "cv .95"), ("yes/no .5", "twins"), ("F1, zeros .4", "cv 1.4")]
-)
+FAMILY = [("grades 0-5", "cv .95"), ("yes/no .5", "twins"), ("F1, zeros .4", "cv 1.4")]
+
+
+@pytest.mark.parametrize(("scale", "sizes"), length(FAMILY[:1], FAMILY))
 def test_six_equal_candidates_are_told_apart_in_at_most_6_percent(figures, meets, scale, sizes):
     result = figures("families", scale, sizes, 200, FAMILIES)
     assert meets(result["false better, all pairs"], most=6)
@@ -161,9 +164,10 @@ def test_very_uneven_cases_are_mostly_too_few_to_say(figures, sizes, most_is_too
     assert (few.percent > 50) is most_is_too_few
 
 
-@pytest.mark.parametrize(
-    ("scale", "n"), [("perplexity, lengths cv 1.3", 100), ("corpus BLEU, lengths cv .5", 40)]
-)
+POOLED = [("perplexity, lengths cv 1.3", 100), ("corpus BLEU, lengths cv .5", 40)]
+
+
+@pytest.mark.parametrize(("scale", "n"), length(POOLED[:1], POOLED))
 def test_a_pooled_figure_of_skewed_lengths_is_covered_93_percent(figures, meets, scale, n):
     assert meets(figures("pooled", scale, "fives", n, PAIRS)["coverage"], least=93)
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.lazy import lazy_module
+from tests.lengths import length
 from tests.stats.tables import MODELS, marks, near
 
 from vivavoce.stats.bradley_terry import bootstrap_strengths, davidson, parts
@@ -68,7 +69,7 @@ def test_golden_curvature_promises_less_than_half_the_error_of_groups(published)
     model = np.sqrt(np.linalg.inv(hessian + 1)[0, 0] - 1 / 100)
     assert near(0.10, 2) == model
     drawn = bootstrap_strengths(
-        pairs, outcomes, groups=groups, n_systems=10, rng=np.random.default_rng(1), resamples=500
+        pairs, outcomes, groups=groups, n_systems=10, rng=np.random.default_rng(1), resamples=length(300, 500)
     )
     claude = drawn.systems[0]
     assert pytest.approx(0.24, abs=0.02) == claude.se

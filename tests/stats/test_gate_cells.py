@@ -8,7 +8,7 @@ from tests.lengths import length
 
 pytestmark = pytest.mark.slow
 
-DRAWS = length(300, 2_000)
+DRAWS = length(200, 2_000)
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +29,17 @@ def bench(root):
 
 WORST = [
     ("of_cells", "yes/no .5", "single", 200, 0.05, 1),
-    ("of_cells", "yes/no .97", "single", 200, 0.1, 1),
     ("of_cells", "F1, zeros .4", "fives", 200, 0.1, 1),
+    ("of_whole_cases", "whole cases fail", "10 of eight, 100 single", 180, 0.2, 1),
+    ("of_repeats", "repeats, ceiling", "single", 50, 0.05, 1),
+    ("of_cells", "yes/no .97", "single", 200, 0.1, 1),
     ("of_cells", "yes/no .9", "single", 200, 0.1, 3),
     ("of_whole_cases", "whole cases fail", "200 single", 200, 0.1, 1),
-    ("of_whole_cases", "whole cases fail", "10 of eight, 100 single", 180, 0.2, 1),
     ("of_whole_cases", "whole cases fail by half", "10 of eight, 100 single", 180, 0.1, 1),
-    ("of_repeats", "repeats, ceiling", "single", 50, 0.05, 1),
 ]
 
 
-@pytest.mark.parametrize("cell", WORST, ids=lambda cell: ", ".join(map(str, cell[1:])))
+@pytest.mark.parametrize("cell", length(WORST[:4], WORST), ids=lambda cell: ", ".join(map(str, cell[1:])))
 def test_worse_by_the_margin_passes_in_at_most_5_percent(bench, cell):
     kind, *setting = cell
     rates = bench.measure(kind, bench.Setting(*setting), DRAWS)

@@ -102,16 +102,16 @@ def drawn(rng, shares, n, size):
 FEW_LABELS, RARE_LABELS = (0.55, 0.33, 0.12), (0.5, 0.3, 0.1, 0.05, 0.03, 0.02)
 
 
-@pytest.mark.parametrize(
-    ("shares", "n", "size"),
-    [
-        (FEW_LABELS, 100, 1),
-        (FEW_LABELS, 100, 4),
-        (FEW_LABELS, 500, 4),
-        (RARE_LABELS, 500, 1),
-        (RARE_LABELS, 500, 4),
-    ],
-)
+EXAMS = [
+    (FEW_LABELS, 100, 4),
+    (RARE_LABELS, 500, 4),
+    (FEW_LABELS, 100, 1),
+    (FEW_LABELS, 500, 4),
+    (RARE_LABELS, 500, 1),
+]
+
+
+@pytest.mark.parametrize(("shares", "n", "size"), length(EXAMS[:2], EXAMS))
 def test_its_interval_covers_and_two_alike_are_seldom_told_apart(shares, n, size):
     """Of many draws 93 % and more covered, at most 6 % told apart, within two Monte-Carlo errors."""
     limit = drawn(np.random.default_rng(1), shares, 400_000, 1)

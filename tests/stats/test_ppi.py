@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtr, stdtrit
 from tests.lazy import lazy_module
+from tests.lengths import length
 from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, estimate_mean, paired, prediction_powered, wilson
@@ -337,14 +338,14 @@ def drawn(rng, n=200, wanted=60):
 
 def test_labels_drawn_where_they_tell_most_are_weighed_back():
     """Without the probabilities the mean of such labels is far off; with them it is right, and its error."""
-    rng = np.random.default_rng(23)
+    rng, draws = np.random.default_rng(23), length(300, 1_000)
     found = []
-    for _ in range(1000):
+    for _ in range(draws):
         truth, judged, at, p = drawn(rng)
         r = prediction_powered(judged, truth[at], labelled=at, probabilities=p)
         found.append((r.value, r.se, truth[at].mean(), r.low <= 0 <= r.high, r.labels_mean, r.lambda_))
     value, se, naive, covered, labels, lam = np.array(found).T
-    assert abs(value.mean()) < 3 * value.std() / math.sqrt(1000) < naive.mean() / 5
+    assert abs(value.mean()) < 3 * value.std() / math.sqrt(draws) < naive.mean() / 5
     assert pytest.approx(value.std(), rel=0.1) == se.mean()
     assert 0.93 < covered.mean() < 0.98
     assert value.std() < 0.7 * labels.std()
