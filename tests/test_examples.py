@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.demo_folder import python_demo_folder
 
 from vivavoce.core import registry
 
@@ -85,10 +86,10 @@ def test_make_demo_is_viva_demo(root):
     assert "\t$(VIVA) demo" == recipe
 
 
-def test_the_python_demo_ends_in_a_report(root, checkout):
-    out = shell([sys.executable, str(root / "examples" / "demo.py")], checkout)
-    assert "Model A (made up) is better" in out
-    assert (checkout / "viva-demo" / "demo.html").is_file()
+def test_the_python_demo_ends_in_a_report(tmp_path):
+    folder, printed = python_demo_folder(tmp_path)
+    assert "Model A (made up) is better" in printed
+    assert (folder / "viva-demo" / "demo.html").is_file()
 
 
 def test_the_plugin_example_marks(root, checkout):

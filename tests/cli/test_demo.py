@@ -3,7 +3,6 @@
 import json
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,32 +11,22 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.absent import absent
+from tests.demo_folder import can_be_cut_off, demo_folder, python_demo_folder
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
+from vivavoce.cli import demo
+from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
 from vivavoce.run.run import open_run
+from vivavoce.store import read
 
 Viva = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def demo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder in which the demo has run in a process of its own, without a network, and what it printed."""
-    folder = tmp_path_factory.mktemp("demo")
-    alone = ("unshare", "-rn") if lonely() else ()
-    words = [*alone, sys.executable, "-m", "vivavoce", "demo"]
-    done = subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, check=False, timeout=120, umask=0
-    )
-    assert (0, "") == (done.returncode, done.stderr)
-    return folder, done.stdout
-
-
-def lonely() -> bool:
-    """True where a process can be cut off from every network."""
-    if shutil.which("unshare") is None:
-        return False
-    return 0 == subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode
+    """A folder in which the demo has run, and what it printed."""
+    return demo_folder(tmp_path_factory.mktemp("demo"))
 
 
 def test_it_says_what_it_did_in_eight_lines(demo_files: tuple[Path, str]) -> None:
@@ -48,7 +37,7 @@ def test_it_says_what_it_did_in_eight_lines(demo_files: tuple[Path, str]) -> Non
 
 def test_it_needs_no_network(demo_files: tuple[Path, str]) -> None:
     """The fixture cuts it off where that can be done."""
-    if not lonely():
+    if not can_be_cut_off():
         absent("no process can be cut off from the network here (unshare)")
     assert "Open viva-demo/demo.html" in demo_files[1]
 
@@ -110,8 +99,13 @@ def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(demo_files: tu
 
 
 def test_the_studied_line_says_which_studies_found_too_little(demo_files: tuple[Path, str]) -> None:
-    found = open_run(demo_files[0] / "viva-demo" / "demo.viva").study()
-    telling = [name for name, study in found.items() if any(not row["reason"] for row in study.rows)]
+    with open_run(demo_files[0] / "viva-demo" / "demo.viva").file.reading() as db:
+        findings = {name: read.findings(db, name) for name in registry.members("study")}
+    telling = [
+        name
+        for name, stored in findings.items()
+        if any(not row["reason"] for finding in stored for row in finding["rows"])
+    ]
     assert ["ranking"] == telling
     few = "agreement, consistency, correlation, gaps"
     assert f"6 studied: bias, ranking; too little to tell: {few}  ->" in demo_files[1]
@@ -133,6 +127,9 @@ def folder(demo_files: tuple[Path, str], tmp_path: Path) -> Path:
 
 
 def test_a_second_demo_starts_anew_and_json_has_a_row_for_each_step(folder: Path, viva: Viva) -> None:
+    """Other files of the folder stay."""
+    (folder / "notes.txt").write_text("mine")
+
     def n_tests() -> int:
         return len(open_run(folder / "demo.viva").interim().rows)
 
@@ -143,15 +140,19 @@ def test_a_second_demo_starts_anew_and_json_has_a_row_for_each_step(folder: Path
     assert ("viva.demo/1", str(folder / "demo.viva")) == (answer["schema"], answer["run"])
     assert 8 == len(answer["rows"])
     assert {("step", "said", "next")} == {tuple(row) for row in answer["rows"]}
+    assert "mine" == (folder / "notes.txt").read_text()
 
 
-def test_quiet_prints_nothing_and_other_files_of_the_folder_stay(viva: Viva, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "demo.viva").touch()  # an empty file holds nothing that could be lost
+def test_quiet_prints_nothing(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "_steps", lambda folder: iter([demo.Step("imported", "12 answers", None)]))
+    assert "1 imported: 12 answers\n" == viva("demo", "--to", tmp_path).stdout
     result = viva("demo", "--to", tmp_path, "--quiet")
     assert ("", "") == (result.stdout, result.stderr)
-    assert (tmp_path / "demo.html").is_file()
-    assert "mine" == (tmp_path / "notes.txt").read_text()
+
+
+def test_an_empty_file_holds_nothing_that_could_be_lost(tmp_path: Path) -> None:
+    (tmp_path / "demo.viva").touch()
+    assert not demo._new_run(tmp_path).file.exists
 
 
 def refused(folder: Path, viva: Viva) -> str:
@@ -188,9 +189,7 @@ def test_another_file_of_that_name_is_never_replaced(tmp_path: Path, viva: Viva,
 
 def test_another_page_of_that_name_is_never_replaced(tmp_path: Path, viva: Viva) -> None:
     (tmp_path / "demo.html").write_text("mine")
-    with pytest.raises(StoreError, match="is no report"):
-        viva("demo", "--to", tmp_path)
-    assert "mine" == (tmp_path / "demo.html").read_text()
+    assert "is no report" in refused(tmp_path, viva)
 
 
 def test_a_link_is_no_demo(folder: Path, viva: Viva, tmp_path: Path) -> None:
@@ -210,16 +209,13 @@ def test_a_place_that_takes_no_folder(tmp_path: Path, viva: Viva, where: str) ->
 # The Python of it
 
 
-def test_the_python_example_gives_the_marks_of_the_demo(
-    root: Path, demo_files: tuple[Path, str], tmp_path: Path
-) -> None:
-    words = [sys.executable, str(root / "examples" / "demo.py")]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].endswith("viva-demo/demo.html")
+def test_the_python_example_gives_the_marks_of_the_demo(demo_files: tuple[Path, str], tmp_path: Path) -> None:
+    folder, printed = python_demo_folder(tmp_path)
+    assert printed.splitlines()[-1].endswith("viva-demo/demo.html")
     columns = ["item", "variant", "candidate", "repeat", "metric", "criterion", "value"]
     mine, theirs = (
         open_run(folder / "viva-demo" / "demo.viva").scores.select(columns).sort(columns)
-        for folder in (tmp_path, demo_files[0])
+        for folder in (folder, demo_files[0])
     )
     assert mine.equals(theirs.filter(pl.col("metric").is_in(mine["metric"].unique().to_list())))
     assert mine.height

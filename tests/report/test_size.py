@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from tests.demo_folder import demo_folder
 from tests.report import looking
 from tests.report.test_browser import PHONE
 
-from vivavoce.benchmarks.sample import CANDIDATES, recorded
-from vivavoce.cli.demo import METRICS
 from vivavoce.run.run import Run, open_run
 
 SCREENS, CHARTS, BYTES = 8, 25, 600_000
@@ -19,19 +18,14 @@ SCREEN = {"width": 1400, "height": 900}
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The run of `viva demo`."""
-    run = open_run(tmp_path_factory.mktemp("demo") / "demo.viva")
-    with recorded() as answers:
-        run.import_answers(answers, benchmark="sample")
-    run.score(*METRICS)
-    run.compare(*CANDIDATES, metric="accuracy")
-    run.study()
-    return run
+    folder, _ = demo_folder(tmp_path_factory.mktemp("demo"))
+    return open_run(folder / "viva-demo" / "demo.viva")
 
 
 @pytest.fixture(scope="module")
-def full_page(demo: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full_page(demo: Run) -> Path:
     """Its page."""
-    return demo.report(tmp_path_factory.mktemp("whole") / "all.html")
+    return demo.file.path.with_suffix(".html")
 
 
 @pytest.fixture(scope="module")

@@ -121,11 +121,7 @@ def write(
     of charts are made of what they show, in letters a to z, digits and hyphens. Returns the page's numbers as
     rows, see `vivavoce.report.context.json_rows`.
     """
-    _refuse(path, "report", MADE_BY, "--to")
-    if checklist is not None:
-        if checklist.resolve() == path.resolve():
-            raise StoreError(f"the report and its checklist are both {path}: give --checklist another path.")
-        _refuse(checklist, "checklist", CHECKLIST_MADE_BY, "--checklist")
+    refuse_other_files(path, checklist)
     values = page_context(data)
     write_text(path, _page(with_page_charts(values) | {"pages": pages}), "the report", "--to")
     if checklist is not None:
@@ -135,6 +131,15 @@ def write(
     size = path.stat().st_size
     return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots),
              "checklist": checklist and str(checklist)}, *json_rows(values)]  # fmt: skip
+
+
+def refuse_other_files(path: Path, checklist: Path | None = None) -> None:
+    """Raise `StoreError` where the report or its checklist would replace anything but an earlier one."""
+    _refuse(path, "report", MADE_BY, "--to")
+    if checklist is not None:
+        if checklist.resolve() == path.resolve():
+            raise StoreError(f"the report and its checklist are both {path}: give --checklist another path.")
+        _refuse(checklist, "checklist", CHECKLIST_MADE_BY, "--checklist")
 
 
 def _refuse(path: Path, subject: str, made_by: str, option: str) -> None:

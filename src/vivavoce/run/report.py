@@ -48,13 +48,14 @@ def write_report(
 
     `primary` is kept as the run's primary criterion. A credentialed run is redacted.
     """
-    from vivavoce.report import write
+    from vivavoce.report import refuse_other_files, write
     from vivavoce.report.data import ReportData, Roster, facts_of
 
     path = to or view.path.with_suffix(".html")
     for file, option in ((path, "--to"), (checklist, "--checklist")):
         if file is not None and file.exists() and view.exists and file.samefile(view.path):
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
+    refuse_other_files(path, checklist)  # before anything is read, and again before it is written
     choose_primary(view, primary)
     redact = redact or bool(credentialed_benchmarks(view))
     selected = select_items(view, items)
