@@ -17,7 +17,7 @@ def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
     Most rows repeat the row before: where there are many, they are dropped before anything is hashed.
     """
-    if rows.height <= _FEW:
+    if rows.height <= min(_FEW, PART):
         return rows.select(columns).unique(maintain_order=True)
     differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns)
     begins = differs | (pl.int_range(pl.len()) == 0)

@@ -299,7 +299,8 @@ def _rows(
     for benchmark, candidate, role in distinct(columns, *named).iter_rows():
         unedited = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
         responses = unedited.unique(["item", "variant", "repeat", "status"])
-        n_of = {s: responses.filter(status=s).height for s in MISSING}
+        by_status = dict(responses.get_column("status").value_counts().iter_rows())
+        n_of = {status: by_status.get(status, 0) for status in MISSING}
         # A response scored several times, in passes or on ballots, is covered as far as they are ok.
         by_response = unedited.group_by("item", "variant", "repeat", maintain_order=True)
         n_ok = float(by_response.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
