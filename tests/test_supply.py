@@ -75,7 +75,7 @@ def licences(tmp_path: Path, monkeypatch: Any, capsys: Any) -> Callable[[], tupl
 @pytest.mark.parametrize("name", HOLES)
 def test_no_floor_lets_a_version_with_a_known_hole_in(table: dict[str, Any], name: str) -> None:
     sound, hole = HOLES[name]
-    asked = [one for one in requirements(table) if one.name == name]
+    asked = [entry for entry in requirements(table) if entry.name == name]
     assert asked, name
     major, minor, micro = (*Version(sound).release, 0)[:3]
     older = ["0", "1.0", f"{sound}rc1", *(f"{major}.{n}" for n in range(minor)),
@@ -208,7 +208,7 @@ def audit(monkeypatch: Any, capsys: Any) -> Callable[[Known], tuple[int, str]]:
 
     def call(known: Known) -> tuple[int, str]:
         def report(pins: Iterable[str], options: Sequence[str]) -> list[dict[str, Any]]:
-            packages = [tuple(pin.split("==")) for pin in pins]
+            packages = [tuple(pin.split("==")) for pin in dict.fromkeys(pins)]
             fixes = {key: [version] if version else [] for key, version in known.items()}
             holes = {key: [{"id": "PYSEC-1", "fix_versions": versions}] for key, versions in fixes.items()}
             return [

@@ -288,12 +288,7 @@ def metrics_by_default() -> list[Entry]:
 
 
 def member(kind: Kind, name: str) -> Any:
-    """The class or function of that name; null for none. One import, where the index has the name, else none.
-
-    So what a run names and nothing registers, such as the measure of imported scores, costs nothing.
-    """
-    _load_entry_points()
-    _import_indexed(kind, name)
+    """The class or function of that name; null for none. One import where the index has it, else none."""
     entry = _loaded(kind, name)
     return entry.cls if entry and entry.name == name else None
 
@@ -321,17 +316,14 @@ def in_full(kind: Kind, spec: Spec) -> Spec:
 
 
 def _spelled(kind: Kind, name: str) -> Entry | None:
-    """The entry of that name, or else the one that has it as an alias; null for neither.
-
-    A name that somebody asks for and the index lacks is looked for in all modules of its kind.
-    """
-    _load_entry_points()
-    _import_indexed(kind, name)
+    """The entry of that name, or else the one that has it as an alias; null for neither."""
     return _loaded(kind, name) or (_loaded(kind, name) if entries(kind) else None)
 
 
 def _loaded(kind: Kind, name: str) -> Entry | None:
-    """The same among what is imported by now."""
+    """The same where the index has the name, or what is imported by now."""
+    _load_entry_points()
+    _import_indexed(kind, name)
     if entry := _entries.get((kind, name)):
         return entry
     return next((e for e in _entries.values() if e.kind == kind and name in e.aliases), None)

@@ -1,7 +1,7 @@
 """People who rank or rate answers: packets out, ballots in.
 
-`make` writes a blinded packet for each rater and keeps the key in the run; `read` checks what comes back
-against that key and stores it as scores: ranks of the measure `panel(id=…)`, which the study `panel` sums up,
-and ratings of the measure `rating(rubric=…)`, by which a judge is examined and corrected. What differs
-between the two stands in `tasks`.
+`make` writes a blinded packet for each rater and keeps the key in the run; `read` checks ballots against it
+and stores scores: ranks of `panel(id=…)`, and ratings of `rating(rubric=…)`, by which a judge is examined.
 """
+
+KEY_EVENT = "panel made"

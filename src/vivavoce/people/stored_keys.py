@@ -8,12 +8,13 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from vivavoce.people import KEY_EVENT
 from vivavoce.people.case_draw import CaseDraw
 from vivavoce.people.key import Key
 from vivavoce.people.question import BlindedAnswer, Question, Seen
 from vivavoce.people.tasks import Task, read_task
 from vivavoce.store.damage import decoding
-from vivavoce.store.read import PANEL_MADE, event_texts
+from vivavoce.store.read import event_texts
 from vivavoce.store.write import put_event
 
 SECRET_EVENT = "panel secret drawn"
@@ -62,7 +63,7 @@ def put_key(db: sqlite3.Connection, key: Key) -> bool:
             "packets": _packet_orders(key.questions, new)}  # fmt: skip
     if shared:
         body |= _packet_orders(key.questions, {"shared": shared})
-    put_event(db, PANEL_MADE, body)
+    put_event(db, KEY_EVENT, body)
     return True
 
 
@@ -102,7 +103,7 @@ def _body(question: Question) -> dict[str, Any]:
 def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
     """The panels that were made from this run, by id."""
     keys: dict[str, Key] = {}
-    for text in event_texts(db, PANEL_MADE):
+    for text in event_texts(db, KEY_EVENT):
         with decoding("the key of a panel"):
             body = json.loads(text)
             questions = tuple(_question(entry) for entry in body["questions"])

@@ -10,6 +10,7 @@ from vivavoce.core.cases import count_cases
 from vivavoce.core.records import Finding
 from vivavoce.models.engine.advice import advice
 from vivavoce.models.engine.refusals import unnumbered
+from vivavoce.people import KEY_EVENT
 from vivavoce.run.shards.joining import as_json, own_shard_rows
 from vivavoce.run.shards.own_part import items_to_score
 from vivavoce.run.tables.load import load_scores
@@ -33,13 +34,15 @@ def run_status(view: View) -> Finding:
     tables = (responses, table.scores, table.measures, calls)
     only = items_to_score(view, table)
     finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
-    rows = (*finding.rows, *_judgements(view.db), *_steps(view.db), *as_json(own_shard_rows(view)))
+    facts = (step.facts for step in build_steps(view.db))
+    built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
+    rows = (*finding.rows, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
     return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
 
 
 def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """How far each rater of a panel is. A run without a panel loads nothing of the room of people."""
-    if not read.event_texts(db, read.PANEL_MADE):
+    if not read.event_texts(db, KEY_EVENT):
         return
     from vivavoce.people.stored_keys import read_keys
     from vivavoce.people.storing.judgements import progress
@@ -48,16 +51,9 @@ def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
 
     disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
     for p in (rater for key in read_keys(db).values() for rater in progress(db, key)):
-        yield {
-            "about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
-            "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0,
-        }  # fmt: skip
-
-
-def _steps(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """The steps of the exam that the run holds under construction."""
-    for step in build_steps(db):
-        yield {"about": "build", **{name: fact for name, fact in step.facts.items() if name != "notes"}}
+        disputed = disputes[p.rater] if p.task == ReviewTask.name else 0
+        yield {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
+               "left": p.n_left, "disputed": disputed}  # fmt: skip
 
 
 def calls_with_causes(db: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -280,10 +280,6 @@ def journal_rows(db: sqlite3.Connection, journal: Literal["findings", "provenanc
         return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
-PANEL_MADE = "panel made"
-"""The kind of event that holds the key of a panel."""
-
-
 def event_texts(db: sqlite3.Connection, kind: str) -> list[str]:
     """The JSON of the events of this kind, in the order in which this run got them: a merge adds its own."""
     rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (kind,))
