@@ -54,11 +54,9 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and extensions, which hold no cell
         try:
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-            try:
+            with path.open("rb") as stream:  # openpyxl leaves its own open on damage
+                book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
                 return _sheet(path, book, name)
-            finally:
-                book.close()
         except InputError:
             raise
         except Exception as error:  # whatever a damaged workbook sets off in openpyxl
