@@ -5,13 +5,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.hostile import SHORT
 from tests.studies.making import exam, write_lines
+from typer.testing import CliRunner
 
+from vivavoce import cli
 from vivavoce.cli import completion
 from vivavoce.core.errors import SpecError
 from vivavoce.core.specs import parse, short_form
@@ -57,31 +60,54 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-def completed(words: list[str], shell: str = "bash") -> list[str]:
-    """What is offered for the last of these words."""
+def variables(words: list[str], shell: str) -> dict[str, str]:
+    """What a shell sets when it asks for the last of these words."""
     typed = shlex.join(words[:-1]) + " " + words[-1]
-    environment = {
-        **os.environ,
+    return {
         "_VIVA_COMPLETE": f"complete_{shell}",
         "COMP_WORDS": typed,
         "COMP_CWORD": str(len(words) - 1),
         "_TYPER_COMPLETE_ARGS": typed,
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
     }
+
+
+def completed(words: list[str], shell: str = "bash") -> list[str]:
+    """What is offered for the last of these words, without an error or a warning."""
+    result = CliRunner().invoke(cli.app, prog_name="viva", env=variables(words, shell))
+    assert ("", 0) == (result.stderr, result.exit_code), result.exception
+    return result.stdout.splitlines()
+
+
+class Offered(NamedTuple):
+    """What a process offers bash as the first candidate of `viva compare`, and the files before and after."""
+
+    words: list[str]
+    files_before: dict[str, tuple[int, bytes]]
+    files_after: dict[str, tuple[int, bytes]]
+
+
+@pytest.fixture(scope="module")
+def candidates(run: Run) -> Offered:
+    before = files_of(run.file.path.parent)
     done = subprocess.run(
         [sys.executable, "-c", VIVA],
-        env=environment,
+        env=os.environ | variables(["viva", "compare", str(run.file.path), ""], "bash"),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert "" == done.stderr
-    return done.stdout.splitlines()
+    return Offered(done.stdout.splitlines(), before, files_of(run.file.path.parent))
 
 
-def test_the_candidates_of_the_run_are_offered_as_words_of_bash(run: Run) -> None:
-    offered = [shlex.split(word) for word in completed(["viva", "compare", str(run.file.path), ""])]
+def files_of(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
+
+
+def test_the_candidates_of_the_run_are_offered_as_words_of_bash(candidates: Offered) -> None:
+    offered = [shlex.split(word) for word in candidates.words]
     assert {1} == {len(words) for words in offered}
     assert set(PLAIN) <= {name for (name,) in offered} <= {*PLAIN, *HOSTILE}
 
@@ -90,8 +116,10 @@ def test_what_is_typed_may_begin_in_quotes_and_in_any_case(run: Run) -> None:
     assert ["'Model B (made up)'"] == completed(["viva", "compare", str(run.file.path), "'model b"])
 
 
-def test_bash_reads_each_offered_word_as_the_name_and_runs_nothing(run: Run, tmp_path: Path) -> None:
-    for word in completed(["viva", "compare", str(run.file.path), ""]):
+def test_bash_reads_each_offered_word_as_the_name_and_runs_nothing(
+    candidates: Offered, tmp_path: Path
+) -> None:
+    for word in candidates.words:
         script = f'set -- {word}; printf \'%s\\n\' "$#" "$1"'
         done = subprocess.run(
             ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -132,13 +160,8 @@ def test_registered_names_are_offered(run: Run) -> None:
     assert "jsonl:path=" in completed(["viva", "collect", path, "js"])
 
 
-def test_completion_leaves_no_file_and_no_change(run: Run) -> None:
-    folder = run.file.path.parent
-    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    content = run.file.path.read_bytes()
-    completed(["viva", "compare", str(run.file.path), ""])
-    assert before == {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert content == run.file.path.read_bytes()
+def test_completion_leaves_no_file_and_no_change(candidates: Offered) -> None:
+    assert candidates.files_before == candidates.files_after
 
 
 def test_where_there_is_no_run_nothing_is_offered_or_said(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.hostile import CANDIDATES, hostile_run
+from tests.lengths import length
 from tests.studies.making import exam, made, write_lines
 
 from vivavoce.benchmarks import load
@@ -35,27 +36,32 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         yield run
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["status", "RUN"],
-        ["show", "hostile"],
-        ["compare", "RUN", CANDIDATES[0], CANDIDATES[1], "--metric", "people"],
-        ["compare", "RUN", "--against", CANDIDATES[0], "--metric", "people"],
-        ["study", "RUN"],
-        ["study", "RUN", "ranking"],
-        ["diff", "RUN", "people", "others"],
-        ["interim", "RUN"],
-        ["report", "RUN", "--to", "OUT\x1b[31m.html"],
-        ["copy", "RUN", "OUT\x1b[32m.viva"],
-        ["panel", "RUN", "make", "--raters", "anna", "--to", "OUT\x1b[33m"],
-        ["export", "RUN", "OUT\x1b[34m", "--format", "csv"],
-        ["merge", "COPY", "RUN"],
-        ["list", "metrics"],
-    ],
-    ids=lambda words: " ".join(words[:3:2]) if isinstance(words, list) else "",
+COMMANDS = (
+    ["status", "RUN"],
+    ["show", "hostile"],
+    ["compare", "RUN", CANDIDATES[0], CANDIDATES[1], "--metric", "people"],
+    ["compare", "RUN", "--against", CANDIDATES[0], "--metric", "people"],
+    ["study", "RUN", "ranking"],
+    ["diff", "RUN", "people", "others"],
+    ["interim", "RUN"],
+    ["copy", "RUN", "OUT\x1b[32m.viva"],
+    ["panel", "RUN", "make", "--raters", "anna", "--to", "OUT\x1b[33m"],
+    ["export", "RUN", "OUT\x1b[34m", "--format", "csv"],
+    ["merge", "COPY", "RUN"],
+    ["list", "metrics"],
 )
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+LONG_COMMANDS = (["study", "RUN"], ["report", "RUN", "--to", "OUT\x1b[31m.html"])
+"""They take a second of CPU each; as JSON in the long form only: all JSON is printed by one function."""
+
+
+@pytest.mark.parametrize(
+    ("words", "as_json"),
+    [
+        *((words, as_json) for words in COMMANDS for as_json in (False, True)),
+        *((words, as_json) for words in LONG_COMMANDS for as_json in length((False,), (False, True))),
+    ],
+    ids=lambda value: " ".join(value[:3:2]) if isinstance(value, list) else ("text", "json")[value],
+)
 def test_no_command_sends_a_control_character(
     viva: Viva, run: Run, tmp_path: Path, words: list[str], as_json: bool
 ) -> None:

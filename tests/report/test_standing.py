@@ -108,7 +108,7 @@ def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path
     (key,) = (k for k, m in with_view(run.file, load_scores).measures.items() if m.metric == "judge(model=m)")
     only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
     for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
-        coverage = told(run, only=bound)["coverage"]
+        coverage = page_context(_contents(run, only=bound))["coverage"]
         judge = [row for row in coverage if row["measures"] == ["judge: worth"]]
         assert [expected] * 2 == [(row["responses"], row["causes"]) for row in judge]
 
@@ -186,10 +186,15 @@ def keep(run: Run, *rows: dict[str, Any]) -> None:
         put_finding(db, "examiners", {"items": None, "text": ""}, rows)
 
 
-def told(run: Run, **more: Any) -> dict[str, Any]:
-    """What the page is made of, with the findings that were kept of the examiners."""
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
+    """What the page of `judged` is made of, compared by both examiners; without findings on these."""
+    return _contents(judged(tmp_path_factory.mktemp("compared")))
+
+
+def _contents(run: Run, **more: Any) -> ReportData:
     with run.file.reading() as db:
-        contents = ReportData(
+        return ReportData(
             name="run",
             items=read.items(db),
             responses=facts_of(read_anew(run)),
@@ -205,17 +210,22 @@ def told(run: Run, **more: Any) -> dict[str, Any]:
             benchmarks=read.benchmarks(db),
             provenance=(),
             selection=None,
-            studies={"examiners": tuple(read.findings(db, "examiners"))},
+            studies={"examiners": ()},
             **more,
         )
-    return page_context(contents)
 
 
-def test_a_judges_stamp_stands_wherever_its_marks_do(tmp_path: Path) -> None:
+def page_of(compared: ReportData, run: Run) -> dict[str, Any]:
+    """That page with the findings on examiners that a run keeps."""
+    with run.file.reading() as db:
+        return page_context(compared._replace(studies={"examiners": tuple(read.findings(db, "examiners"))}))
+
+
+def test_a_judges_stamp_stands_wherever_its_marks_do(compared: ReportData, tmp_path: Path) -> None:
     run = judged(tmp_path)
     shown = "shown within 0.1 on 60 labels"
     keep(run, stamp(run, shown), stamp(run, "unvalidated", criterion="harm"))
-    page = told(run)
+    page = page_of(compared, run)
     stamps = {("told", "worth"): None, ("judge", "worth"): shown, ("judge", "harm"): "unvalidated"}
     assert stamps == {(b.metric.split("(")[0], b.criterion): b.stamp for b in page["boards"]}
     assert stamps == {(r["metric"].split("(")[0], r["criterion"]): r["stamp"] for r in page["comparisons"]}
@@ -236,30 +246,34 @@ def test_a_judges_stamp_stands_wherever_its_marks_do(tmp_path: Path) -> None:
     "other", [{"signature": "judge(model=m)@2"}, {"criterion": "harm"}, {"rater": "x"}, {"benchmark": "b"}]
 )
 def test_a_stamp_is_tied_to_signature_rater_criterion_and_benchmark(
-    tmp_path: Path, other: dict[str, str]
+    compared: ReportData, tmp_path: Path, other: dict[str, str]
 ) -> None:
     run = judged(tmp_path)
     keep(run, stamp(run, "checked, not shown", **other))
-    (board,) = [b for b in told(run)["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"]
+    (board,) = [
+        b for b in page_of(compared, run)["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"
+    ]
     assert "unvalidated" == board.stamp
 
 
-def test_the_newest_check_counts_and_a_look_without_labels_takes_nothing_away(tmp_path: Path) -> None:
+def test_the_newest_check_counts_and_a_look_without_labels_takes_nothing_away(
+    compared: ReportData, tmp_path: Path
+) -> None:
     run = judged(tmp_path)
     keep(run, stamp(run, "shown within 0.3 on 60 labels"))
     keep(run, stamp(run, "checked, not shown"))
     keep(run, stamp(run, "unvalidated"))
-    page = told(run)
+    page = page_of(compared, run)
     (board,) = [b for b in page["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"]
     assert "checked, not shown" == board.stamp
     assert not any("No examiner in this run has been checked" in line for line in page["limitations"])
 
 
-def test_a_saturated_criterion_is_marked_on_its_board(tmp_path: Path) -> None:
+def test_a_saturated_criterion_is_marked_on_its_board(compared: ReportData, tmp_path: Path) -> None:
     run = judged(tmp_path)
     keep(run, stamp(run, None, part="saturation", saturated=True, criterion="harm"),
          stamp(run, None, part="saturation", saturated=False))  # fmt: skip
-    page = told(run)
+    page = page_of(compared, run)
     own = {b.criterion: b.saturated for b in page["boards"] if b.metric == "judge(model=m)"}
     assert {"harm": True, "worth": False} == own
     assert {True, False} == {r["saturated"] for r in page["examiners"]}

@@ -9,6 +9,7 @@ from pathlib import Path
 import krippendorff
 import numpy as np
 import pytest
+from tests.lengths import length
 from tests.people.raters import examined
 from tests.studies.making import made, write_lines
 from tests.web.test_annotate import TASKS, Rater, alert, scores
@@ -80,7 +81,7 @@ def test_two_candidates_with_one_answer_are_one_side_of_a_pair(tmp_path):
 
 
 def test_who_is_always_preferred_stands_first_in_the_study(tmp_path):
-    run = examined(tmp_path, 30)
+    run = examined(tmp_path, length(15, 30))
     order = ["Able", "Fair", "Poor"]
     for name in ("anna", "ben"):
         rater = Rater(run, "pairwise", name)
@@ -96,7 +97,7 @@ def test_who_is_always_preferred_stands_first_in_the_study(tmp_path):
 
 
 def test_agreement_on_pairs_is_that_of_the_reference_implementation(tmp_path):
-    run, dice = examined(tmp_path, 40), random.Random(7)
+    run, dice = examined(tmp_path, length(14, 40)), random.Random(7)
     choices: dict[str, list[float]] = {}
     for name in ("anna", "ben"):
         rater = Rater(run, "pairwise", name)
@@ -393,7 +394,8 @@ def test_closed_questions_are_part_of_the_exam_and_are_read_at_once(tmp_path, ta
 
 
 def test_compare_says_what_help_brings(tmp_path):
-    run = examined(tmp_path, 24)
+    n = length(12, 24)
+    run = examined(tmp_path, n)
     for name in ("anna", "ben"):
         rater = Rater(run, "assisted", name)
         for number, entry in enumerate(rater.panel.key.packets[name], 1):
@@ -404,7 +406,7 @@ def test_compare_says_what_help_brings(tmp_path):
             )
     run.score("token_f1")
     (row,) = [row for row in run.compare(metric="token_f1", assisted=True).rows if row["criterion"] == "f1"]
-    assert ("people with Able", "people alone", 24) == (row["a"], row["b"], row["n_items"])
+    assert ("people with Able", "people alone", n) == (row["a"], row["b"], row["n_items"])
     assert row["difference"] != 0
     assert [] == [c for c in run.estimates().rows if c["candidate"].startswith("people with")]
 
