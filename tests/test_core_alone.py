@@ -16,9 +16,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "vivavoce"
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a copy of the package that has no shipped plugins."""
+    """A folder with a copy of the package, compiled files included, that has no shipped plugins."""
     folder = tmp_path_factory.mktemp("core")
-    shutil.copytree(SOURCE, folder / "vivavoce", ignore=shutil.ignore_patterns("__pycache__", *SHIPPED))
+    shutil.copytree(SOURCE, folder / "vivavoce", ignore=shutil.ignore_patterns(*SHIPPED))
     assert not [name for name in SHIPPED if (folder / "vivavoce" / name).exists()]
     return folder
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import yaml
 from tests.cases import each_case
 from tests.finished_runs import finished_run
 from tests.lazy import lazy_module
@@ -34,11 +35,12 @@ PAGES = sorted(
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 IN_A_SHELL = ("docs/index.md",)
 """Pages whose blocks run as processes, as a newcomer runs them."""
-CHALLENGE = "docs/how-to/challenge.md"
+CHALLENGE, SUITE = "docs/how-to/challenge.md", "docs/how-to/healthcare-suite.md"
+"""Pages whose folders other tests read."""
 FAILED_ROWS = ["||", "test", "$?", "=", "1"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != CHALLENGE])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (CHALLENGE, SUITE)])
 def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path, viva):
     run_page(page, root, tmp_path, viva)
 
@@ -48,6 +50,14 @@ def challenge(root, tmp_path_factory, viva):
     """The folder in which the blocks of the challenge's page were run, in their order."""
     folder = tmp_path_factory.mktemp("challenge")
     run_page(CHALLENGE, root, folder, viva)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def suite(root, tmp_path_factory, viva):
+    """The folder in which the blocks of the page on the whole suite were run, in their order."""
+    folder = tmp_path_factory.mktemp("suite")
+    run_page(SUITE, root, folder, viva)
     return folder
 
 
@@ -132,6 +142,25 @@ def test_the_teams_of_the_challenge_page_give_other_answers(challenge):
     texts = [dict(zip(team["item"], team["text"], strict=True)) for team in teams]
     assert texts[0].keys() == texts[1].keys()
     assert texts[0] != texts[1]
+
+
+def test_the_whole_suite_runs_by_one_plan(root, suite, viva, monkeypatch):
+    """Every data set of the suite stands in the plan, whose second run asks nothing and says the same."""
+    monkeypatch.chdir(suite)
+    monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:9/v1")  # where nobody answers
+    rows = json.loads(viva("run", "examples/suite.yml", "--json", "--quiet").stdout)["rows"]
+    plan = yaml.safe_load((root / "examples" / "suite.yml").read_text(encoding="utf-8"))
+    health = [e.name for e in registry.entries("benchmark") if ".health." in e.cls.__module__]
+    names = {spec.partition("(")[0] for spec in plan["benchmarks"]}
+    assert {*health, "careqa", "careqa_open"} == names
+    collected = [row for row in rows if row["step"] == "collect"]
+    assert (0, 0) == (sum(row["failed"] for row in collected), sum(row["left"] for row in collected))
+    overall = [row for row in rows if row["step"] == "overall(of=multimedqa)" and row["estimate"]]
+    assert {"multimedqa", "medmcqa", "medqa", "mmlu", "pubmedqa"} >= {row["format"] for row in overall}
+    label = "(chat_template=false, max_tokens=256, preset=published, temperature=0)"
+    scored = {row["candidate"] for row in rows if row["step"] == "score"}
+    assert {f"vllm/long-winded{label}", f"vllm/short-spoken{label}", "baseline/reference"} == scored
+    assert (suite / "suite.html").stat().st_size > 10_000
 
 
 def test_every_metric_has_a_card(root):

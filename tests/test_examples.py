@@ -12,10 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import yaml
 from tests.demo_folder import python_demo_folder
-
-from vivavoce.core import registry
 
 
 def shell(command: list[str], cwd: Path, **environment: str) -> str:
@@ -129,31 +126,6 @@ def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checko
     page = (checkout / "hiv.html").read_text(encoding="utf-8")
     assert "All repeats of Med42-70B, NVLM-70B are the same text" in page
     assert "<unused95>" not in page.replace("&lt;unused95&gt;", "")
-
-
-def test_the_whole_suite_runs_by_one_plan(root, checkout):
-    """Its small files, a fake model on this machine; every data set of the suite stands in the plan."""
-    port = 8654
-    script = f"""
-    python examples/small_suite.py data
-    python examples/fake_endpoint.py {port} &
-    trap "kill $!" EXIT
-    export VLLM_BASE_URL=http://127.0.0.1:{port}/v1
-    viva run examples/suite.yml --json --quiet
-    """
-    out = json.loads(shell(["bash", "-euc", script], checkout))
-    plan = yaml.safe_load((root / "examples" / "suite.yml").read_text(encoding="utf-8"))
-    health = [e.name for e in registry.entries("benchmark") if ".health." in e.cls.__module__]
-    names = {spec.partition("(")[0] for spec in plan["benchmarks"]}
-    assert {*health, "careqa", "careqa_open"} == names
-    collected = [row for row in out["rows"] if row["step"] == "collect"]
-    assert (0, 0) == (sum(row["failed"] for row in collected), sum(row["left"] for row in collected))
-    overall = [row for row in out["rows"] if row["step"] == "overall(of=multimedqa)" and row["estimate"]]
-    assert {"multimedqa", "medmcqa", "medqa", "mmlu", "pubmedqa"} >= {row["format"] for row in overall}
-    label = "(chat_template=false, max_tokens=256, preset=published, temperature=0)"
-    scored = {row["candidate"] for row in out["rows"] if row["step"] == "score"}
-    assert {f"vllm/long-winded{label}", f"vllm/short-spoken{label}", "baseline/reference"} == scored
-    assert (checkout / "suite.html").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])

@@ -199,18 +199,24 @@ def test_no_cell_of_an_export_of_a_hostile_run_is_a_formula(run: Run, tmp_path: 
     assert [] == [cell for cell in texts - {None} if formulas.match(cell) and not numbers.fullmatch(cell)]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_notebook_cell_of_a_hostile_run_runs_nothing_and_can_be_read(
-    browser: Browser, run: Run, tmp_path: Path, scheme: Any
-) -> None:
+@pytest.fixture(scope="module")
+def cells(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with what a notebook shows of the run and its findings."""
     item = run.items["item"][0]
     findings = [run.estimates(), run.compare(*CANDIDATES, metric="noted"), *run.study().values()]
     records = [run, *findings, run.item(item), run.response(item, CANDIDATES[0])]
-    cells = [text for record in records if (text := record._repr_html_())]
-    assert len(records) == len(cells)
-    path = tmp_path / "cells.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8>{'<hr>'.join(cells)}", encoding="utf-8")
-    with looking.opened(browser, path, viewport={"width": 900, "height": 900}, color_scheme=scheme) as page:
+    texts = [text for record in records if (text := record._repr_html_())]
+    assert len(records) == len(texts)
+    path = tmp_path_factory.mktemp("notebook") / "cells.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{'<hr>'.join(texts)}", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_notebook_cell_of_a_hostile_run_runs_nothing_and_can_be_read(
+    browser: Browser, cells: Path, scheme: Any
+) -> None:
+    with looking.opened(browser, cells, viewport={"width": 900, "height": 900}, color_scheme=scheme) as page:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert NOTHING == page.evaluate(FOREIGN)
         assert 0 == page.locator("script").count()
