@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.lengths import length
 from tests.people.annotators import (
     Opinion,
@@ -31,7 +32,7 @@ from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.run.exchange.recognise import holds_tasks
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 
 USERS = {"anna": "11111111-1111-4111-8111-111111111111", "ben": "22222222-2222-4222-8222-222222222222"}
 NUMBERS = {"anna": 1, "ben": 2}
@@ -93,9 +94,13 @@ def opinions(task: str) -> dict[str, Opinion]:
 
 def exported(folder: Path, tool: str, task: str, **more: Any) -> tuple[Run, Path]:
     folder.mkdir(exist_ok=True)
+    finished_run(folder, _export, tool, task, more)
+    return open_run(folder / "run.viva"), folder / "out"
+
+
+def _export(folder: Path, tool: str, task: str, more: Mapping[str, Any]) -> None:
     run = drawn(examined(folder, 5, silent=["Poor q03"]))
     run.export(folder / "out", format=tool, task=task, **TASKS[task][0], **more)
-    return run, folder / "out"
 
 
 def annotated(out: Path, tool: str, opinions: Mapping[str, Opinion], to: Path, name: str = "") -> Path:
@@ -531,7 +536,7 @@ def test_an_export_with_anything_altered_gives_ballots_or_one_sentence(
     strange = cycle(STRANGE)
     before = score_rows(run)
     for path in nodes(rows):
-        for new in islice(strange, length(2, len(STRANGE))):
+        for new in islice(strange, length(1, len(STRANGE))):
             write_rows(file, altered(rows, path, new))
             if not holds_tasks([file]):
                 outcomes["no tasks"] += 1
@@ -543,7 +548,7 @@ def test_an_export_with_anything_altered_gives_ballots_or_one_sentence(
             except VivaError:
                 outcomes["refused"] += 1
                 assert before == score_rows(run)
-    assert all(count > length(5, 30) for count in outcomes.values()), outcomes
+    assert all(count > length(2, 30) for count in outcomes.values()), outcomes
 
 
 def test_an_export_that_was_cut_is_one_sentence(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_draw_shows_whom_earlier_draws_showed(run: Run, tmp_path: Path) -> Non
 
 def test_stated_chances_are_those_of_the_draw(tmp_path: Path) -> None:
     """Many seeds on 12 questions: each case is drawn as often as its chance says, within four errors."""
-    n_seeds = length(100, 300)
+    n_seeds = length(50, 300)
     scores = {f"q{k:02}": (1.0, 0.0 if k > 8 else 1.0) for k in range(12)}
     drawn_cases = np.zeros(12)
     source = judged(examined(tmp_path, 12), scores)

@@ -28,7 +28,7 @@ from vivavoce.store.integrity import rehash
 from vivavoce.store.runfile import RunFile
 
 SEEDS = length(1, 4)
-WAYS = length(100, 2000)
+WAYS = length(50, 2000)
 """Damaged runs a seed."""
 REPORTS = length(6, 200)
 """A report takes a hundred times as long as the rest."""

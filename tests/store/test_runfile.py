@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.lengths import length
 from tests.store.readonly import frozen
 
 import vivavoce as viva
@@ -568,10 +569,11 @@ def test_a_run_in_a_read_only_folder_is_read_and_not_written(make: Make, tmp_pat
 
 
 def test_an_older_run_in_a_read_only_folder_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
-    """Of every older format, with a plain journal and with a WAL."""
+    """Of every older format with a plain journal; with a WAL the first, the last, and that before hashes."""
+    with_wal = length((1, HASHES - 1, len(MIGRATIONS) - 1), range(len(MIGRATIONS)))
     paths = []
     for version in range(1, len(MIGRATIONS)):
-        for journal in ("delete", "wal"):
+        for journal in ("delete", "wal")[: 2 if version in with_wal else 1]:
             path = tmp_path / f"{version}-{journal}.viva"
             older(path, version)
             with closing(sqlite3.connect(path)) as db:
@@ -666,13 +668,14 @@ run.score("token_f1", "token_f1(tokens=squad)")
 
 
 def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: Path) -> None:
+    repeats = length(50, 200)
     make("other.viva")  # for the exam
     writers = []
     for name in ("A", "B", "C"):
         rows = [
             {"item": item, "candidate": name, "repeat": k, "text": f"{name} {k}"}
             for item in ("q1", "n1", "q2")
-            for k in range(1, 201)
+            for k in range(1, repeats + 1)
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
         writers.append(
@@ -687,11 +690,11 @@ def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: P
         _, told = writer.communicate(timeout=300)
         assert (0, "") == (writer.returncode, told)
     run = viva.open(tmp_path / "shared.viva")
-    assert {"A": 600, "B": 600, "C": 600} == dict(run.responses.group_by("candidate").len().iter_rows())
+    assert dict.fromkeys("ABC", 3 * repeats) == dict(run.responses.group_by("candidate").len().iter_rows())
     answered = run.responses.select("candidate", "repeat", "text").iter_rows()
     assert all(text == f"{candidate} {repeat}" for candidate, repeat, text in answered)
     run.score("token_f1", "token_f1(tokens=squad)")
-    assert 2 * 3 * 400 == len(run.scores)
+    assert 2 * 3 * 2 * repeats == len(run.scores)
     assert 2 == len(run.measures)
     assert "ok" == pragma(run.file.path, "integrity_check")
 
