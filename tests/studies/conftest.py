@@ -36,15 +36,18 @@ def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
     return copied
 
 
-def _publish(folder: Path, hivmedqa: Path, criteria: Sequence[str], blank: str) -> None:
-    run = open_run(folder / "hiv.viva")
-    run.import_answers(
+def _answer(folder: Path, hivmedqa: Path) -> None:
+    open_run(folder / "hiv.viva").import_answers(
         hivmedqa / "responses.jsonl",
         benchmark=f"hivmedqa(data='{hivmedqa}')",
         map={**COLUMNS, "text": "answer"},
         role={"Rephrased Gold Answers": "ceiling"},
     )
-    run.import_scores(
+
+
+def _publish(folder: Path, hivmedqa: Path, criteria: Sequence[str], blank: str) -> None:
+    finished_run(folder, _answer, hivmedqa)
+    open_run(folder / "hiv.viva").import_scores(
         hivmedqa / "judge_scores.csv",
         measure=JUDGE,
         map=COLUMNS,

@@ -44,6 +44,11 @@ def checked_pairs(pairs: ArrayLike, n_systems: int) -> Codes:
 
 def counted(pairs: ArrayLike, outcomes: ArrayLike, n_systems: int) -> Counts:
     """Wins and ties of each pair that met; ValueError if an outcome is none of 1, 0, -1."""
+    return _tabulated(*_cells(pairs, outcomes, n_systems), n_systems)
+
+
+def _cells(pairs: ArrayLike, outcomes: ArrayLike, n_systems: int) -> tuple[Codes, Codes]:
+    """The pairs that met, each as one number, and of every comparison the cell in a table (3, P) of them."""
     meetings = checked_pairs(pairs, n_systems)
     results = np.asarray(outcomes)
     if results.shape != (len(meetings),):
@@ -59,9 +64,14 @@ def counted(pairs: ArrayLike, outcomes: ArrayLike, n_systems: int) -> Counts:
     won = np.where(meetings[:, 0] == low, results, -results.astype(np.int64))
     kinds = np.where(won == 1, 0, np.where(won == -1, 1, 2))
     places, slots = np.unique(low * n_systems + high, return_inverse=True)
-    table = np.zeros((3, len(places)))
-    np.add.at(table, (kinds, slots), 1.0)
-    return Counts(places // n_systems, places % n_systems, table)
+    return places, kinds * len(places) + slots
+
+
+def _tabulated(places: Codes, cells: Codes, n_systems: int) -> Counts:
+    """The comparisons in these cells, counted; of the pairs those alone that met in them."""
+    table = np.bincount(cells, minlength=3 * len(places)).reshape(3, len(places)).astype(np.float64)
+    met = table.any(axis=0)
+    return Counts(places[met] // n_systems, places[met] % n_systems, table[:, met])
 
 
 def parts(first: Codes, second: Codes, n_systems: int) -> tuple[tuple[int, ...], ...]:
@@ -192,8 +202,7 @@ def davidson(pairs: ArrayLike, outcomes: ArrayLike, *, n_systems: int) -> Davids
     Davidson (1970), JASA 65, 317-328. Errors: `bootstrap_strengths`, not the curvature of the likelihood,
     which takes comparisons of one answer for independent.
     """
-    counts = counted(pairs, outcomes, n_systems)
-    return _fit(counts, n_systems)
+    return _fit(counted(pairs, outcomes, n_systems), n_systems)
 
 
 def bootstrap_strengths(
@@ -233,32 +242,23 @@ def bootstrap_strengths(
 
     Two intervals that overlap show no tie. Where items were scored, compare the scores: `rank_intervals`.
     """
-    refuse_parts(counted(pairs, outcomes, n_systems), n_systems)
-    meetings, results = np.asarray(pairs, dtype=np.intp).reshape(-1, 2), np.asarray(outcomes)
+    places, cells = _cells(pairs, outcomes, n_systems)
+    refuse_parts(_tabulated(places, cells, n_systems), n_systems)
     n_separated = 0
     fits: dict[bytes, Davidson | None] = {}  # draws of raters who agree often have the same counts
 
-    def fit_of(counts: Counts) -> Davidson | None:
-        if len(parts(counts.first, counts.second, n_systems)) > 1:
-            return None
-        return _fit(counts, n_systems)
-
     def strengths(rows: Floats) -> list[float | None]:
         nonlocal n_separated
-        drawn_rows = rows.astype(np.intp)
-        counts = counted(meetings[drawn_rows], results[drawn_rows], n_systems)
+        counts = _tabulated(places, rows.astype(np.intp), n_systems)
         key = b"".join(table.tobytes() for table in (counts.first, counts.second, counts.outcomes))
         if key not in fits:
-            fits[key] = fit_of(counts)
+            n_parts = len(parts(counts.first, counts.second, n_systems))
+            fits[key] = None if n_parts > 1 else _fit(counts, n_systems)
         fit = fits[key]
-        if fit is None:
-            return [None] * n_systems
-        n_separated += fit.separated
-        return list(fit.strengths)
+        n_separated += 0 if fit is None else fit.separated
+        return [None] * n_systems if fit is None else list(fit.strengths)
 
-    systems = bootstrap_each(
-        np.arange(len(results)), groups, statistics=strengths, rng=rng, resamples=resamples, level=level
-    )
+    systems = bootstrap_each(cells, groups, statistics=strengths, rng=rng, resamples=resamples, level=level)
     # The first call is of all rows as they are: no draw.
     return StrengthBootstrap(systems, n_separated - davidson(pairs, outcomes, n_systems=n_systems).separated)
 

@@ -243,7 +243,7 @@ def with_results(rows: pl.DataFrame) -> pl.DataFrame:
     scores that all failed, would say nothing of what the candidate can do, and a dead endpoint is silent too.
     """
     ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
-    with_one = rows.lazy().filter(ok).select(pl.col("candidate").unique()).collect().to_series()
+    with_one = rows.select(pl.col("candidate").filter(ok).unique()).to_series()
     return select_rows(rows, pl.col("candidate").is_in(with_one.implode()))
 
 
@@ -265,12 +265,9 @@ def _by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
         return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
 
     keys = (*item_of(rows), "candidate", "role", "repeat")
-    values = (
-        rows.lazy()  # so that the columns that nothing here needs are not copied
-        .filter(pl.col("edit") == "")
-        .select(*keys, observed.alias("observed"), filling(criterion.low).alias("low"),
-                filling(criterion.high).alias("high"))
-        .collect()
+    unedited = select_rows(rows.select(*keys, "edit", "status", "value"), pl.col("edit") == "")
+    values = unedited.select(
+        *keys, observed=observed, low=filling(criterion.low), high=filling(criterion.high)
     )  # fmt: skip
     return _means_by(values, keys, order=(*ITEM, "candidate", "repeat"))
 
