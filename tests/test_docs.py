@@ -257,7 +257,7 @@ def test_the_site_builds_without_a_warning(site):
 
 def test_the_reference_of_statistics_holds_every_public_name(site):
     page = (site / "reference" / "stats" / "index.html").read_text(encoding="utf-8")
-    names = (f'id="vivavoce.stats.{module}.{name}"' for name, module in stats._HOME.items())
+    names = (f'id="vivavoce.stats.{module}.{name}"' for name, module in stats._MODULES.items())
     assert [] == [name for name in names if name not in page]
 
 

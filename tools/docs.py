@@ -60,7 +60,7 @@ def statistics() -> str:
 
     return "\n\n".join(
         f"::: vivavoce.stats.{module}\n    options:\n      heading: {module.strip('_')}\n"
-        f"      members: [{', '.join(names.split())}]"
+        f"      members: [{', '.join(names)}]"
         for module, names in stats._NAMES.items()
     )
 
