@@ -6,7 +6,7 @@ from tests.people.raters import examined
 from tests.studies.making import made
 from tests.web.test_annotate import FIELDS, Rater, full, scores
 from tests.web.test_organise import organiser
-from tests.web.test_tour import START, check, serving, sign_in, visit
+from tests.web.test_tour import START, check, enter, serving, visit
 from tests.web.test_view import KEY
 
 from vivavoce.run.run import Run
@@ -39,13 +39,15 @@ def extreme(folder) -> Run:
 def test_hostile_and_longest_texts_do_nothing_on_a_page_of_the_portal(browser, tmp_path, task, width, scheme):
     rater = Rater(extreme(tmp_path), task)
     with serving(rater.app) as address, visit(browser, width, scheme) as page:
-        sign_in(page, address, rater.links["anna"])
+        page.goto(address + rater.links["anna"])
+        enter(page)
         for path in ("/", "/question/1", "/question/2"):
             page.goto(address + path)
             check(page)
             assert "owned" not in page.title()
             assert page.evaluate(SHOWN) or path == "/"
-        sign_in(page, address, rater.organiser)
+        page.goto(address + rater.organiser)
+        enter(page)
         check(page)
 
 
@@ -59,11 +61,13 @@ def test_hostile_and_longest_words_of_raters_do_nothing_on_the_organisers_page(
     for number in (1, 2):
         assert 303 == rater.judge(number, {"A:correct": "no", "A:category": words[:200], **texts}).status_code
     with serving(rater.app) as address, visit(browser, width, scheme) as page:
-        sign_in(page, address, rater.links["anna"])
+        page.goto(address + rater.links["anna"])
+        enter(page)
         page.goto(f"{address}/question/1")
         check(page)
         assert words.count("W") == page.input_value("#comment").count("W")
-        sign_in(page, address, rater.organiser)
+        page.goto(address + rater.organiser)
+        enter(page)
         check(page)
         assert ("Organise", True) == (page.title(), "<script>document" in page.inner_text("article"))
 

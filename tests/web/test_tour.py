@@ -96,6 +96,11 @@ def check(page: Page) -> None:
 def sign_in(page: Page, address: str, link: str) -> None:
     page.goto(address + link)
     check(page)
+    enter(page)
+
+
+def enter(page: Page) -> None:
+    """Press the button of the page that a link opens."""
     page.locator("form button").first.click()
     page.wait_for_load_state()
 
