@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.finished_runs import finished_run
 from tests.studies.making import made
 
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.question import plain
 from vivavoce.people.stored_keys import SECRET_EVENT
 from vivavoce.people.storing.store_ballots import store_ballots
-from vivavoce.run.run import Run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store.write import put_event
 
 Opinion = Callable[[str, str], Mapping[str, Any]]
@@ -28,6 +29,29 @@ def examined(folder: Path, n: int = 12, *, silent: Sequence[str] = (), **more: A
         for who, word in (("Able", "five milligrams"), ("Fair", "some milligrams"), ("Poor", "a spoonful"))
     }
     return made(folder, answers | more.pop("answers", {}), **more)
+
+
+def with_packets(
+    folder: Path,
+    n: int,
+    raters: Sequence[str],
+    *,
+    answers: Mapping[str, Mapping[str, Any]] = {},
+    **settings: Any,
+) -> Run:
+    """`examined`, with packets for these raters in the folder `out`; equal runs are made once, and copied."""
+    finished_run(folder, _write_packets, n, raters, answers, settings)
+    return open_run(folder / "run.viva")
+
+
+def _write_packets(
+    folder: Path,
+    n: int,
+    raters: Sequence[str],
+    answers: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
+) -> None:
+    write_packets(examined(folder, n, answers=answers).file, raters, folder / "out", **settings)
 
 
 def drawn(run: Run, secret: str = "5" * 64) -> Run:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.people.raters import ballot, by_word, examined, filled, lines, write
+from tests.people.raters import ballot, by_word, examined, filled, lines, with_packets, write
 from tests.studies.making import made
 
 from vivavoce.core.errors import InputError, SelectionError
@@ -21,9 +21,7 @@ ORDER = by_word("key", "five", "some", "spoonful")
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    made = examined(tmp_path, 3)
-    write_packets(made.file, ["anna", "ben"], tmp_path / "out")
-    return made
+    return with_packets(tmp_path, 3, ["anna", "ben"])
 
 
 def marks(run: Run, criterion: str, item: str = "q00") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.people.raters import examined
+from tests.people.raters import with_packets
 from tests.people.test_packets import HOSTILE
 from tests.report import looking
 
@@ -22,11 +22,8 @@ N = 3
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Three questions; the answers to one of them are hostile, with blanks and lines of their own."""
-    run = examined(
-        tmp_path, N, answers={"Hostile": {"q01": HOSTILE + "\r\n\r\n  <pre>\n - last", "q02": "=1+1"}}
-    )
-    write_packets(run.file, ["anna"], tmp_path / "out")
-    return run
+    answers = {"Hostile": {"q01": HOSTILE + "\r\n\r\n  <pre>\n - last", "q02": "=1+1"}}
+    return with_packets(tmp_path, N, ["anna"], answers=answers)
 
 
 def fill(page: Page) -> None:
@@ -113,9 +110,7 @@ def test_the_page_can_be_filled_by_keyboard_and_read_by_everyone(
 def rates(tmp_path: Path) -> Run:
     """The same answers, to be rated by five criteria; one is very long."""
     answers = {"Hostile": {"q01": HOSTILE + "\r\n  <pre>", "q02": "=1+1 " + "and so on " * 900}}
-    run = examined(tmp_path, N, answers=answers)
-    write_packets(run.file, ["anna"], tmp_path / "out", task="rate", rubric="medgpt")
-    return run
+    return with_packets(tmp_path, N, ["anna"], answers=answers, task="rate", rubric="medgpt")
 
 
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])

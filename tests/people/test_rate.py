@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.lengths import length
-from tests.people.raters import Opinion, ballot, drawn, examined, filled, lines, write
+from tests.people.raters import Opinion, ballot, drawn, examined, filled, lines, with_packets, write
 from tests.people.test_packets import HOSTILE, Elements
 from tests.studies.making import made
 
@@ -63,9 +63,7 @@ def draw_of(run: Run) -> LabelDraw:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    made = examined(tmp_path, 3)
-    make(made, tmp_path / "out")
-    return made
+    return with_packets(tmp_path, 3, ["anna", "ben"], task="rate", rubric="correctness")
 
 
 # What comes of it.
@@ -537,7 +535,7 @@ def test_one_question_asked_for_is_one_case_at_least(tmp_path: Path) -> None:
 
 def test_every_case_has_the_same_chance(tmp_path: Path) -> None:
     """3 of 10 cases of one to ten questions in each draw: each in 30 %, within four standard errors."""
-    n_draws = length(80, 200)
+    n_draws = length(40, 200)
     run = cased(tmp_path, range(1, 11))
     times: Counter[str] = Counter()
     task = RateTask.with_rubric("correctness")
