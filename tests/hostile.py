@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.finished_runs import finished_run
 from tests.judging.fake_judge import FakeJudge, serve
 from tests.studies.making import borrowed, write_lines
 
@@ -66,17 +67,31 @@ def names() -> Iterator[str]:
     return (f"{SHORT[n % len(SHORT)]} {n}" for n in count())
 
 
+RUN_FILE = "=cmd {{ 7*7 }} <svg onload=pwned=21>.viva"
+
+
 @contextmanager
 def hostile_run(folder: Path) -> Iterator[Run]:
-    """A run whose questions, answers, names, notes and cards are hostile, scored, compared and studied."""
+    """A run whose questions, answers, names, notes and cards are hostile, scored, compared and studied.
+
+    Meanwhile its exam and its metric are registered.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    finished_run(folder, _build)
+    with borrowed():
+        _register()
+        yield open_run(folder / RUN_FILE)
+
+
+def _build(folder: Path) -> None:
     judge = FakeJudge()
     end = serve(judge)
     providers = folder / "providers.yaml"
     providers.write_text(json.dumps({"fake": {"base_url": judge.base_url, "attempts": 1}}))
     try:
         with borrowed():
-            yield _scored(folder, providers)
+            _register()
+            _score(folder, providers)
     finally:
         end()
 
@@ -102,7 +117,7 @@ def items() -> list[Item]:
 CANDIDATES = (SHORT[1] + SHORT[17], SHORT[2] + SHORT[18] + SHORT[12], SHORT[4] + SHORT[11] + SHORT[19])
 
 
-def _scored(folder: Path, providers: Path) -> Run:
+def _register() -> None:
     questions = items()
 
     @benchmark("hostile")
@@ -130,6 +145,9 @@ def _scored(folder: Path, providers: Path) -> Run:
                      else Value(len(row.reading.parsed) % 7 / 7, note=SHORT[k % len(SHORT)])}
                     for k, row in enumerate(rows)]  # fmt: skip
 
+
+def _score(folder: Path, providers: Path) -> None:
+    questions = items()
     answers = [
         {
             "item": q.item,
@@ -142,7 +160,7 @@ def _scored(folder: Path, providers: Path) -> Run:
         for repeat in (1, 2)
     ]
     file = write_lines(folder / "<img src=x onerror=pwned=20>[red].jsonl", answers)
-    run = open_run(folder / "=cmd {{ 7*7 }} <svg onload=pwned=21>.viva")
+    run = open_run(folder / RUN_FILE)
     run.import_answers(file, benchmark="hostile")
     run.score("noted")
     run.score("judge(rubric=healthbench, model=fake/j1)", providers=providers)
@@ -159,4 +177,3 @@ def _scored(folder: Path, providers: Path) -> Run:
         run.compare(CANDIDATES[0], other, metric="noted")
         run.compare(CANDIDATES[0], other, metric="people")
     run.study()
-    return run

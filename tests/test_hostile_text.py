@@ -212,13 +212,21 @@ def cells(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_notebook_cell_of_a_hostile_run_runs_nothing_and_can_be_read(
-    browser: Browser, cells: Path, scheme: Any
+    browser: Browser, run: Run, tmp_path: Path
 ) -> None:
-    with looking.opened(browser, cells, viewport={"width": 900, "height": 900}, color_scheme=scheme) as page:
+    item = run.items["item"][0]
+    findings = [run.estimates(), run.compare(*CANDIDATES, metric="noted"), *run.study().values()]
+    records = [run, *findings, run.item(item), run.response(item, CANDIDATES[0])]
+    cells = [text for record in records if (text := record._repr_html_())]
+    assert len(records) == len(cells)
+    path = tmp_path / "cells.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{'<hr>'.join(cells)}", encoding="utf-8")
+    with looking.opened(browser, path, viewport={"width": 900, "height": 900}) as page:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert NOTHING == page.evaluate(FOREIGN)
         assert 0 == page.locator("script").count()
         assert printable(CANDIDATES[0]) in page.locator("body").inner_text()
-        assert [] == [seen for seen in looking.contrasts(page) if seen["ratio"] < 4.5]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert [] == [seen for seen in looking.contrasts(page) if seen["ratio"] < 4.5], scheme
