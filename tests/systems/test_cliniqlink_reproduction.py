@@ -11,6 +11,7 @@ import pytest
 import typer
 from tests.absent import absent
 from tests.cases import each_case
+from tests.systems.cliniqlink.semantic.making import KEPT
 from typer.testing import CliRunner
 
 from vivavoce.cli.reproduce import reproduce as command
@@ -41,7 +42,10 @@ def encoder() -> Any:
 
 @pytest.fixture(scope="module")
 def found(data: Path, encoder: Any) -> Reproduction:
-    return reproduce("cliniqlink", data)
+    """With an encoder that remembers what it read for other tests: golden cases are read by many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vivavoce.systems.cliniqlink.reproduction.encoder", lambda: KEPT)
+        return reproduce("cliniqlink", data)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +157,7 @@ def marked(data: Path, encoder: Any) -> Callable[[list[tuple[str, dict[str, Any]
 
     def mark(given: list[tuple[str, dict[str, Any], str]]) -> list[float]:
         cases = [Case(str(k), *one, scores={}) for k, one in enumerate(given)]
-        return [float(c.ours) for c in headlines(cases, table, encoder) if c.ours is not None]
+        return [float(c.ours) for c in headlines(cases, table, KEPT) if c.ours is not None]
 
     return mark
 

@@ -255,12 +255,13 @@ def test_systems_share_what_the_lab_has_read(fake):
 def test_a_mark_does_not_hang_on_the_batch(sample):
     rows = [row(one, f"{one.references[0][:40]} and so on") for one in sample if one.format in OPEN]
     rows = [r for r in rows if r.reading.status == "ok"]
-    together = marks(rows, items=sample)
-    assert len(together) > 10
-    of_each_format = list({r.item.format: k for k, r in enumerate(rows)}.values())
+    assert len(rows) > 10
+    of_each_format = list({r.item.format: r for r in rows}.values())
     assert len(OPEN) == len(of_each_format)
-    for k in reversed(length(of_each_format, range(len(rows)))):
-        (single,) = marks([rows[k]], items=sample)
+    rows, items = length((of_each_format, [r.item for r in of_each_format]), (rows, sample))
+    together = marks(rows, items=items)
+    for k in reversed(range(len(rows))):
+        (single,) = marks([rows[k]], items=items)
         assert pytest.approx(single.value, abs=1e-6) == together[k].value
         assert pytest.approx(single.parts, abs=1e-6) == together[k].parts
 
