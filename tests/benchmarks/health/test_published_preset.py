@@ -116,11 +116,12 @@ def test_a_local_model_scores_the_options_of_every_closed_set(
 ) -> None:
     run = viva.open(tmp_path / "run.viva")
     metrics = ["options", "options(of=text)"]
+    model = f"hf/{tiny}(context={length(1024, 2048)}, truncate=left)"
     # Of forty items of forty options the gate asks three: the very long one is among them.
     forty: dict[str, Any] = length({"sample": 3, "draw": 11}, {})
     for name, spec in suite.items():
         collected = run.collect(
-            spec, models=[f"hf/{tiny}(context=2048, truncate=left)"], preset="published", for_=metrics,
+            spec, models=[model], preset="published", for_=metrics,
             **(forty if name == "medical_transcriptions" else {}),
         )  # fmt: skip
         assert ("2 questions were cut to fit" in str(collected)) == (name == "medical_transcriptions")
