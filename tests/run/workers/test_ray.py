@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.absent import absent
@@ -31,6 +31,11 @@ pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
 N = 600
 KEY = "sk-kept-out-of-workers"
+RNG = Random(20)
+MOMENTS = (None, *(RNG.random() for _ in range(length(0, 20))))
+"""When a raylet is killed: as soon as rows are stored, and in the long form at twenty random moments, each a
+share of the time between the start of a raylet and the end of its command.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -117,15 +122,60 @@ def n_stored(run: Run) -> int:
         return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
 
 
-def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(tmp_path: Path) -> None:
+class Cut(NamedTuple):
+    """A run whose scoring ended with its raylet: the command, and what it had started."""
+
+    run: Run
+    process: "subprocess.Popen[str]"
+    started: dict[int, str]
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> Cut:
+    """The raylet of a command is killed as soon as rows are stored."""
+    with borrowed():
+        registry.load_plugin(TARDY)
+        run = run_of(tmp_path_factory.mktemp("cut") / "run")
+        process = command(*scoring_words(run))
+        wait_for(lambda: n_stored(run), process)
+        return Cut(run, process, kill_raylet(process))
+
+
+@pytest.mark.parametrize("share", MOMENTS)
+@pytest.mark.usefixtures("_plugin")
+def test_a_killed_raylet_is_one_sentence_and_what_was_stored_stays(
+    share: float | None, rows: list[tuple[Any, ...]], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    if share is None:
+        cut = request.getfixturevalue("cut")
+        assert_ended_by_the_kill(cut.process, cut.started, 2)
+        assert 0 < n_stored(cut.run) < N
+        assert_holds_rows_of(cut.run, rows)
+        return
+    run = run_of(tmp_path / "run")
+    process = command(*scoring_words(run))
+    raylet_of(process)
+    time.sleep(share * request.getfixturevalue("unkilled_s"))
+    assert_ended_by_the_kill(process, kill_raylet(process))
+    assert_holds_rows_of(run, rows)
+    stored = stored_scores(run)
+    assert ("", "") == finished(command(*scoring_words(run)))
+    assert_completed(run, stored, rows)
+
+
+@pytest.mark.usefixtures("_plugin")
+def test_a_second_ray_gives_the_rows_of_one_process_whatever_workers_are_killed(
+    cut: Cut, rows: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    """It completes what the first left while workers are killed, then scores by every rule, and varies."""
+    stored = stored_scores(cut.run)
     specs = (*RULES, *WITH_TEXT)
     alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
     variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
     common = ("--workers", "ray", "--quiet")
     score = ("score", str(shared.file.path), *specs, *common, "--json")
-    process = python(
-        "-c", ONE_RAY, json.dumps([score, ("vary", str(shared.file.path), *variations, *common)])
-    )
+    vary = ("vary", str(shared.file.path), *variations, *common)
+    process = python("-c", ONE_RAY, json.dumps([scoring_words(cut.run), score, vary]))
     environments = list[str]()
     wait_for(lambda: environments_of(process, environments), process)
     assert environments
@@ -133,19 +183,24 @@ def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(t
     addresses = listening(process)
     assert addresses
     assert all(address.endswith("0100007F") for address in addresses), addresses  # 127.0.0.1
+    kill_workers(process, 2)
     by_one = alone.score(*specs)
     alone.vary(*variations)
     output, errors = finished(process)
-    output, *codes = output.split(chr(30))
-    assert ["1", "0"] == [code.strip() for code in codes]  # there are answers that did not arrive
+    completed, output, *codes = output.split(chr(30))
+    assert "" == completed
+    code, _, output = output.partition("\n")
+    assert ["0", "1", "0"] == [code.strip(), *(code.strip() for code in codes)]  # some answers did not arrive
     assert errors.startswith("viva: ")
     assert 1 == len(errors.splitlines())
+    assert_completed(cut.run, stored, rows)
     expected = stored_scores(alone)
     assert len(expected) > 1000
     assert expected == stored_scores(shared)
-    rows = json.loads(output)["rows"]
-    assert len(by_one.rows) == len(rows)
-    assert {(r["metric"], r["estimate"]) for r in by_one.rows} == {(r["metric"], r["estimate"]) for r in rows}
+    found = json.loads(output)["rows"]
+    assert len(by_one.rows) == len(found)
+    estimates = {(r["metric"], r["estimate"]) for r in by_one.rows}
+    assert estimates == {(r["metric"], r["estimate"]) for r in found}
     varied = [table for table in tables(alone.file.path) if "provenance" not in str(table)]
     assert varied == [table for table in tables(shared.file.path) if "provenance" not in str(table)]
 
@@ -184,22 +239,15 @@ def run_of(folder: Path) -> Run:
     return made(folder, {"A": {f"q{k:04}": f"answer {k} {'so ' * (k % 7)}" for k in range(N)}})
 
 
-def scoring(run: Run) -> "subprocess.Popen[str]":
-    words = ("score", run.file.path, "tardy(seconds=0.03)", "--plugin", TARDY, "--workers", "ray")
-    return command(*words, "--quiet")
+def scoring_words(run: Run) -> tuple[str, ...]:
+    spec = f"tardy(seconds={length(0.015, 0.03)})"
+    return ("score", str(run.file.path), spec, "--plugin", str(TARDY), "--workers", "ray", "--quiet")
 
 
 def expected_rows(folder: Path) -> list[tuple[Any, ...]]:
     run = run_of(folder)
     run.score("tardy")
     return [row[1:] for row in stored_scores(run)]
-
-
-RNG = Random(20)
-MOMENTS = (None, *(RNG.random() for _ in range(length(0, 20))))
-"""When a raylet is killed: as soon as rows are stored, and in the long form at twenty random moments, each a
-share of the time between the start of a raylet and the end of its command.
-"""
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +263,7 @@ def unkilled_s(tmp_path_factory: pytest.TempPathFactory) -> float:
     """Seconds between the start of a raylet and the end of its command."""
     with borrowed():
         registry.load_plugin(TARDY)
-        process = scoring(run_of(tmp_path_factory.mktemp("unkilled") / "run"))
+        process = command(*scoring_words(run_of(tmp_path_factory.mktemp("unkilled") / "run")))
     raylet_of(process)
     begun = time.monotonic()
     assert ("", "") == finished(process)
@@ -226,26 +274,6 @@ def raylet_of(process: "subprocess.Popen[str]") -> int | None:
     """The raylet that a command has started, as soon as there is one; null if the command ends before."""
     found = wait_for(lambda: pids(process, "raylet/raylet "), process)
     return found[0] if found else None
-
-
-@pytest.mark.parametrize("share", MOMENTS)
-@pytest.mark.usefixtures("_plugin")
-def test_a_killed_raylet_is_one_sentence_and_killed_workers_of_a_second_run_change_no_row(
-    share: float | None, rows: list[tuple[Any, ...]], request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    seconds = share and share * request.getfixturevalue("unkilled_s")
-    run = run_of(tmp_path / "run")
-    process = scoring(run)
-    if seconds is None:
-        wait_for(lambda: n_stored(run), process)
-    else:
-        raylet_of(process)
-        time.sleep(seconds)
-    started = kill_raylet(process)
-    assert_ended_by_the_kill(process, started, 2 if seconds is None else None)
-    if seconds is None:
-        assert 0 < n_stored(run) < N
-    assert_completes(run, rows, n_kills=2 if seconds is None else 0)
 
 
 def kill_raylet(process: "subprocess.Popen[str]") -> dict[int, str]:
@@ -295,20 +323,23 @@ def assert_nothing_is_left(started: dict[int, str]) -> None:
         assert not Path(folder).exists()
 
 
-def assert_completes(run: Run, rows: list[tuple[Any, ...]], n_kills: int) -> None:
-    """What is stored are rows of one process, each once; the same command again adds the others.
-
-    So many of its workers are killed, each as soon as one computes, so that much is left to do.
-    """
-    stored = stored_scores(run)
-    assert Counter(row[1:] for row in stored) <= Counter(rows)
+def assert_holds_rows_of(run: Run, rows: list[tuple[Any, ...]]) -> None:
+    """What is stored are rows of one process, each once."""
+    assert Counter(row[1:] for row in stored_scores(run)) <= Counter(rows)
     assert broken(run.file.path) is None
-    process, killed = scoring(run), set[int]()
-    for _ in range(n_kills):
+
+
+def kill_workers(process: "subprocess.Popen[str]", n: int) -> None:
+    """Kill so many workers of a command, each as soon as one computes, so that much is left to do."""
+    killed = set[int]()
+    for _ in range(n):
         workers = wait_for(lambda: set(pids(process, "ray::vivavoce")) - killed, process)
         killed.add(min(workers))
         os.kill(min(workers), signal.SIGKILL)
-    assert ("", "") == finished(process)
+
+
+def assert_completed(run: Run, stored: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> None:
+    """A second command has added the rows that the first had not stored, and no other."""
     completed = stored_scores(run)
     assert set(stored) <= set(completed)
     assert rows == sorted(row[1:] for row in completed)
