@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tests.finished_runs import finished_run
 from tests.studies.making import answer_rows, borrowed, exam, write_lines
 
 from vivavoce import Criterion, Row, ScoringContext, Unit, Value
@@ -33,6 +34,12 @@ _SCORES = (
 
 def manifold(folder: Path, *, name: str = "exam") -> Run:
     """Closed and open items with contexts, variants and groups; answers of every status, and scores."""
+    finished_run(folder, make_manifold, name)
+    return open_run(folder / "run.viva")
+
+
+def make_manifold(folder: Path, name: str) -> None:
+    """Build the run of that name in a folder."""
     folder.mkdir(exist_ok=True)
     items: list[dict[str, Any]] = [
         {"item": "m1", "format": "mcq", "question": f"Which, {SECRET}?", "category": "heart",
@@ -73,7 +80,6 @@ def manifold(folder: Path, *, name: str = "exam") -> Run:
         write_lines(folder / "scores.jsonl", judged), measure="panel(scale=five)", range={"*": (0, 5)},
         direction={"harm": "lower"},
     )  # fmt: skip
-    return run
 
 
 def _metric_of_pieces() -> type[Metric]:
@@ -100,11 +106,16 @@ def _pieces(text: str) -> dict[Unit, Value]:
 
 def with_units(folder: Path) -> Run:
     """A run with scores of units, each with a text and a weight, negative ones too."""
+    finished_run(folder, make_units)
+    return open_run(folder / "run.viva")
+
+
+def make_units(folder: Path) -> None:
+    """Build that run in a folder."""
     run = manifold(folder)
     with borrowed():
         registry.metric("pieces")(_metric_of_pieces())
         run.score("pieces")
-    return run
 
 
 def responses(run: Run) -> list[dict[str, Any]]:
