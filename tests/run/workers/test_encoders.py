@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.embeddings.tiny_bert import tiny_bert
 from tests.run.workers.every_format import stored_scores
+from tests.run.workers.patient_pool import PatientPool
 from tests.studies.making import made
 
 from vivavoce.core.records import Item, Response
@@ -14,7 +15,6 @@ from vivavoce.run.run import Run
 from vivavoce.run.score import lanes, response_scores, verb
 from vivavoce.run.score.batch_scores import Batch
 from vivavoce.run.score.lanes import Lanes
-from vivavoce.run.workers.process_pool import ProcessPool
 from vivavoce.store.pending import Pending
 
 N = 12
@@ -75,22 +75,15 @@ def test_an_item_keeps_its_worker_in_later_batches() -> None:
     assert [1] * 6 == [len(lane) for lane in workers.values()]
 
 
-class PatientPool(ProcessPool):
-    """Two workers that stay when a verb has ended, so that they import torch once."""
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
 @pytest.fixture
-def pool() -> Iterator[ProcessPool]:
+def pool() -> Iterator[PatientPool]:
     pool = PatientPool(2)
     yield pool
     pool.end_workers()
 
 
 def test_encoder_metrics_give_the_same_and_read_few_texts_twice(
-    tmp_path: Path, pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pool: PatientPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last digits may differ: what is read together is padded alike, and workers read other batches."""
     monkeypatch.setattr(response_scores, "SMALLEST", 9)
@@ -100,7 +93,7 @@ def test_encoder_metrics_give_the_same_and_read_few_texts_twice(
     (once,) = alone.score(*specs).passes.values()
     assert 2 * N + 1 == once
     expected = stored_scores(alone)
-    monkeypatch.setattr(verb, "open_workers", lambda *_: pool)
+    pool.lend(verb, monkeypatch)
     for slack in (20_000, 40):
         monkeypatch.setattr(lanes, "SLACK", slack)
         shared = run_of(tmp_path / f"shared-{slack}")

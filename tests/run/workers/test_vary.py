@@ -1,16 +1,19 @@
 """Workers make the variants of one process, in the same order; what asks a model is made where it asks."""
 
+from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from tests.run.workers.every_format import answered
+from tests.run.workers.patient_pool import PatientPool
 from tests.soak.kills import tables
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
 from vivavoce.run.run import Run, open_run
+from vivavoce.run.vary import verb
 from vivavoce.run.workers.executor import Lost
 from vivavoce.run.workers.process_pool import ProcessPool
 from vivavoce.store import read
@@ -34,7 +37,17 @@ def run_of(folder: Path) -> Run:
     return answered(folder / "run.viva", ())
 
 
-def test_workers_make_what_one_process_makes(tmp_path: Path) -> None:
+@pytest.fixture
+def pool() -> Iterator[PatientPool]:
+    pool = PatientPool(2)
+    yield pool
+    pool.end_workers()
+
+
+def test_workers_make_what_one_process_makes(
+    tmp_path: Path, pool: PatientPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool.lend(verb, monkeypatch)
     alone, shared = run_of(tmp_path / "alone"), run_of(tmp_path / "shared")
     for name in ("alone", "shared"):
         open_run(tmp_path / name / "run.viva").vary("bias(type=anchoring)", items="sample")
