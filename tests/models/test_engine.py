@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 from aiohttp import web
+from tests.lengths import length
 from tests.models.one_by_one import each, recalling
 
 from vivavoce.core.net import offline
@@ -409,10 +410,11 @@ def test_offline_a_hosted_model_is_left_and_one_in_this_process_is_asked():
 @pytest.mark.parametrize("concurrency", [1, 50])
 def test_memory_holds_few_calls_beyond_those_that_can_be_asked_at_once(concurrency):
     alive = most = 0
+    n = length(4_000, 20_000)
 
     def made():
         nonlocal alive, most
-        for k in range(20_000):
+        for k in range(n):
             alive += 1
             most = max(most, alive)
             yield job(k)
@@ -421,7 +423,7 @@ def test_memory_holds_few_calls_beyond_those_that_can_be_asked_at_once(concurren
         nonlocal alive
         alive -= 1
 
-    assert 20_000 == ask([Queue(Stub(), made(), Limits(concurrency))], each(keep)).answered
+    assert n == ask([Queue(Stub(), made(), Limits(concurrency))], each(keep)).answered
     assert most <= concurrency + 1.5 * max(MIN_TAKEN, concurrency) + MAX_UNSTORED
 
 

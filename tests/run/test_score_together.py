@@ -66,20 +66,21 @@ def rows(run: Run) -> list[tuple[object, ...]]:
     return sorted(scores, key=repr) + sorted(rest, key=repr)
 
 
-@pytest.mark.parametrize("batch", [1, 3, 2_000])
 def test_metrics_together_store_what_they_store_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring, "BATCH", batch)
-    (tmp_path / "other").mkdir()
-    together, singly = mixed(tmp_path), mixed(tmp_path / "other")
     unitwise = by(of_units, name="unitwise")
-    together.score(*RULES, unitwise)
+    singly = mixed(tmp_path)
     for spec in (*RULES, unitwise):
         singly.score(spec)
-    assert rows(singly) == rows(together)
-    assert 9 == len({m.signature for m in together.measures})
-    assert singly.scores.sort(pl_columns(singly)).equals(together.scores.sort(pl_columns(together)))
+    for batch in (1, 3, 2_000):
+        monkeypatch.setattr(scoring, "BATCH", batch)
+        (tmp_path / str(batch)).mkdir()
+        together = mixed(tmp_path / str(batch))
+        together.score(*RULES, unitwise)
+        assert rows(singly) == rows(together), batch
+        assert 9 == len({m.signature for m in together.measures})
+        assert singly.scores.sort(pl_columns(singly)).equals(together.scores.sort(pl_columns(together)))
 
 
 def pl_columns(run: Run) -> list[str]:
