@@ -13,6 +13,33 @@ from tests.building.papers import KEY, SPANISH, write_paper
 import vivavoce as viva
 from vivavoce.run.run import Run
 from vivavoce.store.build_steps import build_parts, build_steps
+from vivavoce.systems.careqa.step import exam_paper
+from vivavoce.systems.careqa.step.exam_paper import read_pages
+
+PAGES: dict[bytes, tuple[tuple[str, ...], str]] = {}
+"""The pages of papers by the content of their files."""
+
+
+def read_once(paper: Path) -> tuple[tuple[str, ...], str]:
+    """`read_pages`, of each content once in a process of the tests: it starts a process of its own."""
+    content = paper.read_bytes() if paper.is_file() else b""
+    if content not in PAGES:
+        PAGES[content] = read_pages(paper)
+    return PAGES[content]
+
+
+@pytest.fixture(autouse=True)
+def _pages() -> Iterator[None]:
+    """Steps read papers by `read_once`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exam_paper, "read_pages", read_once)
+        yield
+
+
+@pytest.fixture(scope="session")
+def spanish(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The content of the Spanish paper."""
+    return write_paper(tmp_path_factory.mktemp("spanish") / "exam.pdf", SPANISH).read_bytes()
 
 
 @pytest.fixture
@@ -25,11 +52,12 @@ def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeWriter]:
 
 
 @pytest.fixture
-def paper(tmp_path: Path) -> tuple[Path, Path]:
+def paper(tmp_path: Path, spanish: bytes) -> tuple[Path, Path]:
     """A Spanish paper of two pages with two columns, and its key."""
-    key = tmp_path / "key.csv"
+    key, file = tmp_path / "key.csv", tmp_path / "exam.pdf"
     key.write_text(KEY)
-    return write_paper(tmp_path / "exam.pdf", SPANISH), key
+    file.write_bytes(spanish)
+    return file, key
 
 
 @pytest.fixture
