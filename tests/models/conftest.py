@@ -101,6 +101,13 @@ class Fake:
 @pytest.fixture
 def fake():
     """Start a fake that gives these answers in turn, the last for ever; a function makes its own."""
+    with fakes() as start:
+        yield start
+
+
+@contextlib.contextmanager
+def fakes():
+    """As `fake`, until the block ends."""
     ends = []
 
     def start(*answers, context=None) -> Fake:

@@ -1,15 +1,28 @@
 """Each way in which an endpoint may answer badly has one fate in a run; none of them invents an answer."""
 
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from tests.cases import each_case
+from tests.models.conftest import fakes
 from tests.models.fake_server import MODES, sent
+from tests.studies.making import write_lines
 
 import vivavoce as viva
 from vivavoce.models.engine import scheduler
 
 WHOLE = {name: mode for name, mode in MODES.items() if not mode.act}
 """Modes that send a whole reply; `fake_server.py --mode` serves the others."""
+
+
+class Fate(NamedTuple):
+    """What came of two questions: their statuses and texts, and how many requests were sent."""
+
+    statuses: list[str]
+    texts: list[str | None]
+    n_requests: int
 
 
 @pytest.fixture(autouse=True)
@@ -36,19 +49,47 @@ def collected(fake, exam, limits, monkeypatch, tmp_path: Path):
     return call
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_bad_reply_has_one_fate(collected, name):
-    mode = WHOLE[name]
-    row, run, server = collected(mode)
-    statuses = run.responses["status"].to_list() if row["answered"] + row["failed"] else []
-    texts = run.responses["text"].to_list() if statuses else []
-    match mode.fate:
+@pytest.fixture(scope="module")
+def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fate]:
+    """What two questions come to where each mode is a model of one endpoint."""
+    names = dict(zip((f"m{k}" for k in range(len(WHOLE))), WHOLE, strict=True))
+    seen = Counter[str]()
+
+    async def answer(request):
+        model = (await request.json())["model"]
+        seen[model] += 1
+        return sent(WHOLE[names[model]], model, "6")
+
+    folder = tmp_path_factory.mktemp("fates")
+    (folder / "providers.yaml").write_text("vllm: {attempts: 2, concurrency: 1}")
+    exam = [{"id": f"q{k}", "question": f"Question {k}?", "format": "short", "answer": "a"} for k in range(2)]
+    write_lines(folder / "exam.jsonl", exam)
+    run = viva.open(folder / "run.viva")
+    with pytest.MonkeyPatch.context() as patch, fakes() as start:
+        patch.setattr(scheduler, "FIRST_WAIT", 0.0)
+        patch.setattr(scheduler, "LONGEST_AFTER", 0.0)
+        patch.setenv("VLLM_BASE_URL", start(answer).base_url)
+        models = [f"vllm/{model}" for model in names]
+        spec = f"jsonl(path='{folder / 'exam.jsonl'}')"
+        (row,) = run.collect(spec, models=models, providers=str(folder / "providers.yaml")).rows
+    assert 2 * sum(mode.fate == "stopped" for mode in WHOLE.values()) == row["left"]
+    rows = {model: run.responses.filter(candidate=f"vllm/{model}") for model in names}
+    return {
+        name: Fate(rows[model]["status"].to_list(), rows[model]["text"].to_list(), seen[model])
+        for model, name in names.items()
+    }
+
+
+@each_case("name", WHOLE)
+def test_a_bad_reply_has_one_fate(fates, name):
+    statuses, texts, n_requests = fates[name]
+    match WHOLE[name].fate:
         case "failed":
-            assert (["failed"] * 2, [None] * 2, 4) == (statuses, texts, len(server.received))
+            assert (["failed"] * 2, [None] * 2, 4) == (statuses, texts, n_requests)
         case "refused":
-            assert (["failed"] * 2, [None] * 2, 2) == (statuses, texts, len(server.received))
+            assert (["failed"] * 2, [None] * 2, 2) == (statuses, texts, n_requests)
         case "stopped":
-            assert ([], 2, 1) == (statuses, row["left"], len(server.received))
+            assert ([], 1) == (statuses, n_requests)
         case "silent":
             assert (["ok"] * 2, [""] * 2) == (statuses, texts)
         case "withheld":
