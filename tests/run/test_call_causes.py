@@ -187,19 +187,6 @@ async def refused():
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, mode in MODES.items() if mode.fate in ("refused", "stopped")]
-)
-def test_every_refusal_has_advice_of_its_own(run_of, name):
-    assert _OTHERWISE != calls_row(run_of(MODES[name]))["advice"]
-
-
-@pytest.mark.parametrize("name", [name for name, m in MODES.items() if m.fate == "failed" and not m.act])
-def test_every_failure_has_advice_of_its_own(run_of, name):
-    row = calls_row(run_of(MODES[name], n=1))
-    assert _OTHERWISE != row["advice"], row["last_cause"]
-
-
-@pytest.mark.parametrize(
     "cause",
     ["no answer within 300 s, after 6 attempts", "the connection broke (ServerDisconnectedError)",
      "http://localhost:9 cannot be reached (Connection refused)", "the function raised KeyError: 'x'",

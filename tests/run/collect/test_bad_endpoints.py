@@ -1,8 +1,9 @@
 """Each way in which an endpoint may answer badly has one fate in a run; none of them invents an answer."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from tests.cases import each_case
@@ -12,17 +13,19 @@ from tests.studies.making import write_lines
 
 import vivavoce as viva
 from vivavoce.models.engine import scheduler
+from vivavoce.models.engine.advice import _OTHERWISE
 
 WHOLE = {name: mode for name, mode in MODES.items() if not mode.act}
 """Modes that send a whole reply; `fake_server.py --mode` serves the others."""
 
 
 class Fate(NamedTuple):
-    """What came of two questions: their statuses and texts, and how many requests were sent."""
+    """What came of two questions: statuses and texts, how many requests were sent, and what status says."""
 
     statuses: list[str]
     texts: list[str | None]
     n_requests: int
+    calls: Mapping[str, Any]
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +52,16 @@ def collected(fake, exam, limits, monkeypatch, tmp_path: Path):
     return call
 
 
+class Fates(NamedTuple):
+    """What a collect of all modes comes to: its row, and the fate of each mode."""
+
+    row: Mapping[str, Any]
+    by_mode: Mapping[str, Fate]
+
+
 @pytest.fixture(scope="module")
-def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fate]:
-    """What two questions come to where each mode is a model of one endpoint."""
+def fates(tmp_path_factory: pytest.TempPathFactory) -> Fates:
+    """Each mode is a model of one endpoint, asked two questions."""
     names = dict(zip((f"m{k}" for k in range(len(WHOLE))), WHOLE, strict=True))
     seen = Counter[str]()
 
@@ -72,17 +82,21 @@ def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fate]:
         models = [f"vllm/{model}" for model in names]
         spec = f"jsonl(path='{folder / 'exam.jsonl'}')"
         (row,) = run.collect(spec, models=models, providers=str(folder / "providers.yaml")).rows
-    assert 2 * sum(mode.fate == "stopped" for mode in WHOLE.values()) == row["left"]
     rows = {model: run.responses.filter(candidate=f"vllm/{model}") for model in names}
-    return {
-        name: Fate(rows[model]["status"].to_list(), rows[model]["text"].to_list(), seen[model])
+    calls = {row["model"]: row for row in run.status().rows if row["about"] == "calls"}
+    by_mode = {
+        name: Fate(
+            rows[model]["status"].to_list(), rows[model]["text"].to_list(), seen[model],
+            calls[f"vllm/{model}"],
+        )
         for model, name in names.items()
-    }
+    }  # fmt: skip
+    return Fates(row, by_mode)
 
 
 @each_case("name", WHOLE)
 def test_a_bad_reply_has_one_fate(fates, name):
-    statuses, texts, n_requests = fates[name]
+    statuses, texts, n_requests, _ = fates.by_mode[name]
     match WHOLE[name].fate:
         case "failed":
             assert (["failed"] * 2, [None] * 2, 4) == (statuses, texts, n_requests)
@@ -97,6 +111,17 @@ def test_a_bad_reply_has_one_fate(fates, name):
         case "answered":
             assert ["ok"] * 2 == statuses
             assert all(texts)
+
+
+def test_what_a_model_that_is_given_up_was_not_asked_is_left(fates):
+    n_stopped = sum(mode.fate == "stopped" for mode in WHOLE.values())
+    assert 2 * n_stopped == fates.row["left"]
+
+
+@each_case("name", [name for name, mode in WHOLE.items() if mode.fate in ("failed", "refused", "stopped")])
+def test_every_failure_has_advice_of_its_own(fates, name):
+    calls = fates.by_mode[name].calls
+    assert _OTHERWISE != calls["advice"], calls["last_cause"]
 
 
 @pytest.mark.parametrize("name", [name for name, mode in MODES.items() if mode.act])
