@@ -41,12 +41,16 @@ def alone() -> tuple[str, ...]:
 
 @pytest.fixture
 def entry(root: Path, tmp_path: Path, alone: tuple[str, ...]) -> Entry:
-    """A call of the script, with these variables and no others."""
-    script = tmp_path / "app" / "entry.sh"
+    return entry_in(tmp_path, root, alone)
+
+
+def entry_in(folder: Path, root: Path, alone: tuple[str, ...]) -> Entry:
+    """A call of the script in a folder, with these variables and no others."""
+    script = folder / "app" / "entry.sh"
     script.parent.mkdir()
     shutil.copy(root / "examples" / "cliniqlink" / "entry.sh", script)
     bare = {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1",
     }  # fmt: skip
     if "PYTHONPATH" in os.environ:
         bare["PYTHONPATH"] = os.environ["PYTHONPATH"]
@@ -54,7 +58,7 @@ def entry(root: Path, tmp_path: Path, alone: tuple[str, ...]) -> Entry:
     def call(code: int = 0, **variables: object) -> "subprocess.CompletedProcess[str]":
         environment: Mapping[str, str] = bare | {name: str(value) for name, value in variables.items()}
         done = subprocess.run(
-            [*alone, "bash", str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True,
+            [*alone, "bash", str(script)], cwd=folder, env=environment, capture_output=True, text=True,
             timeout=120,
         )  # fmt: skip
         assert code == done.returncode, done.stdout + done.stderr
@@ -65,26 +69,41 @@ def entry(root: Path, tmp_path: Path, alone: tuple[str, ...]) -> Entry:
 
 @pytest.fixture
 def places(tmp_path: Path, root: Path) -> dict[str, Any]:
+    return places_in(tmp_path, root)
+
+
+def places_in(folder: Path, root: Path) -> dict[str, Any]:
     """The variables of a submission on the rehearsal's questions."""
     data = root / "examples" / "cliniqlink" / "rehearsal"
-    write_questions(f"cliniqlink(data='{data}')", tmp_path / "questions")
+    write_questions(f"cliniqlink(data='{data}')", folder / "questions")
     for name in ("model", "results"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "model" / "fake_model.py").write_text(FAKE, encoding="utf-8")
+        (folder / name).mkdir()
+    (folder / "model" / "fake_model.py").write_text(FAKE, encoding="utf-8")
     return {
-        "DATA_DIR": tmp_path / "questions", "MODEL_DIR": tmp_path / "model",
-        "OUTPUT_DIR": tmp_path / "results", "VIVA_MODEL": MODEL,
+        "DATA_DIR": folder / "questions", "MODEL_DIR": folder / "model",
+        "OUTPUT_DIR": folder / "results", "VIVA_MODEL": MODEL,
     }  # fmt: skip
 
 
-def test_what_submit_writes_evaluate_marks(
-    entry: Entry, places: dict[str, Any], root: Path, tmp_path: Path
-) -> None:
-    out = places["OUTPUT_DIR"]
-    entry(**places, MAX_LENGTH=77)
+@pytest.fixture(scope="module")
+def submitted(root: Path, alone: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a submission that has been run."""
+    folder = tmp_path_factory.mktemp("submitted")
+    entry_in(folder, root, alone)(**places_in(folder, root), MAX_LENGTH=77)
+    return folder
+
+
+@pytest.fixture
+def results(submitted: Path, tmp_path: Path) -> Path:
+    """A copy of what the submission wrote."""
+    return shutil.copytree(submitted / "results", tmp_path / "submitted results")
+
+
+def test_what_submit_writes_evaluate_marks(entry: Entry, submitted: Path, results: Path, root: Path) -> None:
+    out = results
     assert {f"{kind}.json" for kind in KINDS.values()} | {"run.viva"} == {p.name for p in out.iterdir()}
     assert ["Step: 1\nExplanation: 77"] * 2 == load(out / "true_false.json")["responses"]
-    assert [] == list((tmp_path / "model").glob("__pycache__"))
+    assert [] == list((submitted / "model").glob("__pycache__"))
     gold = root / "examples" / "cliniqlink" / "rehearsal"
     metrics = "accuracy list_f1 step_accuracy"
     entry(MODE="evaluate", DATA_DIR=gold, OUTPUT_DIR=out, VIVA_METRICS=metrics, VIVA_CANDIDATE="Team A")
@@ -95,15 +114,13 @@ def test_what_submit_writes_evaluate_marks(
 
 
 def test_evaluate_marks_every_format_where_the_caller_names_no_metrics(
-    entry: Entry, places: dict[str, Any], root: Path
+    entry: Entry, results: Path, root: Path
 ) -> None:
     for name in ("torch", "transformers", PACKAGE):
         if importlib.util.find_spec(name) is None:
             absent(f"the encoder of cliniqlink needs {name}")
-    out = places["OUTPUT_DIR"]
-    entry(**places, MAX_LENGTH=77)
-    entry(MODE="evaluate", DATA_DIR=root / "examples" / "cliniqlink" / "rehearsal", OUTPUT_DIR=out)
-    run = open_run(out / "scored.viva")
+    entry(MODE="evaluate", DATA_DIR=root / "examples" / "cliniqlink" / "rehearsal", OUTPUT_DIR=results)
+    run = open_run(results / "scored.viva")
     marked = run.scores.filter(run.scores["metric"].str.starts_with("cliniqlink"))
     assert "failed" not in set(marked["status"])
     assert set(run.items["item"]) == set(marked["item"])

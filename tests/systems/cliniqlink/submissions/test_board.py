@@ -84,8 +84,8 @@ def test_the_overall_by_which_ranks_go_stands_beside_the_own_one_where_they_diff
     assert "Ranks rest on the questions that all have scores on" in shown
 
 
-def test_the_page_holds_no_hash_on_which_keys_could_be_tried(full: Path, tmp_path: Path) -> None:
-    board = read_board(full)
+def test_the_page_holds_no_hash_on_which_keys_could_be_tried(pair: Path, tmp_path: Path) -> None:
+    board = read_board(pair)
     assert "corpus=" not in page_of(board, tmp_path)
     assert board.metric.startswith("cliniqlink(")
 
@@ -159,37 +159,35 @@ def test_an_answer_that_failed_on_our_side_is_not_the_teams(put: Any, folder: Pa
     assert "1 failed" in page_of(board, tmp_path)
 
 
-def test_a_run_that_is_not_scored_to_its_end_is_refused(full: Path, put: Any) -> None:
+def test_a_run_that_is_not_scored_to_its_end_is_refused(pair: Path, put: Any) -> None:
     put("half", "half")
-    assert "1 of 84 answers have no score yet: `viva score half/run.viva" in reasons(read_board(full))["half"]
+    assert "1 of 84 answers have no score yet: `viva score half/run.viva" in reasons(read_board(pair))["half"]
 
 
 # What is shown
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"), [(10, "up to 10 GB"), (10.01, "over 10 GB"), (0.5, "up to 10 GB"), (None, None)]
-)
-def test_the_class_of_size_is_that_of_the_paper(
-    put: Any, folder: Path, size: float | None, expected: str | None
-) -> None:
-    put("a", "best", size_gb=size, parameters="7.6e9")
-    (row,) = read_board(folder).rows
-    assert (expected, size, 7.6e9) == (row.size_class, row.size_gb, row.parameters)
+def test_the_class_of_size_is_that_of_the_paper(put: Any, folder: Path) -> None:
+    classes = {10: "up to 10 GB", 10.01: "over 10 GB", 0.5: "up to 10 GB", None: None}
+    for run, size in zip(("best", "good", "fair", "middle"), classes, strict=True):
+        put(run, run, size_gb=size, parameters="7.6e9")
+    rows = read_board(folder).rows
+    assert classes == {row.size_gb: row.size_class for row in rows}
+    assert {7.6e9} == {row.parameters for row in rows}
 
 
 def test_the_page_shows_dates_sizes_hashes_and_what_is_not_on_it(
-    full: Path, put: Any, tmp_path: Path
+    pair: Path, put: Any, tmp_path: Path
 ) -> None:
     put("timed", "two", candidate="one", date="2026-03-09T10:30:00+02:00", size_gb=140, parameters="7e10")
     put("refused", "unscored")
-    board = read_board(full)
+    board = read_board(pair)
     page = page_of(board, tmp_path)
     for text in ("2026-03-01", "2026-03-09 08:30 UTC", "over 10 GB", "70 B parameters", "not stated"):
         assert text in page
     assert all(row.sha256 in page for row in board.rows)
     assert board.refused[0].reason in html.unescape(page)
-    assert str(full.parent) not in page
+    assert str(pair.parent) not in page
 
 
 def test_hostile_names_are_text_in_page_and_table(put: Any, folder: Path, tmp_path: Path) -> None:
@@ -223,8 +221,8 @@ def test_a_team_with_a_line_end_in_its_name_stays_on_one_line(put: Any, folder: 
     assert "Team Not on the board: b" == read_board(folder).rows[0].team
 
 
-def test_an_earlier_board_is_replaced_and_nothing_else(full: Path, tmp_path: Path) -> None:
-    board = read_board(full)
+def test_an_earlier_board_is_replaced_and_nothing_else(pair: Path, tmp_path: Path) -> None:
+    board = read_board(pair)
     files = write_board(board, tmp_path / "board.html")
     write_board(board, files.page)
     files.table.write_text("our own table")
@@ -239,26 +237,26 @@ def test_an_earlier_board_is_replaced_and_nothing_else(full: Path, tmp_path: Pat
 # The shell
 
 
-def test_the_shell_ranks_a_folder(viva: Viva, full: Path, put: Any, tmp_path: Path) -> None:
+def test_the_shell_ranks_a_folder(viva: Viva, pair: Path, put: Any, tmp_path: Path) -> None:
     put("refused", "unscored")
-    told = json.loads(viva("challenge", "board", full, "--to", tmp_path / "b.html", "--json").stdout)
-    board = read_board(full)
+    told = json.loads(viva("challenge", "board", pair, "--to", tmp_path / "b.html", "--json").stdout)
+    board = read_board(pair)
     assert "viva.challenge/1" == told["schema"]
     assert [row.flat for row in board.rows] == told["rows"]
     assert [entry._asdict() for entry in board.refused] == told["refused"]
     assert board.lead == told["text"]
     assert {str(tmp_path / "b.html"), str(tmp_path / "b.csv")} == {told["page"], told["table"]}
-    shown = viva("challenge", "board", full, "--to", tmp_path / "b.html").stdout
+    shown = viva("challenge", "board", pair, "--to", tmp_path / "b.html").stdout
     assert shown.startswith(board.lead)
     assert "Not on the board: refused: " in shown
 
 
-def test_the_page_lies_in_the_folder_where_no_path_is_given(viva: Viva, full: Path) -> None:
-    viva("challenge", "board", full, "--quiet")
-    viva("challenge", "board", full, "--quiet")  # its own page is no submission
-    assert (full / "leaderboard.html").is_file()
+def test_the_page_lies_in_the_folder_where_no_path_is_given(viva: Viva, pair: Path) -> None:
+    viva("challenge", "board", pair, "--quiet")
+    viva("challenge", "board", pair, "--quiet")  # its own page is no submission
+    assert (pair / "leaderboard.html").is_file()
     with pytest.raises(InputError, match="--image goes with bundle, not with board"):
-        viva("challenge", "board", full, "--image", "lab/x")
+        viva("challenge", "board", pair, "--image", "lab/x")
 
 
 def test_the_metric_chooses_among_several_scores(viva: Viva, put: Any, folder: Path) -> None:
