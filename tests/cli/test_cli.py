@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import typer.main
 from tests.cases import each_case
+from tests.lengths import length
 from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
@@ -306,7 +307,7 @@ def test_the_whole_way_on_real_answers(viva: Viva, hivmedqa: Path, tmp_path: Pat
 # What only a process of its own can show
 
 
-@pytest.mark.parametrize("form", [["--json"], []])
+@pytest.mark.parametrize("form", length([[]], [["--json"], []]))
 def test_a_reader_that_leaves_early_sees_no_traceback(run: Run, form: list[str]) -> None:
     """As under `| head -c 10`."""
     words = [*VIVA, "compare", str(run.file.path), "A", "B", "--metric", "told", *form]

@@ -28,6 +28,13 @@ SIZE = {"width": 1280, "height": 720}
 """A page has this size unless another is named."""
 
 
+_CLEAR = """() => {
+  try { localStorage.clear(); sessionStorage.clear(); } catch { }
+  document.replaceChildren();
+}"""
+"""An empty page costs nothing where it gets another size."""
+
+
 @contextmanager
 def fresh_page(browser: Browser, *, viewport: Any = SIZE, color_scheme: Any = "light") -> Iterator[Page]:
     """A page that knows nothing of earlier visits: no cookie, nothing stored. An error closes it for good.
@@ -42,7 +49,7 @@ def fresh_page(browser: Browser, *, viewport: Any = SIZE, color_scheme: Any = "l
         yield page
         page.context.unroute_all()
         page.unroute_all()
-        page.evaluate("try { localStorage.clear(); sessionStorage.clear(); } catch { }")
+        page.evaluate(_CLEAR)
         if page.url.startswith("http"):  # it may ask a server for more; a file does not
             page.goto("about:blank")
         page.context.clear_cookies()

@@ -87,13 +87,14 @@ def test_who_is_always_preferred_stands_first_in_the_study(tmp_path):
         rater = Rater(run, "pairwise", name)
         for number, pair in enumerate(shown_pairs(rater), 1):
             rater.judge(number, {"A:better": "A" if order.index(pair[0]) < order.index(pair[1]) else "B"})
-    rows = run.study("panel")["panel"].rows
+    study = run.study("panel")["panel"]
+    rows = study.rows
     shares = {row["candidate"]: row["value"] for row in rows if row["figure"] == "preferred"}
     assert {"Able": 1.0, "Fair": 0.5, "Poor": 0.0} == shares
     strengths = {row["candidate"]: row["value"] for row in rows if row["figure"] == "strength"}
     assert strengths["Able"] > strengths["Fair"] > strengths["Poor"]
     assert {1.0} == {row["value"] for row in rows if row["figure"] == "alpha_ordinal"}
-    assert "is preferred in" in run.study("panel")["panel"].text
+    assert "is preferred in" in study.text
 
 
 def test_agreement_on_pairs_is_that_of_the_reference_implementation(tmp_path):
