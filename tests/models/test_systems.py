@@ -51,11 +51,11 @@ def test_where_there_is_nothing_to_choose_from_the_answer_is_empty(rule):
 
 def test_random_is_the_same_for_the_same_draw_and_varies_with_it():
     options = ("eye", "heart", "liver", "lung")
-    drawn = [ask_rule("random", options=options, draw=k) for k in range(2000)]
-    assert drawn == [ask_rule("random", options=options, draw=k) for k in range(2000)]
+    drawn = [ask_rule("random", options=options, draw=k) for k in range(400)]
+    assert drawn == [ask_rule("random", options=options, draw=k) for k in range(400)]
     counts = Counter(drawn)
     assert set(options) == counts.keys()
-    assert all(400 < n < 600 for n in counts.values())  # 500 expected, five standard deviations each way
+    assert all(60 < n < 140 for n in counts.values())  # 100 expected, 4.6 standard deviations each way
 
 
 def test_random_varies_with_its_seed():

@@ -139,17 +139,16 @@ def test_an_error_comes_back_as_what_it_is(error: VivaError) -> None:
     assert MetricError is type(received_error(SentError("OfAPlugin", "d")))
 
 
-def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path) -> None:
+def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path, viva: Callable[..., Any]) -> None:
     other = tmp_path / "other" / "run.viva"
     other.parent.mkdir()
     run.file.copy(other)
-    rows = []
-    for path, workers in ((run.file.path, "1"), (other, "2")):
-        words = ["score", str(path), "rouge(n=L)", "medsynf1", "--workers", workers, "--json"]
-        done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
-        assert (0, "") == (done.returncode, done.stderr)
-        rows.append(json.loads(done.stdout)["rows"])
-    assert rows[0] == rows[1]
+    words = ("rouge(n=L)", "medsynf1", "--json", "--workers")
+    alone = viva("score", run.file.path, *words, "1")
+    command = [sys.executable, "-m", "vivavoce", "score", str(other), *words, "2"]
+    shared = subprocess.run(command, capture_output=True, text=True)
+    assert (0, "") == (shared.returncode, shared.stderr)
+    assert json.loads(alone.stdout)["rows"] == json.loads(shared.stdout)["rows"]
     assert stored_scores(run) == stored_scores(Run(other))
 
 
