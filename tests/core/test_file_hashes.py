@@ -27,11 +27,11 @@ def n_reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A list that grows by each file that is read for its hash."""
     reads: list[Path] = []
 
-    def read(path: Path) -> str:
+    def hash_and_count(path: Path) -> str:
         reads.append(path)
         return file_hash(path)
 
-    monkeypatch.setattr(file_hashes, "file_hash", read)
+    monkeypatch.setattr(file_hashes, "file_hash", hash_and_count)
     return reads
 
 

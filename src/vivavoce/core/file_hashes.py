@@ -34,12 +34,8 @@ def file_hash(path: Path) -> str:
 
 def known_hash(path: Path) -> str:
     """`file_hash`, of a large file only once unless it was written to, as weights hardly ever are."""
-    try:
-        status = path.stat()
-        large = path.is_file() and status.st_size >= _LARGE
-    except OSError:  # `file_hash` says it in words
-        large = False
-    if not large or status.st_ctime > time.time() - _RECENT_S:
+    status = path.stat() if path.is_file() else None
+    if status is None or status.st_size < _LARGE or status.st_ctime > time.time() - _RECENT_S:
         return file_hash(path)
     return _hash(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 

@@ -137,6 +137,8 @@ def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> 
             answers = Counter(candidate for _, _, _, candidate, *_ in read.stored_responses(db))
         _check_answers(data / "responses.jsonl", answers, candidates)
         for source, metric, criteria, choice in _imports(data, variants):
+            if not source.lines:
+                continue
             layout = Layout(_NAMES, {}, criteria, choice, "parse_status" if len(criteria) > 1 else None,
                             "recorded")  # fmt: skip
             limits = {"*": {"low": 0.0, "high": 5.0 if len(criteria) > 1 else 1.0}}
@@ -193,34 +195,26 @@ def _check_answers(file: Path, counts: Mapping[str, int], candidates: Sequence[s
             )
 
 
-_Import = tuple[Source, str, tuple[str, ...], dict[str, str]]
-"""Rows of a file, and the measure, criteria and choice of rows that they are imported by."""
-
-
-def _imports(data: Path, variants: Sequence[str]) -> Iterator[_Import]:
-    """An import of each measure that the files hold, of F1 by all models for the variant in the six."""
-    judged = _read_once(data / "judge_scores.csv")
+def _imports(
+    data: Path, variants: Sequence[str]
+) -> Iterator[tuple[Source, str, tuple[str, ...], dict[str, str]]]:
+    """Rows, if any, measure, criteria and choice of rows; F1 by all models for the variant in the six."""
+    judged = _chosen(read_source(data / "judge_scores.csv", None), {})
     for metric, supervised in ((JUDGE, "True"), (FREE, "False")):
-        yield from _import(judged, metric, JUDGED, {"supervised": supervised})
-    f1 = _read_once(data / "f1.csv")
+        choice = {"supervised": supervised}
+        yield _chosen(judged, choice), metric, JUDGED, choice
+    f1 = _chosen(read_source(data / "f1.csv", None), {})
     for variant in variants:
-        filters = {} if medsynf1(variant) == SIX["medsynf1"][0] else {"model": CEILING}
-        yield from _import(f1, medsynf1(variant), ("f1",), {"variant": variant, **filters})
+        choice = {"variant": variant} | (
+            {} if medsynf1(variant) == SIX["medsynf1"][0] else {"model": CEILING}
+        )
+        yield _chosen(f1, choice), medsynf1(variant), ("f1",), choice
 
 
-def _read_once(file: Path) -> Source:
-    """The rows of a file in memory: each measure chooses its own from them, and reads these thrice."""
-    source = read_source(file, None)
-    return source._replace(lines=list(source.lines))
-
-
-def _import(
-    source: Source, metric: str, criteria: tuple[str, ...], choice: dict[str, str]
-) -> Iterator[_Import]:
-    """The import of the rows that have the words of `choice`; none where there are none."""
-    lines = [line for line in source.lines if all(line.row[name] == choice[name] for name in choice)]
-    if lines:
-        yield source._replace(lines=lines), metric, criteria, choice
+def _chosen(source: Source, choice: Mapping[str, str]) -> Source:
+    """The rows that have the words of `choice`, in memory: they are read thrice."""
+    lines = [line for line in source.lines if choice.items() <= line.row.items()]
+    return source._replace(lines=lines)
 
 
 def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:
