@@ -52,8 +52,9 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
 
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding:
-    """The card of an encoder, which takes long: in the gate of one candidate and of the kinds of a claim."""
-    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa, CANDIDATES if LONG else CANDIDATES[1:])
+    """The card of an encoder, which takes long: in the gate of one candidate on few cases."""
+    who, n = (CANDIDATES, CASES) if LONG else (CANDIDATES[1:], 10)
+    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa, who, n)
     for kind in ("all",) if LONG else ("padded", "negated"):
         run.vary(f"control(kind={kind})")
     run.score("bertscore")
@@ -61,23 +62,25 @@ def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding
     return card
 
 
-def answered(folder: Path, hivmedqa: Path, candidates: Sequence[str] = CANDIDATES) -> Run:
-    """A run with the answers of these candidates."""
+def answered(folder: Path, hivmedqa: Path, candidates: Sequence[str] = CANDIDATES, n: int = CASES) -> Run:
+    """A run with the answers of these candidates to questions of so many cases."""
     run = open_run(folder / "run.viva")
     run.import_answers(
-        answers(folder, hivmedqa, candidates), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
+        answers(folder, hivmedqa, candidates, n),
+        benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)",
+        map=MAP,
     )
     return run
 
 
-def answers(folder: Path, hivmedqa: Path, candidates: Sequence[str]) -> Path:
-    """The first recorded answer of each candidate to the first question of each of a few cases."""
+def answers(folder: Path, hivmedqa: Path, candidates: Sequence[str], n: int) -> Path:
+    """The first recorded answer of each candidate to the first question of each of so many cases."""
     cases: dict[str, str] = {}
     for line in (hivmedqa / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         question = json.loads(line)
         if question["paper_subset"]:
             cases.setdefault(question["id"].rstrip("abcdefgh"), question["id"])
-    chosen = set(list(cases.values())[:CASES])
+    chosen = set(list(cases.values())[:n])
     kept = []
     for line in (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines():
         answer = json.loads(line)

@@ -81,7 +81,7 @@ def test_precision_is_corrected_in_cases_that_nobody_checked() -> None:
 
 
 def test_the_corrected_interval_covers_the_share_that_people_would_give() -> None:
-    rng, covered, runs = np.random.default_rng(7), 0, length(25, 60)
+    rng, covered, runs = np.random.default_rng(7), 0, length(15, 60)
     for _ in range(runs):
         truths = (rng.random((60, 10)) < 0.7).astype(int)
         row = corrected(truths, noisy(truths, rng, se=0.9, sp=0.8))

@@ -299,7 +299,7 @@ def bench(root: Path) -> Iterator[Any]:
     ),
 )
 def test_ten_tests_of_equal_candidates_give_at_most_five_percent(bench: Any, name: str) -> None:
-    draws = length(150, 2000)
+    draws = length(100, 2000)
     if name in bench.SINGLES:
         data = bench.singles(bench.SINGLES[name], name, draws)
     elif name == "cv .5":
