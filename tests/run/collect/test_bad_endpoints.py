@@ -63,11 +63,11 @@ class Fates(NamedTuple):
 def fates(tmp_path_factory: pytest.TempPathFactory) -> Fates:
     """Each mode is a model of one endpoint, asked two questions."""
     names = dict(zip((f"m{k}" for k in range(len(WHOLE))), WHOLE, strict=True))
-    seen = Counter[str]()
+    n_requests = Counter[str]()
 
     async def answer(request):
         model = (await request.json())["model"]
-        seen[model] += 1
+        n_requests[model] += 1
         return sent(WHOLE[names[model]], model, "6")
 
     folder = tmp_path_factory.mktemp("fates")
@@ -86,7 +86,7 @@ def fates(tmp_path_factory: pytest.TempPathFactory) -> Fates:
     calls = {row["model"]: row for row in run.status().rows if row["about"] == "calls"}
     by_mode = {
         name: Fate(
-            rows[model]["status"].to_list(), rows[model]["text"].to_list(), seen[model],
+            rows[model]["status"].to_list(), rows[model]["text"].to_list(), n_requests[model],
             calls[f"vllm/{model}"],
         )
         for model, name in names.items()

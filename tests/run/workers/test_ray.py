@@ -197,10 +197,10 @@ def test_a_second_ray_gives_the_rows_of_one_process_whatever_workers_are_killed(
     expected = stored_scores(alone)
     assert len(expected) > 1000
     assert expected == stored_scores(shared)
-    found = json.loads(output)["rows"]
-    assert len(by_one.rows) == len(found)
+    estimated = json.loads(output)["rows"]
+    assert len(by_one.rows) == len(estimated)
     estimates = {(r["metric"], r["estimate"]) for r in by_one.rows}
-    assert estimates == {(r["metric"], r["estimate"]) for r in found}
+    assert estimates == {(r["metric"], r["estimate"]) for r in estimated}
     varied = [table for table in tables(alone.file.path) if "provenance" not in str(table)]
     assert varied == [table for table in tables(shared.file.path) if "provenance" not in str(table)]
 

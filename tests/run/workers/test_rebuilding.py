@@ -144,11 +144,11 @@ def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path, viva: 
     other.parent.mkdir()
     run.file.copy(other)
     words = ("rouge(n=L)", "medsynf1", "--json", "--workers")
-    alone = viva("score", run.file.path, *words, "1")
+    by_one = viva("score", run.file.path, *words, "1")
     command = [sys.executable, "-m", "vivavoce", "score", str(other), *words, "2"]
-    shared = subprocess.run(command, capture_output=True, text=True)
-    assert (0, "") == (shared.returncode, shared.stderr)
-    assert json.loads(alone.stdout)["rows"] == json.loads(shared.stdout)["rows"]
+    by_two = subprocess.run(command, capture_output=True, text=True)
+    assert (0, "") == (by_two.returncode, by_two.stderr)
+    assert json.loads(by_one.stdout)["rows"] == json.loads(by_two.stdout)["rows"]
     assert stored_scores(run) == stored_scores(Run(other))
 
 

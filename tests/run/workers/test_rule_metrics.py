@@ -52,8 +52,8 @@ def test_workers_give_the_rows_of_one_process_for_every_rule_metric(
     assert set(by_one.notes) == set(by_two.notes)
     remaining = [run.score(*specs, dry_run=True).rows for run in (alone, shared)]
     assert remaining[0] == remaining[1]
-    again = [row["metric"] for row in remaining[1] if row["to_score"]]  # what failed is scored anew
-    shared.score(*again[:3], workers=2)
+    names = [row["metric"] for row in remaining[1] if row["to_score"]]  # what failed is scored anew
+    shared.score(*names[:3], workers=2)
     assert expected == stored_scores(shared)
 
 
