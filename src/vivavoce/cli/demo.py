@@ -98,7 +98,8 @@ def _steps(folder: Path) -> Iterator[Step]:
 
 
 def _new_run(folder: Path) -> "Run":
-    """An empty run in the folder. Raises `StoreError` where another file than a demo's run lies."""
+    """An empty run in the folder. Raises `StoreError` where another file than a demo's run or report lies."""
+    from vivavoce.run.report import refuse_other_files
     from vivavoce.run.run import open_run
 
     path = folder / "demo.viva"
@@ -109,6 +110,7 @@ def _new_run(folder: Path) -> "Run":
         raise StoreError(
             f"cannot make the folder {folder}: {error.strerror or error}. Give another with --to."
         ) from None
+    refuse_other_files(path.with_suffix(".html"))
     if exists:
         _remove_demo(path)
     return open_run(path)

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
+from vivavoce.report import Pages, write
+from vivavoce.report import refuse_other_files as refuse_other_files
+from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import (
@@ -29,9 +32,6 @@ from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_repeats
 from vivavoce.studies.overall_design import OVERALL
 
-if TYPE_CHECKING:
-    from vivavoce.report import Pages
-
 
 def write_report(
     view: View,
@@ -41,16 +41,13 @@ def write_report(
     plots: Path | None,
     redact: bool,
     checklist: Path | None = None,
-    pages: "Pages" = "all",
+    pages: Pages = "all",
     primary: str | None = None,
 ) -> list[dict[str, Any]]:
     """Write the report, and return its numbers as rows, each under its `section`; the first is the file.
 
     `primary` is kept as the run's primary criterion. A credentialed run is redacted.
     """
-    from vivavoce.report import refuse_other_files, write
-    from vivavoce.report.data import ReportData, Roster, facts_of
-
     path = to or view.path.with_suffix(".html")
     for file, option in ((path, "--to"), (checklist, "--checklist")):
         if file is not None and file.exists() and view.exists and file.samefile(view.path):
