@@ -130,14 +130,14 @@ def score(run: Run, *specs: str, **settings: Any) -> Finding:
 def _plugin_loaded() -> Iterator[None]:
     with borrowed():
         if str(TOLD) not in registry._plugins:
-            entries, plugins = _told()
+            entries, plugins = _plugin_entries()
             registry._entries.update(entries)
             registry._plugins.update(plugins)
         yield
 
 
 @cache
-def _told() -> tuple[dict[Any, Any], dict[str, str]]:
+def _plugin_entries() -> tuple[dict[Any, Any], dict[str, str]]:
     """What the plugin registers: its file is read and run once in a process, not once a run."""
     with borrowed():
         earlier_keys = set(registry._entries)

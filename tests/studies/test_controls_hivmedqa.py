@@ -53,8 +53,8 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Finding:
     """The card of an encoder, which takes long: in the gate of one candidate on few cases."""
-    who, n = (CANDIDATES, CASES) if LONG else (CANDIDATES[1:], 10)
-    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa, who, n)
+    candidates, n = (CANDIDATES, CASES) if LONG else (CANDIDATES[1:], 10)
+    run = answered(tmp_path_factory.mktemp("encoded"), hivmedqa, candidates, n)
     for kind in ("all",) if LONG else ("padded", "negated"):
         run.vary(f"control(kind={kind})")
     run.score("bertscore")
