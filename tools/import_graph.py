@@ -74,8 +74,10 @@ class File(NamedTuple):
 
 
 def scan(file: Path) -> File:
-    """What a file says about others. Raises `SyntaxError` for one that is no Python."""
+    """What a file says about others, its stub included. Raises `SyntaxError` for one that is no Python."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
+    if (stub := file.with_suffix(".pyi")).is_file():
+        tree.body += ast.parse(stub.read_text(encoding="utf-8")).body
     fixtures = {node.name: node for node in tree.body if _is_fixture(node)} if file.name == CONFTEST else {}
     outside = ast.Module([node for node in tree.body if node not in fixtures.values()], [])
     return _contents(outside)._replace(fixtures={name: _contents(node) for name, node in fixtures.items()})

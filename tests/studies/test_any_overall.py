@@ -298,7 +298,7 @@ def test_what_is_named_primary_stays_with_the_run(tmp_path):
 
 
 def test_the_report_shows_the_overall_and_only_pairs_of_the_same_groups(tmp_path, monkeypatch):
-    from vivavoce import report
+    from vivavoce.run import report
 
     seen = []
     write = report.write

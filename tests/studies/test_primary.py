@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from tests.studies.making import exam, write_lines
 
-from vivavoce import report
 from vivavoce.benchmarks.sample import recorded
 from vivavoce.core.records import Criterion, Measure
+from vivavoce.run import report
 from vivavoce.run.run import open_run
 from vivavoce.store.read import benchmarks
 from vivavoce.studies.primary import Choice, measures_named, parse_reference, primary_of
