@@ -1,19 +1,22 @@
 """The imports of a file of tests, those of the helpers that it imports included; read, not run."""
 
 import ast
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parent
+_OURS = re.compile(r"^vivavoce\.")
 
 
 def reaches(file: Path, names: Iterable[str]) -> bool:
     """Whether a file imports one of these modules or packages, or a helper of the tests that it imports does.
 
-    An import in a function and `lazy_module("…")` count. Its conftest.py does not.
+    Modules of ours are named by their room, as `models.local`. An import in a function and `lazy_module("…")`
+    count. Its conftest.py does not.
     """
-    reached = _reached(file)
+    reached = {_OURS.sub("", module) for module in _reached(file)}
     return any(name == module or module.startswith(f"{name}.") for name in names for module in reached)
 
 

@@ -11,9 +11,9 @@ from tests.imports import reaches
 
 LIBRARIES = (
     ("playwright",),
-    ("torch", "transformers", "vivavoce.embeddings", "vivavoce.evaluators", "vivavoce.models.local"),
-    ("inspect_ai", "vivavoce.contrib.inspect"),
-    ("ray", "vivavoce.run.workers.ray_executor"),
+    ("torch", "transformers", "embeddings", "evaluators", "models.local"),
+    ("inspect_ai", "contrib.inspect"),
+    ("ray", "run.workers.ray_executor"),
     ("statsmodels", "scikit_posthocs", "ppi_py"),
     ("nltk", "rouge_score", "sklearn", "lunr"),
 )

@@ -144,3 +144,13 @@ def test_every_module_of_statistics_is_reached_by_its_tests(root):
     assert len(files) > 30
     assert [] == [module for module in files if not graph.tests_reaching([module])]
     assert "tests.stats.test_paired" in graph.tests_reaching(["vivavoce.stats.paired"])
+
+
+def test_what_every_test_loads_depends_on_no_module_of_the_package(root):
+    """Else every test would reach every module, and `make test-changed` would run all."""
+    files = import_graph.modules(root / "src" / "vivavoce", "vivavoce")
+    graph = import_graph.Graph(files | import_graph.modules(root / "tests", "tests"))
+    loaded = ["tests.conftest"]
+    for name in loaded:  # grows while it is read
+        loaded += [module for module in graph.imports[name] if module not in loaded]
+    assert [] == [name for name in loaded if name.startswith("vivavoce")]
