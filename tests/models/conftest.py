@@ -39,7 +39,8 @@ def servers() -> str:
     folder = Path(mkdtemp())
     atexit.register(shutil.rmtree, folder)
     port_file = folder / "port"
-    process = subprocess.Popen([sys.executable, Path(__file__).with_name("fake_server.py"), port_file])
+    words = [sys.executable, Path(__file__).with_name("fake_server.py"), port_file, "--until-input-ends"]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE)  # closed with this process, even if it is killed
     atexit.register(process.wait)
     atexit.register(process.kill)
     for _ in range(600):

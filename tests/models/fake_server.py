@@ -21,6 +21,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -296,15 +297,19 @@ def main() -> None:
     for name, default in (("latency", 0.0), ("faults", 0.0), ("stall", STALL_S)):
         reader.add_argument(f"--{name}", type=float, default=default)
     reader.add_argument("--mode", choices=list(MODES))
+    reader.add_argument(
+        "--until-input-ends", action="store_true", help="end with the process that started it"
+    )
     options = vars(reader.parse_args())
     port_file: Path = options.pop("port_file")
+    has_parent = options.pop("until_input_ends")
 
     async def serve() -> None:
         port = await Servers().start(options)
         draft = port_file.with_suffix(".draft")
         draft.write_text(str(port))
         draft.replace(port_file)
-        await asyncio.Event().wait()
+        await (asyncio.to_thread(sys.stdin.read) if has_parent else asyncio.Event().wait())
 
     asyncio.run(serve())
 
