@@ -8,7 +8,7 @@ import pytest
 
 from vivavoce.core import file_hashes
 from vivavoce.core.errors import InputError
-from vivavoce.core.file_hashes import file_hash, known_hash
+from vivavoce.core.file_hashes import cached_hash, file_hash
 
 LARGE = 1 << 20
 
@@ -39,32 +39,32 @@ def test_a_large_file_is_read_once_until_it_is_written_to(
     weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = n_reads(monkeypatch)
-    assert {file_hash(weights)} == {known_hash(weights) for _ in range(3)}
+    assert {file_hash(weights)} == {cached_hash(weights) for _ in range(3)}
     assert [weights] == reads
     status = weights.stat()
     weights.write_bytes(b"b" * LARGE)
     os.utime(weights, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert file_hash(weights) == known_hash(weights)
+    assert file_hash(weights) == cached_hash(weights)
     assert [weights] * 2 == reads
 
 
 def test_another_file_in_its_place_is_read(weights: Path, tmp_path: Path) -> None:
-    first = known_hash(weights)
+    first = cached_hash(weights)
     (tmp_path / "new.bin").write_bytes(b"b" * LARGE)
     (tmp_path / "new.bin").rename(weights)
-    assert file_hash(weights) == known_hash(weights) != first
+    assert file_hash(weights) == cached_hash(weights) != first
 
 
 def test_a_small_or_a_recent_file_is_read_each_time(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads = n_reads(monkeypatch)
     small = weights.with_name("small.txt")
     small.write_bytes(b"a")
-    assert {file_hash(small)} == {known_hash(small) for _ in range(2)}
+    assert {file_hash(small)} == {cached_hash(small) for _ in range(2)}
     monkeypatch.setattr(file_hashes.time, "time", lambda: weights.stat().st_ctime + 9)
-    assert {file_hash(weights)} == {known_hash(weights) for _ in range(2)}
+    assert {file_hash(weights)} == {cached_hash(weights) for _ in range(2)}
     assert [small, small, weights, weights] == reads
 
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*none: No such file or directory\."):
-        known_hash(tmp_path / "none")
+        cached_hash(tmp_path / "none")

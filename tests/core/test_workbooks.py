@@ -244,6 +244,20 @@ def test_a_flipped_byte_is_read_or_refused_with_a_sentence(tmp_path: Path) -> No
     assert refused > 50
 
 
+def test_a_workbook_that_is_refused_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = workbook(tmp_path / "a.xlsx", [["id", "text"], ["q1", "x"]])
+    streams: list[Any] = []
+
+    def damaged(stream: Any, **options: Any) -> None:
+        streams.append(stream)
+        raise ValueError("damaged")
+
+    monkeypatch.setattr("openpyxl.load_workbook", damaged)
+    with pytest.raises(InputError, match="cannot be read as a workbook"):
+        rows(path)
+    assert [True] == [stream.closed for stream in streams]
+
+
 def test_a_workbook_with_a_mutated_part_is_read_or_refused_with_a_sentence(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", [["id", "text"], ["q1", "x"], ["q2", 3]], other=[["b"]])
     with zipfile.ZipFile(path) as archive:

@@ -11,7 +11,7 @@ from vivavoce.core.errors import InputError
 LOCK = "viva.lock"
 """The file that says what `viva fetch` brought into a folder."""
 _LARGE, _RECENT_S = 1 << 20, 10
-"""Bytes, and seconds: what is smaller is hashed sooner than asked for; what is newer may change unseen."""
+"""Bytes from which a hash is kept, and seconds in which a file may change again without other times."""
 
 
 def file_hash(path: Path) -> str:
@@ -32,8 +32,8 @@ def file_hash(path: Path) -> str:
     return digest.hexdigest()[:8]
 
 
-def known_hash(path: Path) -> str:
-    """`file_hash`, of a large file only once unless it was written to, as weights hardly ever are."""
+def cached_hash(path: Path) -> str:
+    """`file_hash`; that of a large file is kept in this process until its size or its times change."""
     status = path.stat() if path.is_file() else None
     if status is None or status.st_size < _LARGE or status.st_ctime > time.time() - _RECENT_S:
         return file_hash(path)

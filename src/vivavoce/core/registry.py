@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_type_hints
 
 from vivavoce.core import index
 from vivavoce.core.errors import InputError, SpecError, suggest
-from vivavoce.core.file_hashes import file_hash, known_hash
+from vivavoce.core.file_hashes import cached_hash, file_hash
 from vivavoce.core.local_modules import keep_modules
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 from vivavoce.core.text import error_text
@@ -435,7 +435,7 @@ def signature(thing: Any) -> str:
         if entry.kind == "benchmark" and extra:
             paths = [path for path in paths if not any(path in file.parents for file in extra)]
         paths += [path for path in extra if path not in paths]
-    return f"{text}@{entry.version}" + "".join(f"#{known_hash(path)}" for path in paths if _exists(path))
+    return f"{text}@{entry.version}" + "".join(f"#{cached_hash(path)}" for path in paths if _exists(path))
 
 
 def _exists(path: Path) -> bool:

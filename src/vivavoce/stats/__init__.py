@@ -22,8 +22,7 @@ class _Face(ModuleType):
     """The package. A module does not hide the public name that it shares: `stats.paired` is the function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # The first import of a module binds it in its package.
-        if not (name in _MODULES and isinstance(value, ModuleType)):
+        if not (name in _MODULES and isinstance(value, ModuleType)):  # which its first import binds here
             super().__setattr__(name, value)
 
 

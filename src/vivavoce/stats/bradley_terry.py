@@ -252,11 +252,12 @@ def bootstrap_strengths(
         counts = _tabulated(places, rows.astype(np.intp), n_systems)
         key = b"".join(table.tobytes() for table in (counts.first, counts.second, counts.outcomes))
         if key not in fits:
-            n_parts = len(parts(counts.first, counts.second, n_systems))
-            fits[key] = None if n_parts > 1 else _fit(counts, n_systems)
-        fit = fits[key]
-        n_separated += 0 if fit is None else fit.separated
-        return [None] * n_systems if fit is None else list(fit.strengths)
+            is_whole = len(parts(counts.first, counts.second, n_systems)) == 1
+            fits[key] = _fit(counts, n_systems) if is_whole else None
+        if (fit := fits[key]) is None:
+            return [None] * n_systems
+        n_separated += fit.separated
+        return list(fit.strengths)
 
     systems = bootstrap_each(cells, groups, statistics=strengths, rng=rng, resamples=resamples, level=level)
     # The first call is of all rows as they are: no draw.
