@@ -1,6 +1,5 @@
 """Metrics by an encoder in workers: a text goes to one worker where that is fair, and passes are counted."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +72,6 @@ def test_an_item_keeps_its_worker_in_later_batches() -> None:
             for p in part.work.responses:
                 workers.setdefault(p.item.item, set()).add(part.lane)
     assert [1] * 6 == [len(lane) for lane in workers.values()]
-
-
-@pytest.fixture
-def pool() -> Iterator[PatientPool]:
-    pool = PatientPool(2)
-    yield pool
-    pool.end_workers()
 
 
 def test_encoder_metrics_give_the_same_and_read_few_texts_twice(

@@ -1,6 +1,5 @@
 """Workers make the variants of one process, in the same order; what asks a model is made where it asks."""
 
-from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
 
@@ -35,13 +34,6 @@ def run_of(folder: Path) -> Run:
     """A run with an item of every format, answered."""
     folder.mkdir()
     return answered(folder / "run.viva", ())
-
-
-@pytest.fixture
-def pool() -> Iterator[PatientPool]:
-    pool = PatientPool(2)
-    yield pool
-    pool.end_workers()
 
 
 def test_workers_make_what_one_process_makes(

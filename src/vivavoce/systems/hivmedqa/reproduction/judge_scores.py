@@ -60,14 +60,14 @@ class Incomplete(NamedTuple):
     """A file that has not all the marks of a candidate: figures that rest on them are not given."""
 
     file: str
-    what: str
+    rows: str
     candidate: str
     present: int
     expected: int
 
     def __str__(self) -> str:
         return (
-            f"{self.file} has {self.present} of the {self.expected} {self.what} of {self.candidate} behind "
+            f"{self.file} has {self.present} of the {self.expected} {self.rows} of {self.candidate} behind "
             "the published figures: those of its figures that rest on them cannot be given."
         )
 
@@ -229,13 +229,13 @@ def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[
     expected += [("f1.csv", f"figures by {variant}", medsynf1(variant), CEILING) for variant in variants
                  if medsynf1(variant) != SIX["medsynf1"][0]]  # fmt: skip
     scored = recorded.scores.group_by("metric", "candidate").agg(n=pl.len() // pl.col("criterion").n_unique())
-    n: dict[tuple[str, str], int] = {(m, c): rows for m, c, rows in scored.iter_rows()}
+    n: dict[tuple[str, str], int] = {(m, c): count for m, c, count in scored.iter_rows()}
     incomplete = [
-        Incomplete(file, what, candidate, n.get((metric, candidate), 0), PER_CANDIDATE)
-        for file, what, metric, candidate in expected
+        Incomplete(file, rows, candidate, n.get((metric, candidate), 0), PER_CANDIDATE)
+        for file, rows, metric, candidate in expected
         if n.get((metric, candidate), 0) != PER_CANDIDATE
     ]
-    unknown = {i.candidate for i in incomplete if i.what == "marks"}
+    unknown = {i.candidate for i in incomplete if i.rows == "marks"}
     complete = [
         (metric, candidate)
         for _, _, metric, candidate in expected
