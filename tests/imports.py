@@ -1,6 +1,9 @@
-"""The imports of a file of tests, those of the helpers that it imports included; read, not run."""
+"""The imports of a file of tests, those of the helpers that it imports included; read, not run.
 
-import ast
+They are found by their lines: each worker asks for those of all files, which take seconds to parse. An import
+in a text that a test gives to a child process counts.
+"""
+
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -8,6 +11,13 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 _OURS = re.compile(r"^vivavoce\.")
+_IMPORT = re.compile(
+    r"^[ \t]*from ([\w.]+) import (\([^)]*\)|.+)|^[ \t]*import (.+)|^(\w.*\blazy_module\(.*)", re.MULTILINE
+)
+"""A statement: by `from` the module and its names, else the modules, else a line with `lazy_module`."""
+_NAME = re.compile(r"([\w.*]+)(?: as \w+)?")
+_LAZY = re.compile(r'\blazy_module\("([\w.]+)"\)')
+_COMMENT = re.compile(r"#.*")
 
 
 def reaches(file: Path, names: Iterable[str]) -> bool:
@@ -35,11 +45,12 @@ def _reached(file: Path) -> frozenset[str]:
 def _imported(file: Path) -> frozenset[str]:
     """The modules that a file imports; of `from tests import x` both `tests` and `tests.x`."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_module":
-            names.add(ast.literal_eval(node.args[0]))
+    for statement in _IMPORT.finditer(file.read_text(encoding="utf-8")):
+        module, members, modules, line = statement.groups()
+        if module:
+            names.update((module, *(f"{module}.{name}" for name in _NAME.findall(_COMMENT.sub("", members)))))
+        elif modules:
+            names.update(_NAME.findall(_COMMENT.sub("", modules)))
+        else:
+            names.update(_LAZY.findall(line))
     return frozenset(names)

@@ -1,22 +1,49 @@
 """The benchmark of collecting says what was measured, and nothing about what was not."""
 
-import os
 import re
-import subprocess
 import sys
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
 
 import pytest
+from tests.lengths import length
+from tests.tools.loading import benchmark
+
+
+def cached(measured: Callable[..., Any]) -> Callable[..., Any]:
+    """Each arm is measured once for each number of repeats: other rounds and sizes get the same figures."""
+    results: dict[Any, Any] = {}
+
+    def answer(
+        name: str, python: str, samples: int, at_once: int, *, repeats: int = 1, **latency: float
+    ) -> Any:
+        key = (name, python, repeats)
+        if key not in results:
+            results[key] = measured(name, python, samples, at_once, repeats=repeats, **latency)
+        return results[key]
+
+    return answer
+
+
+def anew(measured: Callable[..., Any]) -> Callable[..., Any]:
+    """Each arm is measured whenever it is asked for."""
+    return measured
 
 
 @pytest.fixture(scope="module")
 def bench(root):
+    """A call of the script, which gives what it prints."""
+
     def call(*words: object) -> str:
-        done = subprocess.run(
-            [sys.executable, str(root / "bench" / "collect.py"), *map(str, words)],
-            env=os.environ | {"PYTHONPATH": str(root / "src")}, capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        script = benchmark("collect")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(root / "src"))
+            patch.setattr("sys.argv", ["collect.py", *map(str, words)])
+            patch.setattr("sys.stdout", stream := StringIO())
+            patch.setattr(script, "measured", length(cached, anew)(script.measured))
+            script.main()
+        return stream.getvalue()
 
     return call
 

@@ -1,25 +1,33 @@
 """The benchmark of logs writes what every reader takes, and compares with what was measured alone."""
 
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
+from functools import cache
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.lengths import length
+from tests.tools.loading import benchmark
+
+
+def anew(measured: Callable[..., Any]) -> Callable[..., Any]:
+    """Each arm is measured in each round."""
+    return measured
 
 
 @pytest.fixture(scope="module")
 def output(root: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, str(root / "bench" / "logs.py"), "--samples", "20", "--rounds", "2"],
-        env=os.environ | {"PYTHONPATH": str(root / "src")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert 0 == done.returncode, done.stderr
-    return done.stdout
+    """What two rounds print. In the gate the second says what was measured in the first."""
+    bench = benchmark("logs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(root / "src"))
+        patch.setattr("sys.argv", ["logs.py", "--samples", "20", "--rounds", "2"])
+        patch.setattr("sys.stdout", stream := StringIO())
+        patch.setattr(bench, "measured", length(cache, anew)(bench.measured))
+        bench.main()
+    return stream.getvalue()
 
 
 def test_every_layout_is_read_by_every_arm_that_is_there(output: str) -> None:

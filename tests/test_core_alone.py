@@ -23,10 +23,32 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def viva(core: Path, *words: str) -> str:
-    """What the command line of the copy prints."""
+COMMANDS = {
+    **{kind: ["list", kind, "--json"] for kind in ("metrics", "benchmarks", "reproductions", "commands")},
+    "help": ["--help"],
+    "demo": ["demo"],
+    "study": ["study", "viva-demo/demo.viva", "--json"],
+}
+RUN = """
+import json, sys
+from typer.testing import CliRunner
+from vivavoce.cli import app
+
+printed = {}
+for name, words in json.loads(sys.argv[1]).items():
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert (0, "") == (result.exit_code, result.stderr), (words, result.output)
+    printed[name] = result.stdout
+print(json.dumps(printed))
+"""
+"""Runs the commands one after another, and prints what each printed."""
+
+
+@pytest.fixture(scope="module")
+def printed(core: Path) -> dict[str, str]:
+    """What the commands print in a process that imports the copy."""
     done = subprocess.run(
-        [sys.executable, "-m", "vivavoce", *words],
+        [sys.executable, "-c", RUN, json.dumps(COMMANDS)],
         cwd=core,
         env={**os.environ, "PYTHONPATH": str(core)},
         capture_output=True,
@@ -35,28 +57,29 @@ def viva(core: Path, *words: str) -> str:
         timeout=300,
     )
     assert (0, "") == (done.returncode, done.stderr)
-    return done.stdout
+    answers: dict[str, str] = json.loads(done.stdout)
+    return answers
 
 
-def names(core: Path, kind: str) -> set[str]:
-    return {row["name"] for row in json.loads(viva(core, "list", kind, "--json"))["rows"]}
+def names(printed: dict[str, str], kind: str) -> set[str]:
+    return {row["name"] for row in json.loads(printed[kind])["rows"]}
 
 
-def test_no_name_of_a_plugin_is_listed(core: Path) -> None:
-    assert {"rouge", "judge"} <= names(core, "metrics")
-    assert not {"cliniqlink", "medsynf1", "conflict"} & names(core, "metrics")
-    assert {"sample", "jsonl", "csv", "table", "medtext"} <= names(core, "benchmarks")
-    assert not {"cliniqlink", "hivmedqa", "careqa_open", "dahl", "casimedicos"} & names(core, "benchmarks")
-    assert set() == names(core, "reproductions") | names(core, "commands")
+def test_no_name_of_a_plugin_is_listed(printed: dict[str, str]) -> None:
+    assert {"rouge", "judge"} <= names(printed, "metrics")
+    assert not {"cliniqlink", "medsynf1", "conflict"} & names(printed, "metrics")
+    assert {"sample", "jsonl", "csv", "table", "medtext"} <= names(printed, "benchmarks")
+    systems = {"cliniqlink", "hivmedqa", "careqa_open", "dahl", "casimedicos"}
+    assert not systems & names(printed, "benchmarks")
+    assert set() == names(printed, "reproductions") | names(printed, "commands")
 
 
-def test_the_help_has_the_commands_of_the_core_only(core: Path) -> None:
-    text = viva(core, "--help")
-    assert "collect" in text
-    assert "challenge" not in text
+def test_the_help_has_the_commands_of_the_core_only(printed: dict[str, str]) -> None:
+    assert "collect" in printed["help"]
+    assert "challenge" not in printed["help"]
 
 
-def test_the_demo_and_its_studies_run(core: Path) -> None:
-    assert "8 report:" in viva(core, "demo")
-    studies = json.loads(viva(core, "study", "viva-demo/demo.viva", "--json"))["rows"]
+def test_the_demo_and_its_studies_run(printed: dict[str, str]) -> None:
+    assert "8 report:" in printed["demo"]
+    studies = json.loads(printed["study"])["rows"]
     assert {"bias", "ranking"} <= {row["study"] for row in studies}

@@ -5,26 +5,30 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import warnings
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from unittest import mock
 
 import pytest
 import yaml
 from tests.cases import each_case
-from tests.finished_runs import finished_run
+from tests.demo_folder import demo_folder
 from tests.lazy import lazy_module
+from tests.scripts import run_script
+from tests.tools.loading import tool
 
 from vivavoce import stats
-from vivavoce.cli.demo import demo
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
 from vivavoce.run.run import open_run
 
+mkdocs_build, mkdocs_config = lazy_module("mkdocs.commands.build"), lazy_module("mkdocs.config")
+mike_driver, mike_build = lazy_module("mike.driver"), lazy_module("mike.mkdocs_utils")
 lunr_builder, lunr_trimmer = lazy_module("lunr.builder"), lazy_module("lunr.trimmer")
 
 PAGES = sorted(
@@ -33,14 +37,14 @@ PAGES = sorted(
     if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-IN_A_SHELL = ("docs/index.md",)
-"""Pages whose blocks run as processes, as a newcomer runs them."""
 CHALLENGE, SUITE = "docs/how-to/challenge.md", "docs/how-to/healthcare-suite.md"
 """Pages whose folders other tests read."""
+START = "docs/index.md"
+"""The page with the blocks of the README, which tests/test_examples.py runs as a newcomer does."""
 FAILED_ROWS = ["||", "test", "$?", "=", "1"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in (CHALLENGE, SUITE)])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (CHALLENGE, SUITE, START)])
 def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path, viva):
     run_page(page, root, tmp_path, viva)
 
@@ -61,6 +65,14 @@ def suite(root, tmp_path_factory, viva):
     return folder
 
 
+def test_the_start_page_has_the_blocks_of_the_readme(root):
+    readme, start = (
+        BLOCK.findall((root / page).read_text(encoding="utf-8")) for page in ("README.md", START)
+    )
+    assert 2 == len(start)
+    assert start == readme[:2]
+
+
 def run_page(page, root, folder, viva):
     """In a shell, or in this process where a block has nothing but Python or commands of `viva`."""
     (folder / "examples").symlink_to(root / "examples")
@@ -74,39 +86,29 @@ def run_page(page, root, folder, viva):
 
 def run_blocks(page, root, folder, viva):
     for language, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
-        commands = commands_of_viva(block) if language == "sh" and page not in IN_A_SHELL else None
+        commands = commands_of_viva(block) if language == "sh" else None
         with (
             chdir(folder),
             mock.patch.dict(os.environ, XDG_CACHE_HOME=str(folder / "user cache")),
             mock.patch.object(sys, "path", [*sys.path]),
             warnings.catch_warnings(action="ignore", category=ResourceWarning),
         ):
-            if language == "python" and page not in IN_A_SHELL:
+            if language == "python":
                 exec(compile(block, page, "exec"), {"__name__": "__main__"})
             elif commands is None:
-                run_in_a_shell(language, block)
+                done = run_script(block, folder)
+                assert 0 == done.returncode, f"{block}\n{done.stderr}"
             for words, code in commands or ():
                 if words == DEMO:
-                    finished_run(folder, make_demo)
+                    (folder / "a demo").mkdir()
+                    demo, _ = demo_folder(folder / "a demo")
+                    shutil.copytree(demo / "viva-demo", folder / "demo")
                 else:
                     viva(*words, code=code)
 
 
 DEMO = ["demo", "--to", "demo", "--quiet"]
-
-
-def make_demo(folder):
-    """What `viva demo` leaves; it has tests of its own."""
-    demo(to=folder / "demo", quiet=True)
-
-
-def run_in_a_shell(language, block):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    command = ["bash", "-euc", block] if language == "sh" else [sys.executable, "-c", block]
-    done = subprocess.run(
-        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300
-    )
-    assert 0 == done.returncode, f"{block}\n{done.stderr}"
+"""The command has tests of its own, and leaves the same in each page."""
 
 
 def commands_of_viva(block):
@@ -191,11 +193,10 @@ def test_the_probes_score_what_the_cards_say(root):
             assert value == f"{marks[metric.criteria[0].criterion].value:.2f}", spec
 
 
-def test_the_command_reference_is_what_the_help_says(root):
+def test_the_command_reference_is_what_the_help_says():
     """When a help text has changed: python tools/command_reference.py."""
-    words = [sys.executable, "tools/command_reference.py", "--check"]
-    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
-    assert 0 == done.returncode, done.stderr
+    with mock.patch.object(sys, "argv", ["command_reference.py", "--check"]):
+        tool("command_reference").main()
 
 
 def names_in(path: Path, heading: str) -> set[str]:
@@ -236,15 +237,37 @@ def test_every_study_is_in_the_guide(root):
     assert set(registry.members("study")) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
+@contextmanager
+def of_mkdocs(folder, **environment):
+    """The folder and the environment of mkdocs, which runs in this process: its start takes long."""
+    with (
+        mock.patch.dict(os.environ, environment, NO_MKDOCS_2_WARNING="1"),
+        warnings.catch_warnings(action="ignore"),
+        chdir(folder),
+    ):
+        yield
+
+
+def build_site(settings):
+    """What `mkdocs build` does."""
+    settings.plugins.on_startup(command="build", dirty=False)
+    mkdocs_build.build(settings)
+    settings.plugins.on_shutdown()
+
+
 @pytest.fixture(scope="module")
 def site(root, tmp_path_factory):
-    """The site, built with every warning an error."""
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert 0 == done.returncode, done.stderr
+    """The site, built with every warning an error, as by `make docs`, from the demo of other tests."""
+    folder, (demo, _) = tmp_path_factory.mktemp("site"), demo_folder(tmp_path_factory.mktemp("demo"))
+
+    def copy_demo(folder):
+        shutil.copytree(demo / "viva-demo", folder, dirs_exist_ok=True)
+
+    with of_mkdocs(root):
+        settings = mkdocs_config.load_config("mkdocs.yml", site_dir=str(folder), strict=True)
+        (hooks,) = settings.hooks.values()
+        with mock.patch.object(hooks, "make_demo", copy_demo):
+            build_site(settings)
     return folder
 
 
@@ -319,31 +342,31 @@ def test_the_documentation_of_each_version_stays_when_the_next_is_published(root
     page = tmp_path / "docs" / "index.md"
     page.parent.mkdir()
 
+    people = [f"GIT_{role}_{field}" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")]
+    author = dict.fromkeys(people, "a@a.example")
+
     def run(*words):
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        author = {
-            f"GIT_{who}_{what}": "a@a.example"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
-        environment = {"NO_MKDOCS_2_WARNING": "1", "PATH": path, **author}
         done = subprocess.run(
-            words,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=300,
+            words, cwd=tmp_path, env={**os.environ, **author}, capture_output=True, text=True, timeout=300
         )
         assert 0 == done.returncode, done.stdout + done.stderr
         return done.stdout
+
+    def build(file, version, **_):
+        with mock.patch.dict(os.environ, {mike_build.docs_version_var: version}):
+            build_site(mkdocs_config.load_config(file))
 
     run("git", "init", "--quiet", "--initial-branch", "main")
     run("git", "commit", "--quiet", "--allow-empty", "--message", "a project")
     (version,) = re.findall(r"mike deploy --update-aliases (\S+) latest", run("make", "-n", "publish"))
     for name in ("0.1", version):
         page.write_text(f"# What {name} does\n", encoding="utf-8")
-        run("mike", "deploy", "--update-aliases", name, "latest")
+        with (
+            of_mkdocs(tmp_path, **author),
+            mock.patch.object(sys, "argv", ["mike", "deploy", "--update-aliases", name, "latest"]),
+            mock.patch("mike.mkdocs_utils.build", build),
+        ):
+            mike_driver.main()
     files = run("git", "ls-tree", "-r", "--name-only", "gh-pages").split()
     assert {"0.1/index.html", f"{version}/index.html", "latest", "versions.json"} <= set(files)
     for name in ("0.1", version):
@@ -373,8 +396,12 @@ def test_the_means_on_recorded_answers_are_those_of_the_tool(root, shared):
         assert (own, other) == tuple(f"{mean:.2f}" for mean in probes.means(metric, said)), metric
 
 
-def test_the_readmes_picture_shows_the_first_screen_as_it_is(root):
+def test_the_readmes_picture_shows_the_first_screen_as_it_is(tmp_path, capsys):
     """When the first screen has changed: python tools/picture.py."""
-    words = [sys.executable, "tools/picture.py", "--check"]
-    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
-    assert 0 == done.returncode, done.stderr
+    demo, _ = demo_folder(tmp_path)
+    picture = tool("picture")
+    with (
+        mock.patch.object(picture, "demo_report", return_value=demo / "viva-demo" / "demo.html"),
+        mock.patch.object(sys, "argv", ["picture.py", "--check"]),
+    ):
+        assert 0 == picture.main(), capsys.readouterr().err

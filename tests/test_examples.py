@@ -5,6 +5,7 @@ says.
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.demo_folder import python_demo_folder
+from tests.scripts import run_script
 
 
 def shell(command: list[str], cwd: Path, **environment: str) -> str:
@@ -59,7 +61,9 @@ def test_the_readme_s_fake_endpoint_is_asked_compared_and_reported(root, checkou
     _, block = blocks(root / "README.md", "sh")
     port = str(free_port())  # whatever else listens here on the one that is written
     assert 2 == block.count("8642")
-    out = " ".join(shell(["bash", "-euc", block.replace("8642", port)], checkout).split())
+    done = run_script(block.replace("8642", port), checkout)
+    assert 0 == done.returncode, done.stderr
+    out = " ".join(done.stdout.split())
     assert "192 answers came" in out
     assert "vllm/fake" in out
     assert (checkout / "ward.html").stat().st_size > 10_000
@@ -89,23 +93,26 @@ def test_the_python_demo_ends_in_a_report(tmp_path):
     assert (folder / "viva-demo" / "demo.html").is_file()
 
 
-def test_the_plugin_example_marks(root, checkout):
-    run = [
+def test_the_plugin_example_marks(checkout, viva, monkeypatch):
+    monkeypatch.chdir(checkout)
+    viva(
         "import",
         "p.viva",
         "examples/demo/answers.jsonl",
         "--benchmark",
         "jsonl(path=examples/demo/exam.jsonl)",
-    ]
-    shell(["viva", *run], checkout)
+    )
     plugin = ["--plugin", "examples/plugin_metric.py", "--json"]
-    out = json.loads(shell(["viva", "score", "p.viva", "brevity(words=1)", *plugin], checkout))
+    out = json.loads(viva("score", "p.viva", "brevity(words=1)", *plugin).stdout)
     values = {row["candidate"]: row["estimate"] for row in out["rows"]}
     assert {"Model A (made up)": pytest.approx(0), "Model B (made up)": pytest.approx(1 / 3)} == values
 
 
 def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checkout, hivmedqa):
-    out = shell(["bash", str(root / "examples" / "hivmedqa.sh"), str(hivmedqa), "hiv.viva"], checkout)
+    script = shlex.join([str(root / "examples" / "hivmedqa.sh"), str(hivmedqa), "hiv.viva"])
+    done = run_script(script, checkout)
+    assert 0 == done.returncode, done.stderr
+    out = done.stdout
     decoder, at, shown = json.JSONDecoder(), 0, []
     while out[at:].lstrip().startswith("{"):
         at = out.index("{", at)

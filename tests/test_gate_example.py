@@ -1,15 +1,14 @@
 """examples/gate.yml: its commands, run as a runner would, pass what is shown to be not worse alone."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from tests.lengths import length
+from tests.scripts import run_script
 
 BLOCK = re.compile(
     r"^(?P<indent> *)(?:- )?run: (?:\|\n(?P<lines>(?:(?P=indent) +.*\n|\n)+)|(?P<line>.+)\n)", re.MULTILINE
@@ -62,15 +61,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-ec", script],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(folder / "summary.md")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_script(script, folder, GITHUB_STEP_SUMMARY=str(folder / "summary.md"), shell=("bash", "-ec"))
 
 
 def test_the_file_is_yaml_with_the_steps_that_are_run_here(root, steps):

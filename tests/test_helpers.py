@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.cases import each_case
 from tests.finished_runs import Store, finished_run
+from tests.imports import reaches
 
 CALLS: list[str] = []
 
@@ -14,6 +15,20 @@ def build(folder: Path, text: str) -> None:
     if text == "refused":
         raise ValueError(folder.name)
     (folder / "run.viva").write_text(text)
+
+
+def test_imports_are_found_in_functions_by_other_names_and_by_lazy_modules(tmp_path):
+    code = (
+        "import a.b, c as d  # e\n"
+        "from f import (\n    g as h,  # i\n    j,\n)\n"
+        "k, l = lazy_module('m.n'), lazy_module('o')\n"
+        "def p():\n    from q.r import *\n    return 'import s'\n"
+    )
+    file = tmp_path / "test_a.py"
+    file.write_text(code.replace("'", '"'))
+    names = {"a.b": 1, "c": 1, "f.g": 1, "f.j": 1, "m.n": 1, "o": 1, "q.r.*": 1}
+    strangers = dict.fromkeys(("a.b.c", "d", "e", "g", "h", "i", "s"), 0)
+    assert names | strangers == {name: reaches(file, [name]) for name in names | strangers}
 
 
 @pytest.fixture

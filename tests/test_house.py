@@ -182,5 +182,19 @@ def test_a_name_says_nothing_by_its_word_alone_wherever_it_is_bound():
     assert ["_at", "before", "others", "who"] == sorted(binding.name for binding in words)
 
 
+def test_a_hash_in_a_text_and_a_directive_are_no_comments():
+    code = r"""
+# a reason
+x = "# no" + 'it\'s # no'  # a reason; "
+y = r"\\" + f"{x:#x}"  # noqa: F401
+z = (
+    '''"
+# no \''' # no
+'''  # a 'reason'
+)
+"""
+    assert 3 == counts.comment_lines(code)
+
+
 def test_adjectives_and_numerals_are_names():
     assert frozenset() == counts.FUNCTION_WORDS & {"first", "last", "few", "same", "most", "least", "earlier"}

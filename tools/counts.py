@@ -11,9 +11,8 @@
 
 import argparse
 import ast
-import io
 import json
-import tokenize
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -121,7 +120,17 @@ def bindings(tree: ast.Module) -> Iterator[Binding]:
             continue  # nothing below binds a name
         elif isinstance(node, _OWN_SCOPE) and level == "module":
             level = "comprehension"
-        nodes += [(child, level) for child in ast.iter_child_nodes(node)]
+        nodes += [(child, level) for child in _children(node)]
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """As `ast.iter_child_nodes`, without contexts, which are a third of all nodes, and in half the time."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            yield from (child for child in value if isinstance(child, ast.AST))
+        elif isinstance(value, ast.AST) and field != "ctx":
+            yield value
 
 
 _OWN_SCOPE = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -139,13 +148,15 @@ def count_names(names: Sequence[Binding]) -> Names:
 
 def comment_lines(text: str) -> int:
     """Lines that hold a comment which is no directive to a tool."""
-    if "#" not in text:
-        return 0
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    directives = ("# noqa", "# type:", "# fmt:", "# pragma")
-    return len(
-        {t.start[0] for t in tokens if t.type == tokenize.COMMENT and not t.string.startswith(directives)}
-    )
+    matches = _TEXT_OR_COMMENT.finditer(text) if "#" in text else ()
+    return sum(match[0][0] == "#" and not match[0].startswith(_DIRECTIVES) for match in matches)
+
+
+_DIRECTIVES = ("# noqa", "# type:", "# fmt:", "# pragma")
+_TEXT_OR_COMMENT = re.compile(
+    r"""("{3}|'{3})(?:[^\\]|\\.)*?\1|(["'])(?:[^\\\n]|\\.)*?\2|\#[^\n]*""", re.DOTALL
+)
+"""What begins with a quotation mark or a hash, whole: a hash in a text begins no comment."""
 
 
 def complex_functions(tree: ast.Module) -> list[str]:

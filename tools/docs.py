@@ -33,19 +33,25 @@ def on_files(files: Files, config: Any) -> Files:
 
 def demo_figures(names: set[str]) -> dict[str, str]:
     """These figures of the demo's report."""
-    from typer.testing import CliRunner
-
-    from vivavoce.cli import app
     from vivavoce.run.run import open_run
 
     with tempfile.TemporaryDirectory() as folder:
-        CliRunner().invoke(app, ["demo", "--quiet", "--to", folder], catch_exceptions=False)
+        make_demo(Path(folder))
         plots = Path(folder) / "plots"
         open_run(Path(folder) / "demo.viva").report_rows(plots=plots)
         if absent := sorted(name for name in names if not (plots / f"{name}.svg").exists()):
             known = ", ".join(sorted(file.stem for file in plots.iterdir()))
             raise PluginError(f"the demo's report has no figure {', '.join(absent)}. It has {known}.")
         return {name: (plots / f"{name}.svg").read_text(encoding="utf-8") for name in sorted(names)}
+
+
+def make_demo(folder: Path) -> None:
+    """Let the folder hold what `viva demo` leaves."""
+    from typer.testing import CliRunner
+
+    from vivavoce.cli import app
+
+    CliRunner().invoke(app, ["demo", "--quiet", "--to", str(folder)], catch_exceptions=False)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

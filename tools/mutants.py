@@ -42,6 +42,8 @@ PROCESS = Path(__file__).with_name("mutant_process.py").resolve()
 ROOMS = ("stats", "reading", "store", "studies/comparison", "models/engine")
 TEST_CPU_S, TEST_WAIT_S = 40, 300
 """A test that needs more CPU, or more time by the clock of a busy machine, is taken for one without end."""
+POLL_S = 1.0
+"""How often a run is looked at."""
 TIMED_OUT = -1000
 """The exit status of a run whose test has no end."""
 
@@ -156,7 +158,7 @@ def _wait(process: "subprocess.Popen[bytes]", note: Path) -> int:
     since, cpu = time.monotonic(), 0.0
     while status is None:
         try:
-            status = process.wait(timeout=1)
+            status = process.wait(timeout=POLL_S)
         except subprocess.TimeoutExpired:
             started = note.read_text(encoding="utf-8") if note.exists() else ""
             if started != test:

@@ -2,16 +2,14 @@
 
 import csv
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scripts import run_script
 
 from vivavoce.benchmarks import load
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
@@ -70,14 +68,7 @@ def nested(path: Path) -> None:
 
 def shell(script: str, folder: Path) -> str:
     """What the script prints in an empty folder but for the answers; it must end well."""
-    viva = folder / "bin" / "viva"
-    viva.parent.mkdir()
-    viva.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m vivavoce "$@"\n')
-    viva.chmod(0o755)
-    path = {"PATH": f"{viva.parent}:{os.environ['PATH']}", "COLUMNS": "100"}
-    done = subprocess.run(
-        ["sh", "-e", "-c", script], cwd=folder, env=os.environ | path, capture_output=True, text=True
-    )
+    done = run_script(script, folder, shell=("sh", "-e", "-c"), COLUMNS="100")
     assert 0 == done.returncode, done.stdout + done.stderr
     return done.stdout
 

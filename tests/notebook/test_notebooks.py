@@ -13,48 +13,59 @@ nbformat = lazy_module("nbformat")
 NOTEBOOKS = ("your_model_your_judge", "scores_to_verdict")
 EXECUTE = """
 import sys
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
-path, folder, target = sys.argv[1:]
-book = nbformat.read(path, as_version=4)
-with TemporaryDirectory() as sockets:
-    manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
-    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    NotebookClient(book, km=manager, timeout=120, resources={"metadata": {"path": folder}}).execute()
-nbformat.write(book, target)
+place, *paths = sys.argv[1:]
+for path in paths:
+    folder = Path(place, Path(path).stem)
+    folder.mkdir()
+    book = nbformat.read(path, as_version=4)
+    with TemporaryDirectory() as sockets:
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+        manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        NotebookClient(book, km=manager, timeout=120, resources={"metadata": {"path": folder}}).execute()
+    nbformat.write(book, folder / "executed.ipynb")
 """
-"""Runs a notebook by a kernel of this interpreter, in a process of its own: a client leaves sockets open.
+"""Runs notebooks, each in a folder of its own by a kernel of this interpreter.
 
-They are files: of the ports that Jupyter chooses before the kernel starts another process may take one.
+In a process of their own, since a client leaves sockets open. They are files: of the ports that Jupyter
+chooses before the kernel starts another process may take one.
 """
 
 
-def run_notebook(path: Path, folder: Path) -> str:
-    """All that its cells show."""
-    target = folder / "executed.ipynb"
+@pytest.fixture(scope="module")
+def outputs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """All that the cells of each notebook show."""
+    folder = tmp_path_factory.mktemp("notebooks")
     places = {"IPYTHONDIR": str(folder / "ipython"), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    paths = [root / "examples" / f"{name}.ipynb" for name in NOTEBOOKS]
     done = subprocess.run(
-        [sys.executable, "-c", EXECUTE, path, folder, target],
+        [sys.executable, "-c", EXECUTE, folder, *paths],
         env=os.environ | places, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert 0 == done.returncode, done.stderr
-    book = nbformat.read(target, as_version=4)
-    outputs = [output for cell in book.cells for output in cell.get("outputs", ())]
-    return "\n".join(str(output.get("data", output)) for output in outputs)
+    return {path.stem: text_of(folder / path.stem / "executed.ipynb") for path in paths}
+
+
+def text_of(path: Path) -> str:
+    book = nbformat.read(path, as_version=4)
+    results = [output for cell in book.cells for output in cell.get("outputs", ())]
+    return "\n".join(str(output.get("data", output)) for output in results)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_runs_and_ends_in_a_verdict(root: Path, tmp_path: Path, name: str) -> None:
-    shown = run_notebook(root / "examples" / f"{name}.ipynb", tmp_path)
-    assert "text/html" in shown
-    assert "<svg" in shown
-    assert "1 comparison made" in shown
-    assert "Traceback" not in shown
+def test_a_notebook_runs_and_ends_in_a_verdict(outputs: dict[str, str], name: str) -> None:
+    text = outputs[name]
+    assert "text/html" in text
+    assert "<svg" in text
+    assert "1 comparison made" in text
+    assert "Traceback" not in text
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -39,6 +39,14 @@ def write(folder, files):
         file.write_text(text, encoding="utf-8")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_plugins():
+    """The tests of these trees use no plugin of pytest, and loading them all takes longer than the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repository").resolve()
@@ -64,6 +72,7 @@ def chosen(package):
 def outcomes(tree, chosen):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mutants, "TEST_CPU_S", 1)
+        patch.setattr(mutants, "POLL_S", 0.1)
         rows = mutants.run_all(tree, list(chosen.values()), limit_s=30, budget_s=3600, jobs=1)
     return dict(zip(chosen, rows, strict=True))
 

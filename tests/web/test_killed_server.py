@@ -21,7 +21,7 @@ from tests.people.raters import examined
 
 from vivavoce.run.run import Run
 
-N_QUESTIONS, KILLS = length((60, 2), (250, 5))
+N_QUESTIONS, KILLS = length((30, 1), (250, 5))
 
 
 @contextmanager
