@@ -12,7 +12,10 @@ from vivavoce.metrics import Metric, ScoringContext
 
 @metric("tardy")
 class Tardy(Metric):
-    """The length of an answer, after so many seconds each. 'deadly' ends the process until TARDY_MENDED."""
+    """The length of an answer, after so many seconds each. 'deadly' ends the process.
+
+    With TARDY_MENDED it takes no time and ends nothing.
+    """
 
     seconds: float = 0.0
 
@@ -20,8 +23,8 @@ class Tardy(Metric):
     formats = ("short",)
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        for row in rows:
-            if "deadly" in row.reading.text and not os.environ.get("TARDY_MENDED"):
+        for row in [] if os.environ.get("TARDY_MENDED") else rows:
+            if "deadly" in row.reading.text:
                 os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(self.seconds)
         texts = [row.reading.text for row in rows]

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from tests.run.workers.every_format import answered, stored_scores
+from tests.run.workers.patient_pool import PatientPool
 from tests.studies.making import made
 
 from vivavoce.core import registry
 from vivavoce.core.specs import parse
-from vivavoce.run.score import response_scores
+from vivavoce.run.score import response_scores, verb
 
 RULES = (
     *("accuracy", "answer_leak", "chrf", "confidence(of=stated)", "confidence(of=repeats)", "conflict"),
@@ -36,9 +37,10 @@ def test_every_metric_that_ships_is_here_or_says_why_not() -> None:
 
 
 def test_workers_give_the_rows_of_one_process_for_every_rule_metric(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pool: PatientPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(response_scores, "SMALLEST", 7)  # so that there are many batches
+    pool.lend(verb, monkeypatch)
     specs = (*RULES, *WITH_TEXT)
     alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
     by_one = alone.score(*specs)

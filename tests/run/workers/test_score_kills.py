@@ -49,12 +49,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...
     return [row[1:] for row in stored_scores(run)]
 
 
-def scoring(run: Run, seconds: float = 0.004) -> "subprocess.Popen[str]":
+def scoring(run: Run, seconds: float = 0.004, **variables: str) -> "subprocess.Popen[str]":
     """`viva score --workers 2` in a process and a group of its own."""
     words = ["score", str(run.file.path), f"tardy(seconds={seconds})", "--plugin", str(TARDY)]
     return subprocess.Popen(
         [sys.executable, "-m", "vivavoce", *words, "--workers", "2", "--quiet"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, **variables},
     )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def assert_ended(pids: list[int]) -> None:
 
 def finish(run: Run, expected: list[tuple[object, ...]], seconds: float = 0.004) -> None:
     """The same command again ends in the rows of one process."""
-    process = scoring(run, seconds)
+    process = scoring(run, seconds, TARDY_MENDED="1")
     _, errors = process.communicate(timeout=120)
     assert (0, "") == (process.returncode, errors)
     assert expected == [row[1:] for row in stored_scores(run)]
