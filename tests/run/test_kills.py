@@ -170,7 +170,7 @@ def test_drivers_and_workers_killed_after_any_row_lose_no_row_and_leave_no_proce
 def test_the_job_of_a_shard_killed_with_its_node_is_requeued_and_merged_into_the_same_rows(
     round_: int, exam: Any, serving: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    rng, server, home = Random(round_), serving(latency=0.1), tmp_path / "home"
+    rng, server, home = Random(round_), serving(latency=0.05), tmp_path / "home"
     monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
     spec = exam(60)
     home.mkdir()
