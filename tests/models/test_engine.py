@@ -558,7 +558,7 @@ def test_ctrl_c_or_any_sigterm_lets_what_is_on_the_wire_finish_and_asks_nothing_
         until(lambda: len(server.times) == 3)
         for number in signals:
             process.send_signal(number)
-            time.sleep(0.3)
+            time.sleep(0.2)
         server.loop.call_soon_threadsafe(release.set)
         said, complaints = process.communicate(timeout=60)
     assert [6, 6, 44, True] == json.loads(said)
@@ -573,7 +573,7 @@ def test_a_second_ctrl_c_drops_what_is_on_the_wire(fake):
     with running(server.base_url, concurrency=6) as process:
         until(lambda: len(server.times) == 3)
         process.send_signal(signal.SIGINT)
-        time.sleep(1.0)  # of two signals before the first is heard the system keeps one
+        time.sleep(0.4)  # of two signals before the first is heard the system keeps one
         process.send_signal(signal.SIGINT)
         said, complaints = process.communicate(timeout=60)
     assert [0, 0, 50, True] == json.loads(said)

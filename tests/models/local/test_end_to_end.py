@@ -20,10 +20,11 @@ from vivavoce.models import local
 RELAXED = "relaxed_perplexity(n=12, stride=4, samples=3, keep=2)"
 FAMILIES = ("perplexity", RELAXED, "options")
 SETTINGS = "context=2048, chat_template=false"
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture
-def exam(tmp_path):
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory):
     """Six open questions, one with statements, and six closed ones."""
     rows = [
         {
@@ -44,49 +45,56 @@ def exam(tmp_path):
          "options": ["a fever", "the liver", "a drug"], "answer": "the liver"}
         for k in range(6)
     ]  # fmt: skip
-    file = tmp_path / "exam.jsonl"
+    file = tmp_path_factory.mktemp("exam") / "exam.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return f"jsonl(path={file})"
 
 
-def test_three_families_from_collect_to_report(tiny, exam, tmp_path, viva_here):  # noqa: F811
-    path, model = tmp_path / "run.viva", f"hf/{tiny}({SETTINGS})"
-    asked = [word for family in FAMILIES for word in ("--for", family)]
-    viva_here("collect", path, exam, "--model", model, *asked, "--offline")
-    viva_here("collect", path, exam, "--model", model, "--max-tokens", 12, "--offline")
-    viva_here("score", path, *FAMILIES, "rouge(n=1)", "chrf")
-    run = viva.open(path)
-    assert {"ok"} == set(run.scores.filter(run.scores["metric"].is_in(list(FAMILIES)))["status"])
+@pytest.fixture(scope="module")
+def run_path(tiny, exam, tmp_path_factory, viva) -> Path:  # noqa: F811
+    """A run of answers and probes of three families that the command line asked for and scored."""
+    path, model = tmp_path_factory.mktemp("families") / "run.viva", f"hf/{tiny}({SETTINGS})"
+    probes = [word for family in FAMILIES for word in ("--for", family)]
+    viva("collect", path, exam, "--model", model, *probes, "--offline")
+    viva("collect", path, exam, "--model", model, "--max-tokens", 12, "--offline")
+    viva("score", path, *FAMILIES, "rouge(n=1)", "chrf")
+    return path
+
+
+def family_scores(run):
+    return run.scores.filter(run.scores["metric"].is_in(list(FAMILIES)))
+
+
+def test_three_families_from_collect_to_report(run_path, tmp_path):
+    run = viva.open(run_path)
+    assert {"ok"} == set(family_scores(run)["status"])
     means = {(r["metric"], r["criterion"]): r["estimate"] for r in run.estimates().rows}
     assert 1.0 < means["perplexity", "byte_perplexity"] < 20.0
     assert 0.0 <= means["options", "accuracy"] <= 1.0
     found = run.study("correlation")["correlation"]
     assert any("perplexity" in str(row) and "rouge" in str(row) for row in found.rows)
     assert "rouge(n=1)" in run.report(tmp_path / "report.html").read_text()
-    told = run.file
-    with told.reading() as db:
+    with run.file.reading() as db:
         body = json.loads(db.execute("SELECT body FROM provenance WHERE verb = 'collect'").fetchone()[0])
     (facts,) = body["models"].values()
     assert ("cpu", "packed or branched") == (facts["device"], facts["way"])
 
 
-def test_a_second_run_computes_nothing_again(tiny, exam, tmp_path, monkeypatch):  # noqa: F811
-    run, model = viva.open(tmp_path / "run.viva"), f"hf/{tiny}({SETTINGS})"
-    run.collect(exam, models=[model], for_=list(FAMILIES))
+def test_a_second_run_computes_nothing_again(tiny, exam, run_path, monkeypatch):  # noqa: F811
     monkeypatch.setattr(local, "weights", lambda *a, **k: pytest.fail("the model was loaded again"))
-    done = run.collect(exam, models=[model], for_=list(FAMILIES))
+    done = viva.open(run_path).collect(exam, models=[f"hf/{tiny}({SETTINGS})"], for_=list(FAMILIES))
     assert "nobody was asked" in done.text
 
 
-def test_the_same_words_twice_are_the_same_figures(tiny, exam, tmp_path):  # noqa: F811
-    figures = []
-    for batch in (1, 5):
-        run = viva.open(tmp_path / f"{batch}.viva")
-        run.collect(exam, models=[f"hf/{tiny}({SETTINGS}, batch={batch})"], for_=list(FAMILIES))
-        run.score(*FAMILIES)
-        rows = run.scores.sort("metric", "criterion", "item")
-        figures.append(rows["value"].to_list())
-    assert figures[0] == pytest.approx(figures[1], rel=1e-4)
+def test_the_same_words_twice_are_the_same_figures(tiny, exam, run_path, tmp_path):  # noqa: F811
+    run = viva.open(tmp_path / "alone.viva")
+    run.collect(exam, models=[f"hf/{tiny}({SETTINGS}, batch=1)"], for_=list(FAMILIES))
+    run.score(*FAMILIES)
+    one_by_one, in_batches = (
+        family_scores(r).sort("metric", "criterion", "item")["value"].to_list()
+        for r in (run, viva.open(run_path))
+    )
+    assert one_by_one == pytest.approx(in_batches, rel=1e-4)
 
 
 def kept(path: Path) -> tuple[int, int]:
@@ -103,7 +111,6 @@ def kept(path: Path) -> tuple[int, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("one_thread")
 def test_killed_in_between_it_loses_no_committed_answer(tiny, exam, tmp_path):  # noqa: F811
     path, model = tmp_path / "run.viva", f"hf/{tiny}({SETTINGS}, batch=1)"
     words = [sys.executable, "-m", "vivavoce", "collect", path, exam, "--model", model, "--for", RELAXED]
@@ -127,9 +134,3 @@ def test_killed_in_between_it_loses_no_committed_answer(tiny, exam, tmp_path):  
             "SELECT count(*) - count(DISTINCT key) FROM calls WHERE status = 'ok'"
         ).fetchone()
     assert 0 == twice
-
-
-@pytest.fixture
-def viva_here(viva):
-    """The command line, in this process."""
-    return viva

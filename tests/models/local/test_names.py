@@ -12,6 +12,8 @@ from vivavoce.core.errors import InputError, SpecError
 from vivavoce.models.candidates import shown_name
 from vivavoce.run.collect.plan import plan_collect
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.fixture
 def exam(tmp_path):
@@ -40,13 +42,8 @@ def test_tables_and_report_show_the_name_of_a_folder_and_the_provenance_its_path
     with run.file.reading() as db:
         (body,) = db.execute("SELECT body FROM provenance WHERE verb = 'collect'").fetchone()
     assert {"hf/ours": str(place)} == {k: v["model"] for k, v in json.loads(body)["models"].items()}
-
-
-def test_asked_again_under_its_path_it_is_the_same_candidate(exam, tmp_path):
-    place, run = folder(tmp_path, "project-x"), viva.open(tmp_path / "run.viva")
-    for _ in range(2):
-        done = run.collect(exam, models=[f"hf/{place}"], logprobs=["perplexity"])
-    assert "nobody was asked" in done.text
+    again = run.collect(exam, models=[f"hf/{place}"], logprobs=["perplexity"])
+    assert "nobody was asked" in again.text  # it is the same candidate
 
 
 def test_two_folders_of_one_name_are_never_one_candidate(exam, tmp_path):

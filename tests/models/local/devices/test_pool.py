@@ -4,23 +4,24 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.lazy import lazy_module
-from tests.lengths import length
 from tests.models.local.families import saved
 
 import vivavoce as viva
 from vivavoce.core import net
+from vivavoce.core.errors import VivaError
 from vivavoce.models import local
 from vivavoce.models.local import devices
 from vivavoce.models.local.batching import Job
 from vivavoce.models.local.devices import Device
+from vivavoce.models.local.devices import pool as pool_module
 from vivavoce.models.local.devices.pool import DevicePool, connect_pool
-from vivavoce.models.local.devices.process import DeviceProcess
+from vivavoce.models.local.devices.process import DeviceProcess, DeviceRefusedError
 from vivavoce.models.local.devices.weight_files import fetch_weights, weight_files
 from vivavoce.models.local.loading import source
 from vivavoce.models.requests import (
@@ -43,14 +44,16 @@ def folder(tmp_path_factory) -> Path:
     return saved(tmp_path_factory.mktemp("models"), "llama", chat=True)
 
 
-@pytest.fixture
-def on_cpu(monkeypatch) -> None:
+@pytest.fixture(scope="module")
+def on_cpu() -> Iterator[None]:
     """Device processes run on the CPU, where a GPU would be named."""
 
     def cpu_devices(gpus: Sequence[int]) -> tuple[Device, ...]:
         return tuple(Device(f"GPU {k}", {"CUDA_VISIBLE_DEVICES": ""}, "cpu") for k in gpus)
 
-    monkeypatch.setattr(devices, "gpu_devices", cpu_devices)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(devices, "gpu_devices", cpu_devices)
+        yield
 
 
 @pytest.fixture
@@ -67,8 +70,8 @@ def runs(monkeypatch) -> dict[str, list[int]]:
     return batches
 
 
-@pytest.fixture
-def starts(monkeypatch) -> list[str]:
+@pytest.fixture(scope="module")
+def starts() -> Iterator[list[str]]:
     """The devices for which a process was started, which loads the model."""
     labels: list[str] = []
     start = DeviceProcess._start
@@ -77,8 +80,18 @@ def starts(monkeypatch) -> list[str]:
         labels.append(process.label)
         start(process)
 
-    monkeypatch.setattr(DeviceProcess, "_start", counted)
-    return labels
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeviceProcess, "_start", counted)
+        yield labels
+
+
+@pytest.fixture(scope="module")
+def pool(folder: Path, on_cpu: None, starts: list[str]) -> Iterator[DevicePool]:
+    """Two devices, whose processes several tests ask, because each loads torch anew."""
+    pool = connect_pool("hf/some", str(folder), {**SETTINGS, "gpus": (0, 1)}, (0, 1))
+    yield pool
+    pool.release()
+    assert all(p._process is None for p in pool._processes)
 
 
 def requests() -> list[Request]:
@@ -118,13 +131,12 @@ def logprobs(found: Sequence[Any]) -> list[float]:
     return [likelihood.logprob for r in found if isinstance(r, Reply) for likelihood in r.likelihoods]
 
 
-def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, monkeypatch):
+def test_two_devices_answer_as_one_process_does(folder, pool, runs, starts, monkeypatch):
     """One process is killed in between: another replaces it, and the answers are the same."""
     here = local.connect("hf/some", str(folder), {**SETTINGS, "device": "cpu"})
     expected = answers(here, requests())
     here.release()
     monkeypatch.setattr(local, "weights", lambda *a, **k: pytest.fail("the weights were loaded here"))
-    pool = connect_pool("hf/some", str(folder), {**SETTINGS, "gpus": (0, 1)}, (0, 1))
     found = answers(pool, requests())
     assert texts(expected) == texts(found)
     assert logprobs(expected) == pytest.approx(logprobs(found), rel=1e-5)
@@ -146,8 +158,6 @@ def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, mo
     assert texts(expected) == texts(answers(pool, requests()))
     assert len(requests()) - 1 == sum(map(sum, runs.values()))
     assert 2 <= len(starts) <= 3  # none is started anew where the other had answered all before
-    pool.release()
-    assert all(p._process is None for p in pool._processes)
 
 
 def test_what_one_process_alone_knows_is_in_the_facts(folder, on_cpu):
@@ -159,12 +169,20 @@ def test_what_one_process_alone_knows_is_in_the_facts(folder, on_cpu):
     assert ("packed", "as asked", "float32") == tuple(pool.facts[key] for key in ("way", "why", "dtype"))
 
 
-def test_a_run_has_the_same_rows_on_devices(folder, on_cpu, runs, tmp_path):
+def test_a_run_has_the_same_rows_on_devices(folder, pool, runs, tmp_path, monkeypatch):
+    released = []
+    monkeypatch.setattr(DevicePool, "release", lambda self: released.append(self))
+
+    def lend(name: str, *connection: Any) -> DevicePool:
+        monkeypatch.setattr(pool, "name", name)
+        return pool
+
+    monkeypatch.setattr(pool_module, "connect_pool", lend)
     exam = tmp_path / "exam.csv"
     lines = [f"q{k},short,What is {k}?,a thing" for k in range(40)]
     exam.write_text("\n".join(["id,format,question,answer", *lines]))
     rows = []
-    for gpus in (None, length("0", "0,1")):
+    for gpus in (None, "0,1"):
         run = viva.open(tmp_path / f"{gpus}.viva")
         model = f"hf/{folder}(dtype=float32, max_tokens=8, batch=4)"
         done = run.collect(f"csv(path={exam})", models=[model], gpus=gpus, offline=True)
@@ -173,9 +191,22 @@ def test_a_run_has_the_same_rows_on_devices(folder, on_cpu, runs, tmp_path):
         rows.append(table.select("candidate", "item", "repeat", "text", "status", "finish_reason").rows())
     assert rows[0] == rows[1]
     assert 40 == sum(map(sum, runs.values()))
+    assert [pool] == released
 
 
-def test_a_model_that_no_device_can_load_is_left_and_says_why(tmp_path, folder, on_cpu):
+class InThisProcess(DeviceProcess):
+    """A device whose process is this one, as far as it loads a model."""
+
+    def ready(self, seconds: float) -> bool:
+        try:
+            self._opener.open(self._device.name)
+        except VivaError as error:
+            raise DeviceRefusedError(str(error)) from None
+        return True
+
+
+def test_a_model_that_no_device_can_load_is_left_and_says_why(tmp_path, folder, on_cpu, monkeypatch):
+    monkeypatch.setattr(pool_module, "DeviceProcess", InThisProcess)
     broken = tmp_path / "broken"
     shutil.copytree(folder, broken)
     pool = connect_pool("hf/some", str(broken), SETTINGS, (0,))
