@@ -196,12 +196,17 @@ def test_merged_ranges_over_the_whole_sheet_cost_no_memory(tmp_path: Path) -> No
     assert [{"a": "1", "b": "1"}] * 1001 == rows(path)
 
 
-def test_cells_far_to_the_right_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
+def test_cells_far_to_the_right_are_refused_before_they_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 10_000_000 == workbooks._MOST_CELLS
+    most = length(1_000_000, 10_000_000)
+    monkeypatch.setattr(workbooks, "_MOST_CELLS", most)
     row = '<row r="{0}"><c r="A{0}"><v>1</v></c><c r="XFD{0}"/></row>'
-    many = "".join(row.format(n) for n in range(3, 700))
+    many = "".join(row.format(n) for n in range(3, most // 15_000))
     path = workbook(tmp_path / "a.xlsx", [["a"], ["1"]])
     path = changed(path, lambda xml: xml.replace("</sheetData>", f"{many}</sheetData>"))
-    with pytest.raises(InputError, match="more than 10,000,000 cells: save the sheet as CSV"):
+    with pytest.raises(InputError, match=f"more than {most:,} cells: save the sheet as CSV"):
         rows(path)
 
 

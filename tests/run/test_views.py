@@ -192,7 +192,7 @@ def test_scores_that_are_written_between_the_reads_of_a_verb_are_seen_by_all_of_
     write_meanwhile(run := copied())
     new = verb(run, tmp_path)
     assert old != new
-    n_places = length(4, 60)
+    n_places = length(2, 60)
     step = max(1, statements.n // n_places)
     states = set()
     for place in range(1, statements.n, step):
@@ -213,7 +213,7 @@ def test_scores_that_are_written_while_others_are_made_are_in_all_estimates_or_i
     run = copied()
     with watched(statements.watch):
         old = content(run.score("bleu"))
-    for place in range(1, statements.n, max(1, statements.n // length(4, 60))):
+    for place in range(1, statements.n, max(1, statements.n // length(2, 60))):
         run = copied()
         interrupted = Statements(lambda: write_meanwhile(run), place=place)  # noqa: B023
         with watched(interrupted.watch):

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.cases import each_case
+from tests.lengths import length
 
 import vivavoce as viva
 from vivavoce.core.errors import StoreError
@@ -151,7 +152,7 @@ def test_four_times_the_rows_take_no_more_statements_and_no_more_python_objects(
 ) -> None:
     monkeypatch.setattr(query_frames, "CHUNK", 200)
     statements, peaks, heights = [], [], []
-    for n in (300, 1_200):
+    for n in length((100, 400), (300, 1_200)):
         run = large(n)
         _ = run.scores  # what is loaded or remembered at first counts for neither
         with run.file.reading() as db:

@@ -97,7 +97,7 @@ def test_a_longer_exam_takes_no_more_memory(exam, tmp_path, monkeypatch, resumed
     monkeypatch.setattr(item_files, "IN_MEMORY", 20)
     for module in (asked, item_rows):
         monkeypatch.setattr(module, "_AT_ONCE", 20)
-    warm_up, few, many = length((100, 600, 1_500), (100, 600, 3_000))
+    warm_up, few, many = length((40, 150, 450), (100, 600, 3_000))
     peaks = {}
     for n in (warm_up, few, many):
         run, spec = viva.open(tmp_path / f"{n}.viva"), exam(n, name=f"exam-{n}")
