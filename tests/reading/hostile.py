@@ -22,8 +22,7 @@ class Hostile(NamedTuple):
         return f"{self.head!r} + {self.pump!r} * n + {self.tail!r}"
 
 
-_FIRST = (
-    # each once cost its square, in a pattern or in a loop over mentions, cues, boxes, tables or sentences
+ONCE_SQUARE = (
     Hostile("=", "Answer: "),
     Hostile("-", "", "!"),
     Hostile("1,", "Answer: "),
@@ -40,6 +39,7 @@ _FIRST = (
     Hostile("A "),
     Hostile("A. B"),
 )
+"""Each once cost its square, in a pattern or in a loop over mentions, cues, boxes, tables or sentences."""
 _FURTHER = (
     *(Hostile(sign) for sign in "!\"#$%&'()*+,./:;<>?@[\\]^_`{|}~ \t\n01aA"),
     *(Hostile(sign, "Answer: 1", "!") for sign in "=-–*_#> \t.,:;|/+^<(\n1a"),
@@ -103,7 +103,7 @@ _FURTHER = (
     Hostile(" ", "Explanation", ":"),
     Hostile("a ", "that's "),
 )
-HOSTILE = length(_FIRST, (*_FIRST, *_FURTHER))
+HOSTILE = length(ONCE_SQUARE, (*ONCE_SQUARE, *_FURTHER))
 """In the gate those that once cost their square; in `make test-long` a couple of hundred more."""
 
 _DEPTHS = length((101, 450, 1_000), (99, 101, 300, 450, 900, 1_000, 5_000))

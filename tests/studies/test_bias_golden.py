@@ -12,6 +12,7 @@ from tests.studies.making import row, write_lines
 from tests.studies.test_bias import study
 
 from vivavoce import stats
+from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.studies.bias.rows import BiasRow
 from vivavoce.studies.study import columns
@@ -45,6 +46,16 @@ def made_of_four(
     return run
 
 
+@pytest.fixture(scope="module")
+def bias_of_four(made_of_four: Run, paper: str) -> Finding:
+    return study(made_of_four, items=paper)
+
+
+@pytest.fixture(scope="module")
+def bias_of_five(recorded: Run, paper: str) -> Finding:
+    return study(recorded, items=paper)
+
+
 @pytest.mark.parametrize(
     ("candidate", "figures"),
     [
@@ -55,9 +66,9 @@ def made_of_four(
     ],
 )
 def test_golden_drops_of_the_mean_of_four_criteria(
-    made_of_four: Run, paper: str, candidate: str, figures: tuple[float, ...]
+    bias_of_four: Finding, candidate: str, figures: tuple[float, ...]
 ) -> None:
-    r = row(study(made_of_four, items=paper), metric="four", candidate=candidate, type="all")
+    r = row(bias_of_four, metric="four", candidate=candidate, type="all")
     names = ("difference", "low", "high", "p", "p_adjusted", "mde")
     assert pytest.approx(figures, abs=5.1e-5 if figures[-1] == 1 else 5.1e-4) == tuple(r[k] for k in names)
     assert pytest.approx(figures[:-1], abs=5.1e-5) == tuple(r[k] for k in names[:-1])
@@ -65,9 +76,9 @@ def test_golden_drops_of_the_mean_of_four_criteria(
 
 
 def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_been_found(
-    made_of_four: Run, paper: str
+    bias_of_four: Finding,
 ) -> None:
-    found = study(made_of_four, items=paper)
+    found = bias_of_four
     whole = [r for r in found.rows if r["metric"] == "four" and r["type"] == "all"]
     assert 10 == len(whole)
     assert not any(r["p_adjusted"] <= 0.05 for r in whole)
@@ -88,33 +99,32 @@ def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_b
     [("Meditron 3-70B", 0.272, 0.257), ("MedGemma 27B", 0.259, 0.210), ("Gemini 2.5 Pro", 0.105, 0.110)],
 )
 def test_golden_flips_beside_the_flips_between_repeats(
-    made_of_four: Run, paper: str, candidate: str, twin: float, repeat: float
+    bias_of_four: Finding, candidate: str, twin: float, repeat: float
 ) -> None:
-    r = row(study(made_of_four, items=paper), metric="success", candidate=candidate, type="all")
+    r = row(bias_of_four, metric="success", candidate=candidate, type="all")
     assert pytest.approx((twin, repeat), abs=5.1e-4) == (r["flips"], r["flips_repeats"])
 
 
-def test_who_only_repeats_one_text_has_flips_and_no_floor(made_of_four: Run, paper: str) -> None:
-    r = row(study(made_of_four, items=paper), metric="success", candidate="NVLM-70B", type="all")
+def test_who_only_repeats_one_text_has_flips_and_no_floor(bias_of_four: Finding) -> None:
+    r = row(bias_of_four, metric="success", candidate="NVLM-70B", type="all")
     assert r["flips"] is not None
     assert (None, None) == (r["flips_repeats"], r["flips_excess"])
     assert r["reason"].endswith("what differs between repeats is not known")
 
 
-def test_graded_marks_have_no_flips_and_a_note_says_so(made_of_four: Run, paper: str) -> None:
-    found = study(made_of_four, items=paper)
-    assert {None} == {r["flips"] for r in found.rows if r["metric"] == "four"}
-    (note,) = (n for n in found.notes if n.startswith("Flips"))
+def test_graded_marks_have_no_flips_and_a_note_says_so(bias_of_four: Finding) -> None:
+    assert {None} == {r["flips"] for r in bias_of_four.rows if r["metric"] == "four"}
+    (note,) = (n for n in bias_of_four.notes if n.startswith("Flips"))
     assert "no threshold is made up: " in note
     assert "four" in note
     assert "success" not in note
 
 
 def test_drops_of_every_criterion_are_those_of_a_second_computation(
-    recorded: Run, paper: str, hivmedqa: Path
+    bias_of_five: Finding, hivmedqa: Path
 ) -> None:
     """By NumPy from the file alone, Holm over ten models and the five criteria of one call."""
-    found = study(recorded, items=paper)
+    found = bias_of_five
     table = judged(hivmedqa)
     questions = pl.read_ndjson(hivmedqa / "questions.jsonl", infer_schema_length=None)
     pairs = [
@@ -151,9 +161,8 @@ def test_drops_of_every_criterion_are_those_of_a_second_computation(
     assert 10 == row(found, criterion="f1", candidate="Gemini 2.5 Pro", type="all")["family"]
 
 
-def test_a_type_of_few_pairs_has_neither_interval_nor_test(recorded: Run, paper: str) -> None:
-    found = study(recorded, items=paper)
-    own = [r for r in found.rows if r["criterion"] == "harm" and r["candidate"] == "Gemma 3 27B"]
+def test_a_type_of_few_pairs_has_neither_interval_nor_test(bias_of_five: Finding) -> None:
+    own = [r for r in bias_of_five.rows if r["criterion"] == "harm" and r["candidate"] == "Gemma 3 27B"]
     assert {"all": 21, "recency": 8, "frequency": 7, "status_quo": 6} == {
         r["type"]: r["n_pairs"] for r in own
     }

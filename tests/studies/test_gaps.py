@@ -79,8 +79,13 @@ def test_the_test_is_that_of_the_value_less_the_mean_of_all(tmp_path: Path) -> N
     assert pytest.approx(2 * r["p"]) == r["p_adjusted"]  # with two candidates both profiles are one
 
 
-def test_holm_runs_over_all_profiles_of_the_call(recorded: Run, paper: str) -> None:
-    found = study(recorded, items=paper)
+@pytest.fixture(scope="module")
+def gaps_of_five(recorded: Run, paper: str) -> Finding:
+    return study(recorded, items=paper)
+
+
+def test_holm_runs_over_all_profiles_of_the_call(gaps_of_five: Finding) -> None:
+    found = gaps_of_five
     ps: dict[tuple[str, str], tuple[float, float]] = {
         (r["criterion"], r["candidate"]): (r["p"], r["p_adjusted"]) for r in found.rows if r["p"] is not None
     }
@@ -95,14 +100,13 @@ def test_holm_runs_over_all_profiles_of_the_call(recorded: Run, paper: str) -> N
     }
 
 
-def test_a_category_of_nine_cases_shows_counts_and_is_not_tested(recorded: Run, paper: str) -> None:
+def test_a_category_of_nine_cases_shows_counts_and_is_not_tested(gaps_of_five: Finding) -> None:
     """On the 61 common questions category 2 has nine; the test is of the other three."""
-    found = study(recorded, items=paper)
-    r = row(found, criterion="harm", candidate="Gemini 2.5 Pro", category="2")
+    r = row(gaps_of_five, criterion="harm", candidate="Gemini 2.5 Pro", category="2")
     assert (None, None, None, 9, "9 cases: counts only") == tuple(
         r[k] for k in ("mean", "low", "high", "n_groups", "reason")
     )
-    assert r["f"] == row(found, criterion="harm", candidate="Gemini 2.5 Pro", category="1")["f"]
+    assert r["f"] == row(gaps_of_five, criterion="harm", candidate="Gemini 2.5 Pro", category="1")["f"]
 
 
 def test_a_category_of_one_case_makes_no_gap(tmp_path: Path) -> None:
