@@ -142,7 +142,7 @@ def test_a_model_without_a_price_has_no_cost(serving):
 
 
 def test_two_models_are_asked_side_by_side(serving):
-    fast, slow = serving(), serving(latency=0.5)
+    fast, slow = serving(), serving(latency=0.2)
     works = [
         Queue(model(slow.base_url, "fake/slow"), requests(4), Limits(concurrency=1)),
         Queue(model(fast.base_url, "fake/fast"), requests(50), Limits(concurrency=1)),

@@ -105,7 +105,7 @@ def test_a_hub_that_cannot_be_reached_is_said_in_one_sentence(tmp_path, monkeypa
         raise OSError("We couldn't connect to 'https://huggingface.co' to load the files.\nCheck your line.")
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+    monkeypatch.setattr(transformers.PretrainedConfig, "get_config_dict", unreachable)
     with pytest.raises(
         FatalError, match=r"its configuration cannot be loaded .We couldn't connect"
     ) as caught:

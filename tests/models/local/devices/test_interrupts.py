@@ -16,7 +16,7 @@ from tests.models.local.devices.test_process import loads, wait_until_ended
 FOLDER = Path(__file__).parent
 N_ITEMS = 1200
 """More than wait for two devices at once, so that an interrupt leaves some."""
-SLOW_S, FAST_S = 0.02, 0.005
+SLOW_S, FAST_S = 0.008, 0.002
 """Seconds that an answer takes where a signal must come before the last one, and where all are waited for."""
 
 
