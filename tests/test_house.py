@@ -88,7 +88,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5431,
+    "cli": 5479,
     "contrib": 2505,
     "core": 5097,
     "embeddings": 797,
@@ -99,24 +99,24 @@ LINES: dict[str, int] = {
     "logprobs": 1862,
     "metrics": 4489,
     "models": 9586,
-    "notebook": 779,
+    "notebook": 790,
     "people": 5768,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8308,
+    "report": 8316,
     "retrieval": 1692,
-    "run": 26592,
+    "run": 26972,
     "stats": 10604,
-    "store": 7691,
-    "studies": 21134,
+    "store": 7895,
+    "studies": 21149,
     "systems": 14693,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 981, 174
+MODULES, COMPLEX = 984, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -31,7 +31,7 @@ from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
 
 BOTH = (
     *("score", "compare", "interim", "study", "diff", "vary", "build", "merge", "status", "report", "export"),
-    "copy",
+    *("copy", "retire"),
 )
 VERBS = (
     *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),

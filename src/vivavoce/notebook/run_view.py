@@ -5,6 +5,7 @@ from typing import NamedTuple
 from vivavoce.core.errors import VivaError
 from vivavoce.core.text import one_line, printable
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, shortened, soft, table
+from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import MeasureCount, RunCounts, run_counts
 from vivavoce.store.runfile import RunFile
 
@@ -46,8 +47,18 @@ def _contents(counts: RunCounts) -> list[str]:
         f"{_counted(responses, 'response')} of {_counted(len(counts.candidates), 'candidate')}"
         + (f": {_names(counts.candidates)}" if counts.candidates else ""),
         f"{_counted(scores, 'score')} by {_counted(len(counts.measures), 'measure')}",
+        *([f"retired: {_retired(counts.retired)}"] if counts.retired else []),
         *([f"findings: {findings}"] if findings else []),
     ]
+
+
+def _retired(measures: tuple[MeasureCount, ...]) -> str:
+    """The measures that count nowhere, with how many scores each has."""
+    return _names(
+        tuple(
+            f"{measure_words(m.measure)} ({_counted(sum(m.by_status.values()), 'score')})" for m in measures
+        )
+    )
 
 
 def _missing(counts: RunCounts) -> list[str]:

@@ -169,6 +169,7 @@ _EVENTS = {
     "score": "answers were marked",
     "estimated cost": "a cost was estimated, as replies stated no tokens",
     "merge": "another run was brought in",
+    "retire": "measures were retired, or counted again",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were marked together",
     "plugin metric": "a metric of a plugin marked for the first time",

@@ -38,6 +38,8 @@ class ReportData(NamedTuple):
     where all came on one. `exclusions` are the rows that benchmarks left out. `overall_scores` are the scores
     of single answers behind an overall that is primary. `units` are the scores of the facts of answers by
     `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
+    `retired` names measures whose scores are in none of these, and `n_tests_retired` counts comparisons by
+    them: they were tests all the same.
     """
 
     name: str
@@ -68,6 +70,8 @@ class ReportData(NamedTuple):
     units: pl.DataFrame | None = None
     unit_measures: Mapping[int, Measure] = {}
     evidence: Mapping[int, pl.DataFrame] = {}
+    retired: Sequence[str] = ()
+    n_tests_retired: int = 0
 
     def left_out(self, benchmark: str) -> list[str]:
         """The sentences on the rows that a benchmark left out."""
@@ -104,8 +108,8 @@ class ReportData(NamedTuple):
 
     @property
     def n_tests(self) -> int:
-        """How many tests the comparisons are: on unchanged data they are one."""
-        return len(comparison_tests(self.comparisons))
+        """How many tests the comparisons are: on unchanged data they are one; those by retired scores too."""
+        return len(comparison_tests(self.comparisons)) + self.n_tests_retired
 
     @property
     def stamps(self) -> dict[JudgedCriterion, str]:

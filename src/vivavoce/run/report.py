@@ -21,13 +21,14 @@ from vivavoce.run.tables.load import (
 from vivavoce.run.tables.primary import choose_primary, primary_pairs, primary_rows, primary_scores
 from vivavoce.run.tables.reviews import without_reviews
 from vivavoce.run.tables.stored_benchmarks import shown_exclusions
-from vivavoce.run.tables.stored_findings import checked_findings, stored_findings
+from vivavoce.run.tables.stored_findings import checked_findings, stored_findings, without_retired
 from vivavoce.run.tables.unit_rows import evidence_by_measure, with_units
 from vivavoce.store import read
 from vivavoce.store.call_log import response_days
 from vivavoce.store.cases import run_cases
-from vivavoce.store.comparisons import comparisons
+from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.store.integrity import check_texts
+from vivavoce.store.retirement import measure_words
 from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_repeats
 from vivavoce.studies.overall_design import OVERALL
@@ -63,7 +64,8 @@ def write_report(
     evidence = evidence_by_measure(view, facts.unit_measures)
     check_texts(view.db)
     criterion, overall = primary_scores(view, table, selected)
-    compared = tuple(checked_findings(comparisons(view.db), "compare"))
+    tests = checked_findings(comparisons(view.db), "compare")
+    compared = tuple(without_retired(view.db, tests, "compare"))
     if not (criterion and criterion.metric == OVERALL):
         overall = overall._replace(scores=overall.scores.clear())  # these rows are as many as the scores
     rows, of_overall = estimate_scores(view, table, selected).rows, None
@@ -102,6 +104,8 @@ def write_report(
         units=facts.units,
         unit_measures=facts.unit_measures,
         evidence=evidence,
+        retired=tuple(measure_words(entry.measure) for entry in view.fetch(read.retired_measures)),
+        n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

@@ -305,6 +305,18 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         by_repeats = measured_by_repeats([self.file, *sources])
         return tuple(merge(self.file, source, by_repeats=by_repeats) for source in sources)
 
+    def retire(self, measure: str, *, rater: str | None = None, undo: bool = False) -> Finding:
+        """Take a measure out of every estimate, comparison, study and report; nothing is deleted.
+
+        `measure` is a metric, `metric:criterion` or a signature; `rater` restricts it to one rater's scores,
+        '' to those without a rater. `undo` lets it count again. A row for each measure says whether it is
+        `retired`, `since` when, and whether that `changed`. Raises `SelectionError` for a name that selects
+        none, or several metrics, and where there is nothing to undo.
+        """
+        from vivavoce.run.retire import retire_measure
+
+        return with_view(self.file, retire_measure, measure, rater=rater, undo=undo)
+
     def status(self) -> Finding:
         """What is here, by `about`: questions, marks and what is missing, calls to models, a shard's part."""
         from vivavoce.run.status import run_status

@@ -19,10 +19,12 @@ from vivavoce.store.build_steps import build_steps
 from vivavoce.store.call_log import call_totals, failed_calls
 from vivavoce.store.cases import run_cases
 from vivavoce.store.exclusions import exclusion_lists
+from vivavoce.store.retirement import measure_words
+from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
-from vivavoce.studies.leaderboard.status_lines import shard_lines
+from vivavoce.studies.leaderboard.status_lines import retired_lines, shard_lines
 
 
 def run_status(view: View) -> Finding:
@@ -36,8 +38,29 @@ def run_status(view: View) -> Finding:
     finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
     facts = (step.facts for step in build_steps(view.db))
     built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
-    rows = (*finding.rows, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
-    return replace(finding, rows=rows, text="\n".join([*shard_lines(rows), finding.text]))
+    retired = _retired(view)
+    rows = (*finding.rows, *retired, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
+    return replace(
+        finding, rows=rows, text="\n".join([*shard_lines(rows), *retired_lines(rows), finding.text])
+    )
+
+
+def _retired(view: View) -> list[dict[str, Any]]:
+    """A row for each measure that is retired: it counts nowhere else here."""
+    n_scores = view.fetch(scores_by_measure)
+    return [
+        {
+            "about": "retired",
+            "metric": entry.measure.metric,
+            "criterion": entry.measure.criterion.criterion,
+            "rater": entry.measure.rater,
+            "signature": entry.measure.signature,
+            "words": measure_words(entry.measure),
+            "scores": n_scores.get(entry.key, 0),
+            "since": entry.made_at,
+        }
+        for entry in view.fetch(read.retired_measures)
+    ]
 
 
 def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,8 @@ little stops after `MOST_READ` answers and says so; the next page goes on from t
 import sqlite3
 from typing import Any, NamedTuple
 
+from vivavoce.core.errors import SelectionError
+from vivavoce.store.retirement import counting_measures, retired_keys
 from vivavoce.store.run_counts import response_count, score_count
 
 PAGE_ROWS = 50
@@ -61,7 +63,12 @@ class AnswerPage(NamedTuple):
 
 
 def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
-    """The next answers to current items that pass the filters, in the order they came or newest first."""
+    """The next answers to current items that pass the filters, in the order they came or newest first.
+
+    Raises `SelectionError` for scores by a retired measure.
+    """
+    if filters.measure in retired_keys(db):
+        raise SelectionError("this measure is retired in this run: choose another one on the first page.")
     sign, end_sign, order, first = (
         ("<", ">=", "DESC", MOST_NUMBER) if filters.newest else (">", "<=", "ASC", -MOST_NUMBER)
     )
@@ -74,7 +81,7 @@ def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
     n_read, last = window.fetchone()
     if not n_read:
         return AnswerPage([], None, 0)
-    conditions, values = _conditions(filters)
+    conditions, values = _conditions(filters, counting_measures(db))
     cursor = db.execute(
         f"""SELECT r.response_id, r.item_id, i.item, i.alias, i.variant, c.candidate, r.repeat,
             iif(e.probe = '', e.edit, e.probe), r.status,
@@ -98,8 +105,8 @@ def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
     return AnswerPage(rows, last if n_read == MOST_READ else None, n_read)
 
 
-def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
-    """The filters in SQL, and their values."""
+def _conditions(filters: Filters, counting: str) -> tuple[list[str], dict[str, Any]]:
+    """The filters in SQL, and their values; `counting` is a query for the measures that count."""
     conditions, values = [], {}
     columns = {"benchmark": "i.benchmark_id", "candidate": "r.candidate_id", "status": "r.status"}
     for name, column in columns.items():
@@ -107,7 +114,7 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
             conditions.append(f"{column} = :{name}")
             values[name] = value
     if filters.measure or filters.score_status:
-        measures = ":measure" if filters.measure else "SELECT measure_id FROM measures"
+        measures = ":measure" if filters.measure else counting
         status = "AND t.status = :score_status" if filters.score_status else ""
         conditions.append(
             f"EXISTS (SELECT 1 FROM scores s JOIN statuses t USING (status_id) WHERE s.measure_id IN "
@@ -133,18 +140,19 @@ class Choices(NamedTuple):
 
 
 def filter_choices(db: sqlite3.Connection) -> Choices:
-    """The benchmarks, candidates and measures of the run, as the filters offer them."""
+    """The benchmarks, candidates and measures of the run, as the filters offer them; no retired ones."""
     return Choices(
         db.execute("SELECT benchmark_id, benchmark FROM benchmarks ORDER BY benchmark").fetchall(),
         db.execute("SELECT candidate_id, candidate, role FROM candidates ORDER BY candidate").fetchall(),
         db.execute(
-            "SELECT measure_id, metric, criterion, rater FROM measures ORDER BY metric, criterion, rater"
+            "SELECT measure_id, metric, criterion, rater FROM measures "
+            f"WHERE measure_id IN ({counting_measures(db)}) ORDER BY metric, criterion, rater"
         ).fetchall(),
     )
 
 
 class Size(NamedTuple):
-    """How many answers and scores the run holds."""
+    """How many answers the run holds, and how many scores that count."""
 
     answers: int
     scores: int

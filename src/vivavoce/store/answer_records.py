@@ -11,6 +11,7 @@ from vivavoce.core.records import Item, Response, Score
 from vivavoce.core.text import label
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
+from vivavoce.store.retirement import counting_measures
 
 ANSWERS_OF_ITEM = 20
 MOST_SCORES = 500
@@ -173,13 +174,17 @@ def next_pair(
 
 
 def score_records(db: sqlite3.Connection, response_id: int) -> list[ScoreRecord]:
-    """The scores of an answer, by measure, piece, ballot and pass; `MOST_SCORES` at most, and one more."""
+    """The scores of an answer, by measure, piece, ballot and pass; `MOST_SCORES` at most, and one more.
+
+    Scores of retired measures are left out.
+    """
     rows = db.execute(
-        """SELECT m.metric, m.criterion, m.rater, m.low, m.high, m.direction, s.pass_no, u.unit, u.text,
+        f"""SELECT m.metric, m.criterion, m.rater, m.low, m.high, m.direction, s.pass_no, u.unit, u.text,
         l.ballot, s.position, s.value, t.status, s.parts, s.note,
         s.measure_id, s.unit_id, s.ballot_id
         FROM measures m CROSS JOIN scores s USING (measure_id) JOIN units u USING (unit_id)
         JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE s.response_id = ?
+        AND m.measure_id IN ({counting_measures(db)})
         ORDER BY s.measure_id, s.unit_id, s.ballot_id, s.pass_no LIMIT ?""",
         (response_id, MOST_SCORES + 1),
     ).fetchall()
@@ -254,13 +259,17 @@ def response_record(db: sqlite3.Connection, key: int) -> Response:
 
 
 def scores_of_response(db: sqlite3.Connection, key: int, response: Response) -> tuple[Score, ...]:
-    """The scores of the response of this key, by measure, pass, unit and ballot."""
+    """The scores of the response of this key by measures that are not retired.
+
+    They come by measure, pass, unit and ballot.
+    """
     shared = {name: getattr(response, name) for name in _OF_RESPONSE}
     names = [field.name for field in fields(Score) if field.name not in shared]
     rows = db.execute(
         f"SELECT {', '.join(names)} FROM measures m JOIN scores s USING (measure_id) "
         "JOIN units USING (unit_id) JOIN ballots USING (ballot_id) JOIN statuses USING (status_id) "
-        "WHERE response_id = ? ORDER BY measure_id, pass_no, unit_id, ballot_id",
+        f"WHERE response_id = ? AND measure_id IN ({counting_measures(db)}) "
+        "ORDER BY measure_id, pass_no, unit_id, ballot_id",
         (key,),
     )
     scores = []

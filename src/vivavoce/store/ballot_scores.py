@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from vivavoce.core.records import ItemKey, ScoreStatus
+from vivavoce.store.retirement import counting_measures
 from vivavoce.store.schema import STATUSES
 
 
@@ -65,15 +66,16 @@ class ItemRating(NamedTuple):
 def item_ratings(db: sqlite3.Connection, signature: str, candidate: str) -> list[ItemRating]:
     """The values by measures of this signature that a candidate, such as the reference, has on current items.
 
-    By benchmark, item, variant, rater and pass; what has no value is left out.
+    By benchmark, item, variant, rater and pass; what has no value, or is retired, is left out.
     """
     rows = db.execute(
-        """SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater,
+        f"""SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater,
         s.pass_no, s.value, coalesce(s.note, '')
         FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
         JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
         JOIN benchmarks b USING (benchmark_id)
         WHERE m.signature = ? AND c.candidate = ? AND s.status_id = 0 AND i.current = 1
+        AND m.measure_id IN ({counting_measures(db)})
         ORDER BY b.benchmark, i.item, i.variant, m.rater, s.pass_no""",
         (signature, candidate),
     )

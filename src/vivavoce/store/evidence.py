@@ -10,6 +10,7 @@ from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
 from vivavoce.store.passages import changed_passages, stored_passages
 from vivavoce.store.query_frames import rows_frame
+from vivavoce.store.retirement import counting_measures
 from vivavoce.store.score_checks import differences
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ _WITHIN = "measure_id IN (SELECT value FROM json_each(?))"
 
 
 def evidence_rows(db: sqlite3.Connection, measures: Sequence[int] | None = None) -> "pl.DataFrame":
-    """What the scores of current items rest on, by these measures or by all: a row per passage of a score.
+    """What the scores of current items rest on, by these measures or by all that are not retired.
+
+    There is a row per passage of a score.
 
     The passages of one score stand in the order in which the metric gave them; `unit` is empty where they are
     of the whole response. Equal texts stand in memory once. Raises `StoreError` where a passage does not fit
@@ -41,7 +44,8 @@ def evidence_rows(db: sqlite3.Connection, measures: Sequence[int] | None = None)
 
     chosen = measures
     if chosen is None:
-        chosen = [key for (key,) in db.execute("SELECT DISTINCT measure_id FROM evidence")]
+        sql = f"SELECT DISTINCT measure_id FROM evidence WHERE measure_id IN ({counting_measures(db)})"
+        chosen = [key for (key,) in db.execute(sql)]
     passages = list(stored_passages(db))
     kinds = {name: pl.Int64 if name in _INTEGERS else pl.String for name in EVIDENCE}
     if not chosen or not passages:

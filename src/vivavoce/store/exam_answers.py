@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ResponseStatus, Role, ScoreStatus, Unit
+from vivavoce.store.retirement import counting_measures
 from vivavoce.store.schema import STATUSES
 
 
@@ -106,9 +107,13 @@ def answer_hashes(db: sqlite3.Connection, benchmark: int, candidate: int) -> lis
 
 
 def candidate_checksums(db: sqlite3.Connection, candidate: int) -> list[tuple[Any, ...]]:
-    """The checksums of a candidate's scores: signature, criterion, rater, and the three numbers of each."""
+    """The checksums of a candidate's scores: signature, criterion, rater, and the three numbers of each.
+
+    Those of retired measures are left out.
+    """
     return db.execute(
         "SELECT signature, criterion, rater, c.rows, scores, details FROM score_checksums c "
-        "JOIN measures USING (measure_id) WHERE candidate_id = ? ORDER BY 1, 2, 3",
+        "JOIN measures USING (measure_id) WHERE candidate_id = ? "
+        f"AND measure_id IN ({counting_measures(db)}) ORDER BY 1, 2, 3",
         (candidate,),
     ).fetchall()

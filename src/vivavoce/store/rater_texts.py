@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
+from vivavoce.store.retirement import counting_measures
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import put_event
 
@@ -88,14 +89,15 @@ JOIN responses r USING (response_id) JOIN candidates c USING (candidate_id)
 JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
 WHERE (b.benchmark, i.item, i.variant, c.candidate, r.repeat) = (?, ?, ?, ?, ?) AND r.edit_id = 0
 AND (m.metric = 'atomic_facts' OR m.metric LIKE 'atomic\\_facts(%' ESCAPE '\\')
-AND u.unit != '' AND u.unit NOT GLOB '*[^0-9]*'
+AND u.unit != '' AND u.unit NOT GLOB '*[^0-9]*' AND s.measure_id IN ({counting})
 GROUP BY s.measure_id, u.unit_id ORDER BY s.measure_id DESC, CAST(u.unit AS INTEGER)
 """
 
 
 def split_facts(db: sqlite3.Connection, place: ItemKey, candidate: str, repeat: int) -> tuple[str, ...]:
     """The facts of an answer by the last of the measures that split it, in their order; empty without one."""
-    rows = db.execute(_UNITS, (*place, candidate, repeat)).fetchall()
+    sql = _UNITS.format(counting=counting_measures(db))
+    rows = db.execute(sql, (*place, candidate, repeat)).fetchall()
     return tuple(text for measure, text in rows if measure == rows[0][0])
 
 
@@ -104,14 +106,18 @@ _MARKED = """
 SELECT benchmark, item, variant, candidate, repeat, edit, note FROM scores s
 JOIN measures m USING (measure_id) JOIN responses r USING (response_id) JOIN items i USING (item_id)
 JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
-WHERE m.metric = ? AND s.pass_no = 1 AND s.value IS NOT NULL ORDER BY m.rater
+WHERE m.metric = ? AND s.pass_no = 1 AND s.value IS NOT NULL AND s.measure_id IN ({counting})
+ORDER BY m.rater
 """
 
 
 def marked_passages(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], list[list[str]]]:
-    """By response the passages of each rater who read it, none where it gives nothing away."""
+    """By response the passages of each rater who read it, none where it gives nothing away.
+
+    Raters whose scores are retired are left out.
+    """
     passages: dict[tuple[str, str, str, str, int, str], list[list[str]]] = {}
-    for *key, note in db.execute(_MARKED, (_NEUTRALISE,)):
+    for *key, note in db.execute(_MARKED.format(counting=counting_measures(db)), (_NEUTRALISE,)):
         benchmark, item, variant, candidate, repeat, edit = key
         place = benchmark, item, variant, candidate, repeat, edit
         passages.setdefault(place, []).append((note or "").splitlines())

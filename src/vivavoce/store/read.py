@@ -16,6 +16,7 @@ from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
 from vivavoce.store.query_frames import rows_frame
 from vivavoce.store.response_frame import responses as responses
+from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.score_frame import scores as scores
 from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
 
@@ -43,8 +44,38 @@ class KeyedMeasure(NamedTuple):
     measure: Measure
 
 
+class RetiredMeasure(NamedTuple):
+    """A measure of the run that is retired, under its key, and when it was (UTC)."""
+
+    key: int
+    measure: Measure
+    made_at: str
+
+
 def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
-    """The measures that have scores, or had them when they were written, in the order they came."""
+    """The measures that count: those of `stored_measures` that are not retired.
+
+    All that estimates, tests, studies or shows scores begins here.
+    """
+    names = retirements(db)
+    return [keyed for keyed in stored_measures(db) if name_of(keyed.measure) not in names]
+
+
+def retired_measures(db: sqlite3.Connection) -> list[RetiredMeasure]:
+    """The measures with scores that are retired, in the order they came."""
+    names = retirements(db)
+    return [
+        RetiredMeasure(*keyed, names[name][0].made_at)
+        for keyed in (stored_measures(db) if names else ())
+        if (name := name_of(keyed.measure)) in names
+    ]
+
+
+def stored_measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
+    """The measures that have scores, or had them when they were written, in the order they came.
+
+    Retired ones are among them.
+    """
     sql = (
         "SELECT measure_id, metric, signature, rater, criterion, low, high, direction, if_unanswered, pool, "
         "smallest_difference FROM measures m WHERE EXISTS (SELECT 1 FROM scores s WHERE s.measure_id = "

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.records import Measure
-from vivavoce.store.read import measures
+from vivavoce.store.read import measures, retired_measures
+from vivavoce.store.retirement import counting_measures
 from vivavoce.store.schema import STATUSES
 
 _CURRENT = "item_id IN (SELECT item_id FROM items WHERE current = 1)"
@@ -23,7 +24,8 @@ class RunCounts(NamedTuple):
 
     `items` by benchmark, without those that were made in the run (`n_made`); `candidates` in the order they
     came; `responses` in words by status; `n_absent` responses that a candidate has of some items of a
-    benchmark and not of these; `n_unscored` responses without any score; `findings` by study.
+    benchmark and not of these; `n_unscored` responses without any score; `findings` by study. `retired` are
+    measures that do not count, and that nothing else here counts.
     """
 
     items: Mapping[str, int]
@@ -34,6 +36,7 @@ class RunCounts(NamedTuple):
     n_unscored: int
     measures: tuple[MeasureCount, ...]
     findings: Mapping[str, int]
+    retired: tuple[MeasureCount, ...] = ()
 
 
 def run_counts(db: sqlite3.Connection) -> RunCounts:
@@ -42,6 +45,7 @@ def run_counts(db: sqlite3.Connection) -> RunCounts:
     answers = (
         f"edit_id IN (SELECT edit_id FROM edits WHERE probe = '') AND {_CURRENT if outdated else 'true'}"
     )
+    by_status = _status_counts(db, outdated)
     return RunCounts(
         items=questions_by_benchmark(db),
         n_made=_number(db, "SELECT count(*) FROM items WHERE current = 1 AND origin IS NOT NULL"),
@@ -53,16 +57,19 @@ def run_counts(db: sqlite3.Connection) -> RunCounts:
         )),
         n_absent=_number(db, _ABSENT),
         n_unscored=_number(
-            db, f"SELECT count(*) FROM responses r WHERE {answers} AND NOT EXISTS ({_SCORES_OF})"
+            db,
+            f"SELECT count(*) FROM responses r WHERE {answers} "
+            f"AND NOT EXISTS ({_SCORES_OF.format(counting=counting_measures(db))})",
         ),
-        measures=_measure_counts(db, outdated),
+        measures=tuple(MeasureCount(m.measure, by_status.get(m.key, {})) for m in measures(db)),
         findings=dict(db.execute("SELECT study, count(*) FROM findings GROUP BY study")),
+        retired=tuple(MeasureCount(m.measure, by_status.get(m.key, {})) for m in retired_measures(db)),
     )  # fmt: skip
 
 
 # A cross join keeps this order of the tables: SQLite would scan all scores anew for each response.
 _SCORES_OF = (
-    "SELECT 1 FROM measures m CROSS JOIN scores s "
+    "SELECT 1 FROM ({counting}) m CROSS JOIN scores s "
     "WHERE s.measure_id = m.measure_id AND s.response_id = r.response_id"
 )
 # A candidate that answered some item of a benchmark was asked all of them.
@@ -84,8 +91,14 @@ def response_count(db: sqlite3.Connection) -> int:
 
 
 def score_count(db: sqlite3.Connection) -> int:
-    """How many scores the run holds; the checksums count them, so that no score is read."""
-    return _number(db, "SELECT coalesce(sum(rows), 0) FROM score_checksums")
+    """How many scores of the run count, retired ones apart; checksums say so, and no score is read."""
+    counting = counting_measures(db)
+    return _number(db, f"SELECT coalesce(sum(rows), 0) FROM score_checksums WHERE measure_id IN ({counting})")
+
+
+def scores_by_measure(db: sqlite3.Connection) -> dict[int, int]:
+    """By measure how many scores the run holds, retired ones too; checksums say so, and no score is read."""
+    return dict(db.execute("SELECT measure_id, sum(rows) FROM score_checksums GROUP BY measure_id"))
 
 
 def came_and_failed(db: sqlite3.Connection) -> tuple[int, int]:
@@ -123,14 +136,14 @@ def _number(db: sqlite3.Connection, sql: str) -> int:
     return int(value)
 
 
-def _measure_counts(db: sqlite3.Connection, outdated: int) -> tuple[MeasureCount, ...]:
+def _status_counts(db: sqlite3.Connection, outdated: int) -> dict[int, dict[str, int]]:
+    """By measure its scores by status."""
     condition = (
         f"WHERE response_id IN (SELECT response_id FROM responses WHERE {_CURRENT})" if outdated else ""
     )
     columns = ", ".join(f"sum(status_id = {key})" for key in range(len(STATUSES)))
     rows = db.execute(f"SELECT measure_id, {columns} FROM scores {condition} GROUP BY measure_id")
-    counts = {key: dict(zip(STATUSES, numbers, strict=True)) for key, *numbers in rows}
-    return tuple(MeasureCount(keyed.measure, counts.get(keyed.key, {})) for keyed in measures(db))
+    return {key: dict(zip(STATUSES, numbers, strict=True)) for key, *numbers in rows}
 
 
 class FailedCount(NamedTuple):

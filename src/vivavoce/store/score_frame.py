@@ -17,6 +17,7 @@ from vivavoce.store.damage import decoding
 from vivavoce.store.name_places import ColumnParts, Places, current_items, frame_of, in_order, keyed_names
 from vivavoce.store.passages import evidence_column
 from vivavoce.store.query_frames import frame_parts, rows_frame
+from vivavoce.store.retirement import counting_measures, retired_keys
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.score_checks import ScoreChecks, refuse_nulls
 
@@ -41,12 +42,14 @@ def scores(
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
-    `group` is the label of the item's case.
+    Without `measures` these are all that are not retired. `group` is the label of the item's case.
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
     item does not count for one; `unit_texts` adds `text` and `unit_weight`. Without `generated`, items that
     were made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on.
     Raises `StoreError` where the rows do not fit their checksums.
     """
+    if measures is None and retired_keys(db):
+        measures = [key for (key,) in db.execute(counting_measures(db))]
     names, checks = _read_names(db, candidates, details=details, generated=generated, unit_texts=unit_texts)
     rows = _numbered_rows(db, names, checks, measures, candidates, details=details)
     del checks  # it holds three numbers a response

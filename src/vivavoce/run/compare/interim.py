@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.run.tables.stored_findings import stored_findings
+from vivavoce.run.tables.stored_findings import checked_findings
+from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
 from vivavoce.store.view import View
@@ -161,7 +162,7 @@ def interim(view: View) -> Finding:
     of the `analysis` of how many `analyses`, and how much of alpha .05 was spent by then and is left. `test`
     is the number of the test that the comparison is; null where no pair could be compared.
     """
-    findings = stored_findings(view.db, "compare")
+    findings = checked_findings(read.findings(view.db, "compare"), "compare")
     names = comparison_tests(findings)
     rows = []
     # Stored again with another result, as after an upgrade, a comparison is still one.

@@ -20,12 +20,13 @@ from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_label
 from vivavoce.run.tables.load import (
     comparable_scores,
     load_scores,
+    nothing_scored,
     select_items,
     store_finding,
 )
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.run.tables.primary import choose_primary, of_primary, primary_scores
-from vivavoce.run.tables.stored_findings import judge_statuses, stored_findings
+from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
@@ -78,7 +79,7 @@ def compare_candidates(
     of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
     of_labels = labels_digest(of_people)
     terms = PlanTerms.of(digests, of_labels, population, items, analyses)
-    tests = comparison_tests(stored_findings(view.db, "compare"))
+    tests = comparison_tests(checked_findings(read.findings(view.db, "compare"), "compare"))
     recorded = read_interim_analyses(view.db)
     plans = plans_of(recorded, terms) if sequential else None
     digest = comparison_digest(
@@ -163,7 +164,7 @@ def _primary(view: View, items: set[ItemKey] | None) -> Primary:
         return primary
     metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
     if not metrics:
-        raise SelectionError(f"nothing has been scored in this run yet: `viva score {view.path}` does that.")
+        raise nothing_scored(view)
     raise SelectionError(
         f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
         f'Such as: --metric "{metrics[0]}"'

@@ -24,7 +24,7 @@ from vivavoce.facts.fact import Fate, VerdictWord
 from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.training_lines import json_line, question_names
-from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.load import refuse_retired, select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
@@ -103,6 +103,7 @@ class Preferences(Exporter):
         with view_of(run.file) as view:
             chosen, db = select_items(view, self.items), view.db
             refuse_redacted(db, "a pair is two texts")
+            refuse_retired(view, self.metric or "", self.rater)
             key, measure = _measure(db, self.metric or "", self.rater)
             check_texts(db)
             head = {

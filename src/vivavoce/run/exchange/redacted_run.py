@@ -25,14 +25,14 @@ from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
 from vivavoce.store.label_draws import DRAW_EVENT
 from vivavoce.store.passages import drop_unused_passages
-from vivavoce.store.read import items_by_id
-from vivavoce.store.read import measures as measures_of
+from vivavoce.store.read import items_by_id, stored_measures
 from vivavoce.store.redacted import VERB
+from vivavoce.store.retirement import RESTORED, RETIRED
 from vivavoce.store.rewriting import rewrite_items, rewrite_rows, rewrite_score_texts, shorten_journals
 from vivavoce.store.view import View
 from vivavoce.store.write import put_provenance
 
-_EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT)
+_EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT, RETIRED, RESTORED)
 """Events that figures rest on. The others are of panels: their secrets and remarks do not leave."""
 _TOKENS = re.compile(r"logprob|drawn|token_?s\b|token_ids|^ids$|^bytes$")
 """Names of fields that spell a text token by token, in numbers too."""
@@ -224,7 +224,7 @@ def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
 
 def unscored_by_signature(view: View) -> dict[str, list[ItemKey]]:
     """By signature the items that a metric of the run does not score, which only their texts tell."""
-    measures = {keyed.key: keyed.measure for keyed in view.fetch(measures_of)}
+    measures = {keyed.key: keyed.measure for keyed in view.fetch(stored_measures)}
     keys = [(item.benchmark, item.item, item.variant) for item in view.fetch(items_by_id).values()]
     return {
         measures[key].signature: [item for item in keys if item not in scored]

@@ -47,13 +47,15 @@ def _scores(db: sqlite3.Connection) -> pl.DataFrame:
 
 def _measures(db: sqlite3.Connection) -> pl.DataFrame:
     names = ("metric", "signature", "rater", "criterion", "low", "high", "direction", "if_unanswered", "pool",
-             "smallest_difference")  # fmt: skip
+             "smallest_difference", "retired")  # fmt: skip
+    retired = {keyed.key for keyed in read.retired_measures(db)}
     rows = [
-        {"metric": m.metric, "signature": m.signature, "rater": m.rater, **asdict(m.criterion)}
-        for _, m in read.measures(db)
-    ]
+        {"metric": m.metric, "signature": m.signature, "rater": m.rater, **asdict(m.criterion),
+         "retired": key in retired}
+        for key, m in read.stored_measures(db)
+    ]  # fmt: skip
     numbers = ("low", "high", "smallest_difference")
-    kinds = {name: pl.Float64 if name in numbers else pl.String for name in names}
+    kinds = {name: pl.Float64 if name in numbers else pl.String for name in names} | {"retired": pl.Boolean}
     return pl.DataFrame(rows, schema=kinds)
 
 
@@ -180,6 +182,7 @@ MEANINGS = {
     "if_unanswered": "what silence counts as: worst, set_aside or correct",
     "pool": "how marks combine",
     "smallest_difference": "the least difference that matters; null leaves it open",
+    "retired": "whether it was taken out with `viva retire`: then no other table holds a score by it",
     "spec": "the words by which the benchmark is loaded",
     "description": "what the benchmark is",
     "revision": "which state of it",

@@ -81,7 +81,7 @@ def measured_by_repeats(runs: Iterable[RunFile]) -> set[str]:
         if not run.exists:
             continue
         with run.reading() as db:
-            signatures |= {keyed.measure.signature for keyed in read.measures(db)}
+            signatures |= {keyed.measure.signature for keyed in read.stored_measures(db)}
     return {signature for signature in signatures if _needs_repeats(signature)}
 
 

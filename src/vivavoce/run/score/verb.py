@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from vivavoce.core import net, registry, specs
-from vivavoce.core.errors import InputError, VivaError
-from vivavoce.core.records import Finding, ItemKey
+from vivavoce.core.errors import InputError, SelectionError, VivaError
+from vivavoce.core.records import Finding, Item, ItemKey
 from vivavoce.core.shards import Shard, ShardLimits
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
@@ -33,11 +33,12 @@ from vivavoce.run.score.shard import (
     with_shard,
 )
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
-from vivavoce.run.tables.load import load_scores, with_generated
+from vivavoce.run.tables.load import load_scores, nothing_scored, retired_sentence, with_generated
 from vivavoce.run.tables.named_scores import overall_table, scores_by
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
+from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
 from vivavoce.studies.overall_design import is_overall
 from vivavoce.studies.thresholds import BadEnds
@@ -169,19 +170,30 @@ def _remember_empty(
 def _fitting(view: View, selected: set[ItemKey] | None) -> tuple[Sequence[str], Sequence[str]]:
     """The metrics that score these items where none is named, and a note that names them.
 
-    Raises `SelectionError` where none fits.
+    Metrics that are retired in the run are left out. Raises `SelectionError` where none fits.
     """
     every = view.fetch(read.items_by_id).values()
     items = [i for i in every if selected is None or (i.benchmark, i.item, i.variant) in selected]
-    if names := fitting_metrics(items):
-        metrics = [registry.build("metric", name) for name in names]
-        rest = Counter(i.format for i in items if not any(metric.applies_to(i) for metric in metrics))
-        fit = f"No metric was named: scored by {', '.join(names)}, which fit the formats"
-        note = f"{fit}; `viva list metrics` shows all."
-        if rest:
-            note += f" None of them scores {rest.total()} of the items ({_by_format(rest)})."
-        return names, (note,)
-    raise catalogue.no_metric_named(items)
+    if not fitting_metrics(items):
+        raise catalogue.no_metric_named(items)
+    metrics: list[Metric] = [registry.build("metric", name) for name in fitting_metrics(items)]
+    retired = [str(metric) for metric in metrics if _retired_at(view, metric)]
+    counting = [metric for metric in metrics if str(metric) not in retired]
+    if not counting:
+        raise nothing_scored(view)
+    return tuple(map(str, counting)), (_fitting_note(counting, retired, items),)
+
+
+def _fitting_note(metrics: Sequence[Metric], retired: Sequence[str], items: Sequence[Item]) -> str:
+    """Which metrics score these items as none was named, which are retired, and how many items are left."""
+    unscored = Counter(i.format for i in items if not any(metric.applies_to(i) for metric in metrics))
+    fit = f"No metric was named: scored by {', '.join(map(str, metrics))}, which fit the formats"
+    note = f"{fit}; `viva list metrics` shows all."
+    if retired:
+        note += f" Left out, as retired in this run: {', '.join(retired)}."
+    if unscored:
+        note += f" None of them scores {unscored.total()} of the items ({_by_format(unscored)})."
+    return note
 
 
 def _planned(
@@ -234,11 +246,25 @@ def _bound_metrics(
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
     names, unnamed = (metrics, ()) if metrics else _fitting(view, select_part(view, items, None))
     specs.require_separate("metrics", names)
-    measures = [keyed.measure for keyed in view.fetch(read.measures)]
+    measures = [keyed.measure for keyed in view.fetch(read.stored_measures)]
     built = catalogue.metrics_of(names, measures)
     candidate_labels(view)
     with net.offline(options.offline):  # an encoder that is not on this machine is downloaded
-        return bind_all(view, built, loaded=loaded), tuple(unnamed)
+        bound = bind_all(view, built, loaded=loaded)
+    for metric in bound:
+        if made_at := _retired_at(view, metric):
+            raise SelectionError(retired_sentence(view, str(metric), made_at))
+    return bound, tuple(unnamed)
+
+
+def _retired_at(view: View, metric: Metric) -> str | None:
+    """When a metric was retired in the run with all its criteria, in UTC; null for one that counts."""
+    retired = view.fetch(retirements)
+    for member in _members(metric):
+        names = [name_of(measure) for measure in measures_of(member)]
+        if names and retired.keys() >= set(names):
+            return retired[names[0]][0].made_at
+    return None
 
 
 def _members(metric: Metric) -> tuple[Metric, ...]:

@@ -1,6 +1,7 @@
 """The scores of a run as each study gets them: with what it declares that it needs beside them."""
 
-from vivavoce.core.errors import SelectionError
+from collections.abc import Iterator
+
 from vivavoce.run.study.contrasts import contrast_scores
 from vivavoce.run.study.ratings import read_ratings
 from vivavoce.run.tables.labels import labels_for, people_signatures
@@ -10,6 +11,8 @@ from vivavoce.run.tables.load import (
     comparable_scores,
     load_items,
     load_scores,
+    nothing_scored,
+    refuse_retired,
     select_items,
     with_cards,
     with_generated,
@@ -37,7 +40,7 @@ class StudyTables:
         self._has_made_items = has_made_items(view.db)
         self._has_ranks = any(keyed.measure.criterion.pool == RANK for keyed in view.fetch(read.measures))
         if not self._scores(twins=False, ranks=False).scores.height:
-            raise SelectionError(f"nothing has been marked in {view.path} yet: `viva score` does that.")
+            raise nothing_scored(view)
         self._answers = answers_of(view, self._items)
         self._identical = identical_answers(self._answers)
         cards = {b.benchmark: b.card for b in view.fetch(read.benchmarks)}
@@ -46,9 +49,11 @@ class StudyTables:
     def of(self, study: Study, *, named: bool = True) -> ScoreTable:
         """The table for a study; one that was not named has no pairs scored that it would not use.
 
-        Raises `SelectionError` where its `labels` are not the scores of people, `ModelError` for a file of
-        cards that cannot be used.
+        Raises `SelectionError` where its `labels` are not the scores of people, or it names a measure that is
+        retired, `ModelError` for a file of cards that cannot be used.
         """
+        for reference in _measures_named(study):
+            refuse_retired(self._view, reference)
         scores = self._scores(twins="twins" in study.needs, ranks="ranks" in study.needs)
         table = scores._replace(
             answers=self._answers,
@@ -90,3 +95,11 @@ class StudyTables:
         """The measures that hold people's scores, by the metric that the user names."""
         signatures = people_signatures(self._view, labels) if labels else frozenset()
         return frozenset(key for key, m in scores.measures.items() if m.signature in signatures)
+
+
+def _measures_named(study: Study) -> Iterator[str]:
+    """What the options of a study name as measures, beside the labels."""
+    options = ("across", "correct", "trusted", *(("closed_by",) if getattr(study, "closed", ()) else ()))
+    for value in (getattr(study, name, None) for name in options):
+        if value:
+            yield from map(str, value if isinstance(value, tuple) else (value,))

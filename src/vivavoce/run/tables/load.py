@@ -2,18 +2,20 @@
 
 import difflib
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce.core import registry, specs
-from vivavoce.core.errors import SelectionError, StoreError, VivaError
+from vivavoce.core.errors import SelectionError, SpecError, StoreError, VivaError
 from vivavoce.core.records import Finding, Item, ItemKey, Measure, ModelCard
 from vivavoce.core.tables import RESPONSES, restrict_to_items
-from vivavoce.core.text import names_with
+from vivavoce.core.text import names_with, one_line
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import card_of, cards
@@ -21,10 +23,13 @@ from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
+from vivavoce.store.read import KeyedMeasure, RetiredMeasure
 from vivavoce.store.redacted import unscored_items
+from vivavoce.store.retirement import measure_words
 from vivavoce.store.view import View
 from vivavoce.store.write import put_finding
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.primary import parse_reference
 from vivavoce.studies.raters.rubrics import models_named
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ScoreTable
@@ -75,15 +80,26 @@ def with_generated(view: View, items: set[ItemKey] | None) -> set[ItemKey] | Non
 
 
 def select_signatures(view: View, metric: str | None) -> list[str] | None:
-    """The signatures that a metric's name, whole or in part, or a signature selects; null for all."""
+    """The signatures that a metric's name, whole or in part, or a signature selects; null for all.
+
+    Raises `SelectionError` for none, several metrics, and one that is retired.
+    """
     if metric is None:
         return None
     measures = [keyed.measure for keyed in view.fetch(read.measures)]
     if not measures:
-        raise SelectionError(f"nothing has been scored in this run yet: `viva score {view.path}` does that.")
+        raise nothing_scored(view)
+    refuse_retired(view, metric)
     if metric in {m.signature for m in measures}:
         return [metric]
-    name = _metric_name(metric, {m.metric: specs.signed(m.signature).spec for m in measures})
+    return one_source(_metric_name(metric, measures), measures)
+
+
+def one_source(name: str, measures: Sequence[Measure]) -> list[str]:
+    """The signatures of the metric of this name.
+
+    Raises `SelectionError` where some were recorded elsewhere and others not.
+    """
     signatures = list(dict.fromkeys(m.signature for m in measures if m.metric == name))
     recorded = [signature for signature in signatures if specs.signed(signature).recorded]
     if recorded and len(recorded) < len(signatures):
@@ -94,19 +110,80 @@ def select_signatures(view: View, metric: str | None) -> list[str] | None:
     return signatures
 
 
-def _metric_name(metric: str, stored: Mapping[str, specs.Spec]) -> str:
+def _metric_name(metric: str, measures: Sequence[Measure]) -> str:
     """The one stored metric that the user's words match: a spec, a shorthand, or a part of its name."""
-    matches = specs.select(metric, list(stored), stored)
-    if not matches:
-        full = registry.in_full("metric", specs.parse(metric))
-        matches = specs.select(str(full), list(stored), stored) or names_with(metric, stored)
+    matches = metrics_meant(metric, measures)
     if len(matches) == 1:
         return matches[0]
+    stored = {m.metric: specs.signed(m.signature).spec for m in measures}
     names = ", ".join(matches or stored)
     problem = "matches several" if matches else "matches none"
     near = difflib.get_close_matches(specs.parse(metric).name, {spec.name for spec in stored.values()}, n=1)
     hint = f" Did you mean {near[0]!r}?" if near and not matches else ""
     raise SelectionError(f"the metric {metric!r} {problem} of what this run was marked by: {names}.{hint}")
+
+
+def metrics_meant(metric: str, measures: Sequence[Measure]) -> list[str]:
+    """The metrics of these measures that a user's words match: a spec, a shorthand, or a part of a name."""
+    stored = {m.metric: specs.signed(m.signature).spec for m in measures}
+    if matches := specs.select(metric, list(stored), stored):
+        return matches
+    full = registry.in_full("metric", specs.parse(metric))
+    return specs.select(str(full), list(stored), stored) or names_with(metric, stored)
+
+
+def measures_meant(reference: str, keyed_measures: Iterable[KeyedMeasure]) -> list[KeyedMeasure]:
+    """The measures that `metric`, `metric:criterion` or a signature names, perhaps of several metrics."""
+    measures = list(keyed_measures)
+    metric, criterion = parse_reference(reference, {keyed.measure.criterion.criterion for keyed in measures})
+    chosen = [keyed for keyed in measures if criterion in (None, keyed.measure.criterion.criterion)]
+    if of_signature := [keyed for keyed in chosen if keyed.measure.signature == metric]:
+        return of_signature
+    names = metrics_meant(metric, [keyed.measure for keyed in chosen])
+    return [keyed for keyed in chosen if keyed.measure.metric in names]
+
+
+def retired_by_name(view: View, reference: str, rater: str | None = None) -> list[RetiredMeasure]:
+    """The retired measures that a reference names, by this rater if one is given.
+
+    There are none if a measure that it names counts.
+    """
+    retired = {entry.key: entry for entry in view.fetch(read.retired_measures)}
+    if not retired:
+        return []
+    with suppress(SpecError):
+        meant = measures_meant(reference, view.fetch(read.stored_measures))
+        keys = [keyed.key for keyed in meant if rater in (None, keyed.measure.rater)]
+        if all(key in retired for key in keys):
+            return [retired[key] for key in keys]
+    return []
+
+
+def refuse_retired(view: View, reference: str, rater: str | None = None) -> None:
+    """Raise `SelectionError` if all that a reference names is retired, by this rater if one is given."""
+    if retired := retired_by_name(view, reference, rater):
+        raise SelectionError(retired_sentence(view, reference, max(entry.made_at for entry in retired)))
+
+
+def retired_sentence(view: View, reference: str, made_at: str) -> str:
+    """That what a user named is retired, since when, and how to undo it."""
+    command = f"viva retire {quote(str(view.path))} {quote(reference)} --undo"
+    return (
+        f"{one_line(reference, 80)} is retired in this run since {made_at[:10]}: `{command}` counts it again."
+    )
+
+
+def nothing_scored(view: View) -> SelectionError:
+    """The error for a run without a score that counts: what to do."""
+    command = f"viva score {quote(str(view.path))}"
+    if retired := view.fetch(read.retired_measures):
+        names = ", ".join(dict.fromkeys(measure_words(entry.measure) for entry in retired))
+        return SelectionError(
+            f"all that scored this run is retired ({one_line(names, 120)}): `viva retire "
+            f"{quote(str(view.path))} MEASURE --undo` counts a measure again, `{command} METRIC` scores by "
+            "another."
+        )
+    return SelectionError(f"nothing has been scored in this run yet: `{command}` does that.")
 
 
 def load_items(view: View, items: set[ItemKey] | None) -> pl.DataFrame:

@@ -9,7 +9,13 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.records import ItemKey
 from vivavoce.run.tables.fitting_metrics import default_metrics
-from vivavoce.run.tables.load import load_items, load_scores, select_signatures
+from vivavoce.run.tables.load import (
+    load_items,
+    load_scores,
+    nothing_scored,
+    refuse_retired,
+    select_signatures,
+)
 from vivavoce.store import read
 from vivavoce.store.view import View
 from vivavoce.studies.leaderboard.overall_scores import overall_scores
@@ -32,11 +38,16 @@ def scores_by(
     items: set[ItemKey] | None,
     candidates: Sequence[str] | None = None,
 ) -> ScoreTable:
-    """The scores by what a user names: a metric, a signature, a jury of judges, an overall; null for all."""
+    """The scores by what a user names: a metric, a signature, a jury of judges, an overall; null for all.
+
+    Raises `SelectionError` for what is not there, or is retired.
+    """
     if metric is not None and is_overall(metric):
         return overall_table(view, metric, items, candidates)
     spec = _jury_spec(metric)
     if spec is None:
+        if metric is not None:
+            refuse_retired(view, metric)
         metric, criterion = _metric_and_criterion(view, metric)
         table = _current_version(view, select_signatures(view, metric), items, candidates)
         return table if criterion is None else _on_criterion(table, criterion)
@@ -115,10 +126,12 @@ def overall_table(
 
     Raises `SelectionError` where none has, with the first reason.
     """
+    for design in _designs(view, reference).values():
+        for metric in filter(None, (design.metric, *design.metrics.values())):
+            refuse_retired(view, metric)
     table, reasons = overalls(view, load_scores(view, None, items), reference, items)
     if not table.measures:
-        nothing = f"nothing has been scored in {view.path} yet: `viva score` does that."
-        raise SelectionError(next(iter(reasons.values()), nothing))
+        raise SelectionError(next(iter(reasons.values()))) if reasons else nothing_scored(view)
     if candidates is not None:
         table = table._replace(scores=table.scores.filter(pl.col("candidate").is_in(list(candidates))))
     return table

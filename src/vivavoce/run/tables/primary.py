@@ -7,7 +7,8 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import ItemKey
-from vivavoce.run.tables.load import load_scores
+from vivavoce.core.text import one_line
+from vivavoce.run.tables.load import load_scores, refuse_retired, retired_by_name
 from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
 from vivavoce.store.view import View
@@ -40,12 +41,24 @@ def primary_scores(view: View, table: ScoreTable, items: set[ItemKey] | None) ->
     declared = {name: OVERALL if is_overall(text) else text for name, text in declared.items()}
     overall, reasons = overalls(view, table, OVERALL, items)
     primary = primary_of(_by_item(table).joined(_by_item(overall)), choice=choice, declared=declared)
-    if primary is None or primary.metric == OVERALL:
+    if primary is None:
         return PrimaryScores(primary, overall)
     reference = choice.reference if choice else declared.get(primary.benchmark)
-    if reference == OVERALL and primary.benchmark in reasons:
-        primary = primary._replace(why=f"{primary.why}; {reasons[primary.benchmark].rstrip('.')}")
+    if reason := _passed_over(view, primary, reference, reasons):
+        primary = primary._replace(why=f"{primary.why}; {reason}")
     return PrimaryScores(primary, overall)
+
+
+def _passed_over(
+    view: View, primary: Primary, reference: str | None, reasons: Mapping[str, str]
+) -> str | None:
+    """Why another criterion took the place of the one that was named; null where none did."""
+    if reference == OVERALL:
+        reason = None if primary.metric == OVERALL else reasons.get(primary.benchmark)
+        return reason and reason.rstrip(".")
+    if reference and retired_by_name(view, reference):
+        return f"{one_line(reference, 60)} is retired"
+    return None
 
 
 def _by_item(table: ScoreTable) -> ScoreTable:
@@ -73,13 +86,15 @@ def name_primary(view: View, reference: str, why: str) -> None:
 def choose_primary(view: View, reference: str | None) -> None:
     """Keep what a user chooses as primary of scores that are there; null changes nothing.
 
-    Raises `SelectionError` for a reference that names no metric of the run's scores, or several.
+    Raises `SelectionError` for a reference that names no metric of the run's scores, several, or one that is
+    retired.
     """
     if reference is None:
         return
     if is_overall(reference):
         overall_table(view, reference, None)
     else:
+        refuse_retired(view, reference)
         measures = load_scores(view).measures
         metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
         if len(metrics) != 1:

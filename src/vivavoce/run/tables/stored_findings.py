@@ -1,17 +1,20 @@
 """Stored findings, each field as its study declares it: a file of a stranger holds what no study wrote."""
 
+import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from vivavoce.core import registry, specs
 from vivavoce.core.numbers import finite
+from vivavoce.core.records import Measure
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.view import View
 from vivavoce.studies.comparison.verdicts import ComparisonRow
+from vivavoce.studies.rater_scores import is_people
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.study import Study
 from vivavoce.studies.validation_status import validation_statuses
@@ -25,8 +28,61 @@ LARGEST = 1e100
 
 
 def stored_findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
-    """The findings of a study as `read.findings` gives them, checked."""
-    return checked_findings(read.findings(db, study), study)
+    """The findings of a study as `read.findings` gives them, checked; none rests on retired scores."""
+    return without_retired(db, checked_findings(read.findings(db, study), study), study)
+
+
+def without_retired(
+    db: sqlite3.Connection, findings: Sequence[dict[str, Any]], study: str
+) -> list[dict[str, Any]]:
+    """The findings of a study without those that rest on measures that were retired since.
+
+    Of a comparison its other rows stay. A study is left out as a whole if it mentions the measure, or if
+    that holds people's scores, which may be the labels of any judge.
+    """
+    retired = read.retired_measures(db)
+    if not retired:
+        return list(findings)
+    if study != "compare":
+        return [f for f in findings if not any(_rests_on(f, entry) for entry in retired)]
+    counting = {_place(keyed.measure) for keyed in read.measures(db)}
+    return _compared(findings, {_place(entry.measure) for entry in retired} - counting, retired)
+
+
+def _compared(
+    findings: Iterable[dict[str, Any]],
+    places: Set[tuple[str, str, str]],
+    retired: Iterable[read.RetiredMeasure],
+) -> list[dict[str, Any]]:
+    """The comparisons that have rows by measures that count; `places` are those that do not."""
+    labels_at = max((entry.made_at for entry in retired if is_people(entry.measure)), default="")
+    compared = [{**f, "rows": _counting_rows(f, places, labels_at)} for f in findings]
+    return [finding for finding in compared if finding["rows"]]
+
+
+def _counting_rows(
+    finding: Mapping[str, Any], retired: Set[tuple[str, str, str]], labels_at: str
+) -> list[dict[str, Any]]:
+    """The rows of a comparison by measures that count; `labels_at` is when people's scores were retired."""
+    corrected = finding["made_at"] < labels_at  # by labels, some of which are retired now
+    return [
+        row
+        for row in finding["rows"]
+        if (row["metric"], row["criterion"], row["rater"] or "") not in retired
+        and not (corrected and row.get("n_labelled") is not None)
+    ]
+
+
+def _rests_on(finding: Mapping[str, Any], entry: read.RetiredMeasure) -> bool:
+    """Whether a finding of a study was made before a measure was retired, and may rest on its scores."""
+    if finding["made_at"] >= entry.made_at:
+        return False
+    text = json.dumps([finding["settings"], finding["rows"]], ensure_ascii=False)
+    return is_people(entry.measure) or json.dumps(entry.measure.metric, ensure_ascii=False)[1:-1] in text
+
+
+def _place(measure: Measure) -> tuple[str, str, str]:
+    return measure.metric, measure.criterion.criterion, measure.rater
 
 
 def judge_statuses(view: View) -> dict[JudgedCriterion, str]:

@@ -13,7 +13,7 @@ STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
     """Five lines on the rows of a status, and one more for each benchmark of which rows were left out.
 
-    And one more for a run that is a shard, on what it has of its part.
+    And one more for a run that is a shard, on what it has of its part, and for measures that are retired.
 
     `compared` says whether the run holds a comparison; `path` is that of the run, for the command of the last
     line.
@@ -28,6 +28,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
+        *retired_lines(rows),
         _coverage(scores, every),
         _missing(scores or every),
         _cost(calls),
@@ -110,6 +111,20 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{one_line(row['benchmark'], 40)}; most often ({n:,}) {one_line(reason, 60)}."
             )
     return lines
+
+
+MOST_RETIRED = 3
+"""Retired measures that a line names."""
+
+
+def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which measures are retired, and count nowhere; nothing for a run without such."""
+    retired = [row for row in rows if row["about"] == "retired"]
+    if not retired:
+        return []
+    named = [f"{row['words']} ({_count(row['scores'], 'score')})" for row in retired[:MOST_RETIRED]]
+    named += [f"and {len(retired) - MOST_RETIRED:,} more"] if len(retired) > MOST_RETIRED else []
+    return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
 
 
 def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> str:

@@ -155,9 +155,12 @@ class ExportSource:
             yield answer if self._hide is None else _hidden_answer(answer, self._hide)
 
     def _scores(self, response: int) -> tuple[AnswerScore, ...]:
-        """The scores of one answer; those on ballots, or pooled over answers, are counted."""
+        """The scores of one answer; those on ballots, pooled over answers, or retired, are counted."""
         scores = []
         for score in answer_scores(self._db, response):
+            if score.measure not in self.measures and score.measure not in self.pooled:
+                self.left_out["scores: by retired measures"] += 1
+                continue
             if score.on_ballot or score.measure in self.pooled:
                 reason = "on ballots of several answers" if score.on_ballot else "pooled over all answers"
                 self.left_out[f"scores: {reason}"] += 1

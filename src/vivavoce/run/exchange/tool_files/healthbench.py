@@ -20,7 +20,7 @@ from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
 from vivavoce.run.exchange.tool_files.asked import file_slug, folder_name, messages_of
 from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.load import refuse_retired, select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
@@ -69,6 +69,8 @@ class HealthBenchFiles(Exporter):
             refuse_redacted(view.db, "a conversation is texts")
             refuse_damaged(view.db, "Nothing was exported.")
             source = ExportSource(view.db, chosen)
+            if self.metric:
+                refuse_retired(view, self.metric, self.rater)
             measure, name = self._measure(source), source.named(self.candidate)
             for exam in source.exams():
                 if _write_input(exam, files) and measure is not None:
