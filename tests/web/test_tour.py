@@ -21,7 +21,7 @@ from tests.report.looking import contrasts, fresh_page, until
 from tests.studies.making import made, write_lines
 from tests.web import test_tasks
 from tests.web.test_annotate import Rater
-from tests.web.test_view import KEY
+from tests.web.test_view import KEY, look
 
 from vivavoce.web.view.app import view_app
 
@@ -207,17 +207,18 @@ def test_the_viewer_shows_what_a_collection_stores_meanwhile(browser, tmp_path, 
         check(page)
         assert "Fair" not in page.inner_text("main")
         made(tmp_path, {"Fair": {"q1": "a later answer"}}, run=run)
+        look(page)
         until(page, "document.body.innerText.includes('Fair')")
         check(page)
 
 
 def test_the_viewer_shows_the_answers_of_a_collection_while_it_runs(browser, tmp_path, root):
     items = [
-        {"id": f"q{k:02}", "question": f"Question {k}?", "format": "short", "answer": "x"} for k in range(40)
+        {"id": f"q{k:02}", "question": f"Question {k}?", "format": "short", "answer": "x"} for k in range(20)
     ]
     write_lines(tmp_path / "ward.jsonl", items)
     run = made(tmp_path, {"Able": {"q1": "an earlier answer"}})
-    with fake_endpoint(tmp_path, root, latency=0.2) as address_of_model:
+    with fake_endpoint(tmp_path, root, latency=0.1) as address_of_model:
         (tmp_path / "providers.yaml").write_text(
             f"ward: {{base_url: '{address_of_model}', concurrency: 1}}\n"
         )
@@ -236,7 +237,9 @@ def test_the_viewer_shows_the_answers_of_a_collection_while_it_runs(browser, tmp
                     if (n := n_answers(page)) != counts[-1]:
                         counts.append(n)
                     page.wait_for_timeout(50)
+                    look(page)
             assert 0 == collection.returncode
+            look(page)
             until(page, f"document.body.innerText.includes('{len(items) + 1} answers')")
             check(page)
     assert counts == sorted(counts)

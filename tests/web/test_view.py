@@ -425,17 +425,24 @@ def test_keys_walk_through_the_answers_and_open_them(tab):
     assert tab.locator("#help").evaluate("one => one.open")
 
 
+def look(tab):
+    """Let the page look now whether the run has grown, as it does by itself every three seconds."""
+    tab.evaluate("refresh()")
+
+
 def test_rows_appear_in_an_open_page_unless_somebody_is_in_them(tab, run, tmp_path):
     made(tmp_path, {"C": {"q1": 1, "q2": 1}}, items=["q1", "q2"], run=run)
     tab.locator(".answers li").nth(5).wait_for(timeout=60_000)
     assert "6 answers, 4 scores" == tab.locator(".run .soft").inner_text()
     tab.keyboard.press("j")
     made(tmp_path, {"D": {"q1": 1, "q2": 1}}, items=["q1", "q2"], run=run)
+    look(tab)
     tab.get_by_text("There is more: press r.").wait_for(timeout=60_000)
     assert ("/answer/1", 6) == (focus(tab), tab.locator(".answers li").count())
 
 
 def test_a_page_says_when_the_run_is_gone(tab, run):
     run.file.path.unlink()
+    look(tab)
     tab.get_by_text("The run cannot be read now.").wait_for(timeout=60_000)
     assert 4 == tab.locator(".answers li").count()
