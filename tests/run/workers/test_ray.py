@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +29,7 @@ from vivavoce.run.workers.ray_caretaker import processes_of
 
 pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
-N = 600
+N, FEW = 600, 200
 KEY = "sk-kept-out-of-workers"
 RNG = Random(20)
 MOMENTS = (None, *(RNG.random() for _ in range(length(0, 20))))
@@ -49,22 +49,34 @@ def two_cores() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
-ONE_RAY = """
+SHARED_RAY = """
 import json, sys
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from vivavoce.cli import main
 from vivavoce.run.workers import ray_executor
 
-with ray_executor.connect("ray") as session:
+with ExitStack() as exits:
+    session = exits.enter_context(ray_executor.connect("ray"))
+    *commands, last_command = json.loads(sys.argv[1])
     ray_executor.connect = lambda address, check: nullcontext(session)
-    for words in json.loads(sys.argv[1]):
-        sys.argv[1:] = words
+    for sys.argv[1:] in commands:
         try:
             main()
         except SystemExit as end:
             print(chr(30), end.code)
+
+    @contextmanager
+    def connect(address, check):
+        with exits.pop_all():
+            yield session
+
+    ray_executor.connect, sys.argv[1:] = connect, last_command
+    main()
 """
-"""Commands in one process that share a Ray, because to start it is dear; each says its code."""
+"""Commands in one process that share a Ray, because to start it is dear; each but the last says its code.
+
+The last one ends the process, and Ray, as if it had started it.
+"""
 
 
 def command(*words: object) -> "subprocess.Popen[str]":
@@ -72,10 +84,10 @@ def command(*words: object) -> "subprocess.Popen[str]":
     return python("-m", "vivavoce", *words)
 
 
-def python(*words: object) -> "subprocess.Popen[str]":
+def python(*words: object, stdout: Any = subprocess.PIPE) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, *map(str, words)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=two_cores,
+        stdout=stdout, stderr=subprocess.PIPE, text=True, preexec_fn=two_cores,
         env={**os.environ, "OPENAI_API_KEY": KEY},
     )  # fmt: skip
 
@@ -122,41 +134,81 @@ def n_stored(run: Run) -> int:
         return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
 
 
-class Cut(NamedTuple):
-    """A run whose scoring ended with its raylet: the command, and what it had started."""
+class Outcome(NamedTuple):
+    """What commands that shared a Ray left: two lost workers, and the last one lost the raylet."""
 
-    run: Run
+    killed: Run
+    """Scored by a slow metric while workers were killed."""
+    alone: Run
+    """Scored by every rule in one process, and varied, as `shared` was by Ray."""
+    estimates: Sequence[Mapping[str, Any]]
+    shared: Run
+    cut: Run
+    """The raylet was killed as soon as rows were stored."""
     process: "subprocess.Popen[str]"
+    output: str
+    errors: str
     started: dict[int, str]
+    environments: list[str]
+    addresses: set[str]
 
 
 @pytest.fixture(scope="module")
-def cut(tmp_path_factory: pytest.TempPathFactory) -> Cut:
-    """The raylet of a command is killed as soon as rows are stored."""
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Scoring while workers are killed, by every rule, varying, and scoring until the raylet is killed."""
+    folder, specs = tmp_path_factory.mktemp("shared"), (*RULES, *WITH_TEXT)
+    variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
+    common = ("--workers", "ray", "--quiet")
     with borrowed():
         registry.load_plugin(TARDY)
-        run = run_of(tmp_path_factory.mktemp("cut") / "run")
-        process = command(*scoring_words(run))
-        wait_for(lambda: n_stored(run), process)
-        return Cut(run, process, kill_raylet(process))
+        killed, cut = run_of(folder / "killed", FEW), run_of(folder / "cut")
+        alone, shared = (answered(folder / f"{name}.viva", specs) for name in ("alone", "shared"))
+        score = ("score", str(shared.file.path), *specs, *common, "--json")
+        vary = ("vary", str(shared.file.path), *variations, *common)
+        commands = [scoring_words(killed), score, vary, scoring_words(cut)]
+        with (folder / "output").open("w") as file:  # a pipe would be full before anybody reads it
+            process = python("-c", SHARED_RAY, json.dumps(commands), stdout=file)
+        environments = list[str]()
+        wait_for(lambda: environments_of(process, environments), process)
+        addresses = listening(process)
+        kill_workers(process, 2)
+        finding = alone.score(*specs)
+        alone.vary(*variations)
+        wait_for(lambda: n_stored(cut), process)
+        started = kill_raylet(process)
+        _, errors = process.communicate(timeout=300)
+    output = (folder / "output").read_text()
+    runs = {"killed": killed, "alone": alone, "shared": shared, "cut": cut}
+    facts = {"started": started, "environments": environments, "addresses": addresses}
+    return Outcome(**runs, estimates=finding.rows, process=process, output=output, errors=errors, **facts)
 
 
 @pytest.mark.parametrize("share", MOMENTS)
 @pytest.mark.usefixtures("_plugin")
 def test_a_killed_raylet_is_one_sentence_and_what_was_stored_stays(
-    share: float | None, rows: list[tuple[Any, ...]], request: pytest.FixtureRequest, tmp_path: Path
+    share: float | None,
+    rows: list[tuple[Any, ...]],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if share is None:
-        cut = request.getfixturevalue("cut")
-        assert_ended_by_the_kill(cut.process, cut.started, 2)
-        assert 0 < n_stored(cut.run) < N
-        assert_holds_rows_of(cut.run, rows)
+        outcome = request.getfixturevalue("outcome")
+        errors = outcome.errors.splitlines(keepends=True)[1:]  # before it the answers that did not arrive
+        assert_ended_by_the_kill(outcome.process, outcome.started, "", "".join(errors), 2)
+        stored = stored_scores(outcome.cut)
+        assert 0 < len(stored) < N
+        assert_holds_rows_of(outcome.cut, rows)
+        monkeypatch.setenv("TARDY_MENDED", "1")
+        outcome.cut.score(scoring_words(outcome.cut)[2])
+        assert_completed(outcome.cut, stored, rows)
         return
     run = run_of(tmp_path / "run")
     process = command(*scoring_words(run))
     raylet_of(process)
     time.sleep(share * request.getfixturevalue("unkilled_s"))
-    assert_ended_by_the_kill(process, kill_raylet(process))
+    started = kill_raylet(process)
+    assert_ended_by_the_kill(process, started, *process.communicate(timeout=300))
     assert_holds_rows_of(run, rows)
     stored = stored_scores(run)
     assert ("", "") == finished(command(*scoring_words(run)))
@@ -164,43 +216,28 @@ def test_a_killed_raylet_is_one_sentence_and_what_was_stored_stays(
 
 
 @pytest.mark.usefixtures("_plugin")
-def test_a_second_ray_gives_the_rows_of_one_process_whatever_workers_are_killed(
-    cut: Cut, rows: list[tuple[Any, ...]], tmp_path: Path
+def test_ray_gives_the_rows_of_one_process_whatever_workers_are_killed(
+    outcome: Outcome, tmp_path: Path
 ) -> None:
-    """It completes what the first left while workers are killed, then scores by every rule, and varies."""
-    stored = stored_scores(cut.run)
-    specs = (*RULES, *WITH_TEXT)
-    alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
-    variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
-    common = ("--workers", "ray", "--quiet")
-    score = ("score", str(shared.file.path), *specs, *common, "--json")
-    vary = ("vary", str(shared.file.path), *variations, *common)
-    process = python("-c", ONE_RAY, json.dumps([scoring_words(cut.run), score, vary]))
-    environments = list[str]()
-    wait_for(lambda: environments_of(process, environments), process)
-    assert environments
-    assert not any(KEY in environment for environment in environments)
-    addresses = listening(process)
-    assert addresses
-    assert all(address.endswith("0100007F") for address in addresses), addresses  # 127.0.0.1
-    kill_workers(process, 2)
-    by_one = alone.score(*specs)
-    alone.vary(*variations)
-    output, errors = finished(process)
-    completed, output, *codes = output.split(chr(30))
+    completed, estimated, *codes = outcome.output.split(chr(30))
     assert "" == completed
-    code, _, output = output.partition("\n")
+    code, _, estimated = estimated.partition("\n")
     assert ["0", "1", "0"] == [code.strip(), *(code.strip() for code in codes)]  # some answers did not arrive
-    assert errors.startswith("viva: ")
-    assert 1 == len(errors.splitlines())
-    assert_completed(cut.run, stored, rows)
+    assert outcome.errors.startswith("viva: ")
+    assert outcome.environments
+    assert not any(KEY in environment for environment in outcome.environments)
+    assert outcome.addresses
+    assert all(address.endswith("0100007F") for address in outcome.addresses)  # 127.0.0.1
+    assert expected_rows(tmp_path / "few", FEW) == [row[1:] for row in stored_scores(outcome.killed)]
+    alone, shared = outcome.alone, outcome.shared
     expected = stored_scores(alone)
     assert len(expected) > 1000
     assert expected == stored_scores(shared)
-    estimated = json.loads(output)["rows"]
-    assert len(by_one.rows) == len(estimated)
-    estimates = {(r["metric"], r["estimate"]) for r in by_one.rows}
-    assert estimates == {(r["metric"], r["estimate"]) for r in estimated}
+    rows = json.loads(estimated)["rows"]
+    assert len(outcome.estimates) == len(rows)
+    assert {(row["metric"], row["estimate"]) for row in outcome.estimates} == {
+        (row["metric"], row["estimate"]) for row in rows
+    }
     varied = [table for table in tables(alone.file.path) if "provenance" not in str(table)]
     assert varied == [table for table in tables(shared.file.path) if "provenance" not in str(table)]
 
@@ -234,9 +271,9 @@ def _plugin() -> Iterator[None]:
         yield
 
 
-def run_of(folder: Path) -> Run:
+def run_of(folder: Path, n: int = N) -> Run:
     folder.mkdir()
-    return made(folder, {"A": {f"q{k:04}": f"answer {k} {'so ' * (k % 7)}" for k in range(N)}})
+    return made(folder, {"A": {f"q{k:04}": f"answer {k} {'so ' * (k % 7)}" for k in range(n)}})
 
 
 def scoring_words(run: Run) -> tuple[str, ...]:
@@ -244,8 +281,8 @@ def scoring_words(run: Run) -> tuple[str, ...]:
     return ("score", str(run.file.path), spec, "--plugin", str(TARDY), "--workers", "ray", "--quiet")
 
 
-def expected_rows(folder: Path) -> list[tuple[Any, ...]]:
-    run = run_of(folder)
+def expected_rows(folder: Path, n: int = N) -> list[tuple[Any, ...]]:
+    run = run_of(folder, n)
     run.score("tardy")
     return [row[1:] for row in stored_scores(run)]
 
@@ -287,14 +324,17 @@ def kill_raylet(process: "subprocess.Popen[str]") -> dict[int, str]:
 
 
 def assert_ended_by_the_kill(
-    process: "subprocess.Popen[str]", started: dict[int, str], code: int | None = None
+    process: "subprocess.Popen[str]",
+    started: dict[int, str],
+    output: str,
+    errors: str,
+    code: int | None = None,
 ) -> None:
     """The command ends in one sentence, and leaves no process.
 
     Unless a code is stated: or it ends well, where Ray had started once more or all was done; or with Ray,
     whose library ends the program itself where its raylet ends while the two shake hands.
     """
-    output, errors = process.communicate(timeout=300)
     assert process.returncode in ((0, 1, 2) if code is None else (code,)), errors
     assert "" == output
     said = [line for line in errors.splitlines() if " core_worker" not in line]  # Ray's own, of the end
