@@ -163,8 +163,7 @@ def test_no_text_is_in_a_redacted_export(export: Export, tmp_path: Path) -> None
 
 def test_hostile_texts_are_one_line_each(export: Export, tmp_path: Path) -> None:
     answers = {f"q{k}": f"{text} 0.5" for k, text in enumerate(ALL)}
-    run = made(tmp_path / "run", {"A": answers})
-    run.score("token_f1")
+    run = marked(tmp_path / "run", {"A": answers}, "token_f1")
     assert set(answers.values()) >= {line["output"]["raw"][0] for line in export(run)["A"].lines}
 
 
