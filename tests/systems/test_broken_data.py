@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -144,28 +144,46 @@ def test_changed_marks_are_shown_as_cells_that_do_not_come_out(cut_and_raised: R
     assert not [what for what in reasons if GEMINI in what]
 
 
-def test_without_the_best_models_marks_or_unsupervised_ones_nothing_is_compared_and_a_table_left(
-    hivmedqa: Path, tmp_path: Path, found: Reproduction
-):
-    """Every model has its marks with the reference but the best one, and none has one without it."""
+@pytest.fixture(scope="module")
+def cut_and_truncated(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
+    """Every model has its marks with the reference but the best one, and none has one without it.
+
+    Of the file of F1 figures one row is left.
+    """
 
     def cut(lines: list[str]) -> list[str]:
         return [x for x in lines if f"{GEMINI},c1q00,1," not in x and ",False,ok," not in x]
 
-    rows, tables, _ = reproduce("hivmedqa", write_changed(hivmedqa, tmp_path, judge_scores=cut))
+    folder = tmp_path_factory.mktemp("truncated")
+    return reproduce(
+        "hivmedqa", write_changed(hivmedqa, folder, judge_scores=cut, f1=lambda lines: lines[:2])
+    )
+
+
+def of_the_judge(table: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+    """The cells of Table 2 that are means of marks, without the best model's."""
+    return {
+        model: {name: cell for name, cell in cells.items() if name != "medsynf1"}
+        for model, cells in table.items()
+        if model != GEMINI
+    }
+
+
+def test_without_the_best_models_marks_or_unsupervised_ones_nothing_is_compared_and_a_table_left(
+    cut_and_truncated: Reproduction, found: Reproduction
+):
+    rows, tables, _ = cut_and_truncated
     assert {None} == {
         value for by in rows["paired"].values() for row in by.values() for value in row.values()
     }
     assert rows["bias_drop"][CLAUDE]["p_holm"] is not None
     assert {None} == {value for row in rows["reference_gap"].values() for value in row.values()}
-    assert {k: v for k, v in found.rows["table2"].items() if k != GEMINI} == {
-        k: v for k, v in rows["table2"].items() if k != GEMINI
-    }
+    assert of_the_judge(found.rows["table2"]) == of_the_judge(rows["table2"])
     assert tables
 
 
-def test_a_truncated_f1_file_leaves_the_judge_alone(changed, found: Reproduction):
-    rows, _, notes = reproduce("hivmedqa", changed("f1.csv", lambda lines: lines[:2]))
+def test_a_truncated_f1_file_leaves_the_judge_alone(cut_and_truncated: Reproduction, found: Reproduction):
+    rows, _, notes = cut_and_truncated
     assert rows["table2"][CLAUDE]["medsynf1"]["mean"] is None
     assert found.rows["table2"][CLAUDE]["harm"] == rows["table2"][CLAUDE]["harm"]
     assert {None} == {row["mean"] for row in rows["f1_variants"].values()}

@@ -326,18 +326,20 @@ def app() -> typer.Typer:
     return made
 
 
+@pytest.fixture
+def recomputed_before(monkeypatch, found, hivmedqa):
+    """The command shows what was recomputed before: tests of what it prints recompute nothing."""
+    figures = {("hivmedqa", hivmedqa): found}
+    monkeypatch.setattr("vivavoce.run.reproduce.reproduce", lambda name, data: figures[name, data])
+
+
+@pytest.mark.usefixtures("recomputed_before")
 def test_json_is_one_object_whose_rows_are_an_object(app, hivmedqa, found):
     done = CliRunner().invoke(app, ["reproduce", "hivmedqa", "--data", str(hivmedqa), "--json"])
     assert 0 == done.exit_code, done.output
     shown = json.loads(done.stdout)
     assert ("viva.reproduce/1", None) == (shown["schema"], shown["run"])
     assert json.loads(json.dumps(found.rows)) == shown["rows"]
-
-
-@pytest.fixture
-def recomputed_before(monkeypatch, found):
-    """The command shows what was recomputed before: tests of what it prints recompute nothing."""
-    monkeypatch.setattr("vivavoce.run.reproduce.reproduce", lambda name, data: found)
 
 
 @pytest.mark.usefixtures("recomputed_before")

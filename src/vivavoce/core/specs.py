@@ -22,6 +22,7 @@ import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
@@ -44,10 +45,9 @@ _MAX_DEPTH = 50
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A name and its settings, by keyword only.
+    """A name and its settings by keyword: text, numbers, booleans, null, tuples of these, and specs.
 
-    Settings are text, numbers, booleans, null, tuples of these, and specs. Two specs are equal when they name
-    the same thing with the same settings, in any order; `1`, `1.0` and `true` are three different values.
+    Specs of one name and the same settings, in any order, are equal; `1`, `1.0` and `true` are three values.
     """
 
     name: str
@@ -233,8 +233,7 @@ def _texts(value: "Setting") -> Iterator[str]:
 def parse(text: str) -> Spec:
     """The spec that `text` writes.
 
-    Raises `SpecError` naming the position and what was expected there; a secret is refused without being
-    shown.
+    Raises `SpecError` with the position and what was expected there; a secret is refused and not shown.
     """
     if _SECRET_SHAPE.search(text):
         raise SpecError(
@@ -319,6 +318,7 @@ class Signed(NamedTuple):
 RECORDED = "recorded"
 
 
+@lru_cache(1024)
 def signed(signature: str) -> Signed:
     """The parts of a signature: `rouge(n=1)@1` is the spec rouge(n=1) in version 1."""
     position = signature.rindex(")@") + 1
