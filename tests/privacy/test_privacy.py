@@ -84,7 +84,7 @@ def test_real_exams_raise_one_alarm_and_it_is_a_name(shared: Path) -> None:
     """DAHL asks about "the case of Doña Francisca"."""
     found: Counter[tuple[str, str]] = Counter()
     for k, (exam, text) in enumerate(texts(shared)):
-        if exam == "dahl" or k % length(6, 1) == 0:
+        if exam == "dahl" or k % length(12, 1) == 0:
             found.update((exam, text[s.start : s.end]) for s in suspects(text))
     assert Counter({("dahl", "Francisca"): 1}) == found
 
@@ -146,8 +146,9 @@ def test_a_hostile_text_eight_times_as_long_takes_about_eight_times_as_long(piec
         suspects(text)
         return time.process_time() - start
 
-    small = max(0.002, min(cost(5_000) for _ in range(3)))
-    assert any(cost(40_000) < 24 * small for _ in range(3))
+    n = length(2_500, 5_000)
+    small = max(0.002, min(cost(n) for _ in range(3)))
+    assert any(cost(8 * n) < 24 * small for _ in range(3))
 
 
 def test_preflight_names_items_and_kinds_and_never_the_text() -> None:
