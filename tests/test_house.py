@@ -88,35 +88,35 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5479,
+    "cli": 5486,
     "contrib": 2505,
-    "core": 5097,
+    "core": 5209,
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
     "formats": 1618,
-    "judging": 1468,
+    "judging": 1508,
     "logprobs": 1862,
-    "metrics": 4489,
+    "metrics": 4498,
     "models": 9586,
     "notebook": 790,
     "people": 5768,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8316,
+    "report": 8320,
     "retrieval": 1692,
-    "run": 26972,
+    "run": 27000,
     "stats": 10604,
     "store": 7895,
-    "studies": 21149,
+    "studies": 21178,
     "systems": 14693,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 984, 174
+MODULES, COMPLEX = 985, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

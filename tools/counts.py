@@ -99,8 +99,9 @@ def file(path: Path) -> File:
     tree = ast.parse(text)
     names = [*bindings(tree)]
     empty = tuple(sorted(of_words(names, PARTICLES | FUNCTION_WORDS)))
-    lines = text.splitlines()
-    return File(len(lines), comment_lines(text), len(names), empty, tuple(complex_functions(tree, lines)))
+    return File(
+        len(text.splitlines()), comment_lines(text), len(names), empty, tuple(complex_functions(tree))
+    )
 
 
 def bindings(tree: ast.Module) -> Iterator[Binding]:
@@ -158,18 +159,9 @@ _TEXT_OR_COMMENT = re.compile(
 """What begins with a quotation mark or a hash, whole: a hash in a text begins no comment."""
 
 
-def complex_functions(tree: ast.Module, lines: Sequence[str]) -> list[str]:
+def complex_functions(tree: ast.Module) -> list[str]:
     """Functions over cyclomatic 10 as radon counts it. Raises `ImportError` without radon."""
-    dense = [node for node in tree.body if _n_branches(lines[node.lineno - 1 : node.end_lineno]) >= 10]
-    return [block.name for block in _flat(cc_visit_ast(ast.Module(dense, []))) if block.complexity > 10]
-
-
-def _n_branches(lines: Sequence[str]) -> int:
-    """At most how many branches these lines have."""
-    return sum(len(_BRANCH.findall(line)) for line in lines)
-
-
-_BRANCH = re.compile(r"\b(?:if|elif|else|for|while|and|or|except|try|with|assert|lambda|case|match)\b")
+    return [block.name for block in _flat(cc_visit_ast(tree)) if block.complexity > 10]
 
 
 def _flat(blocks: Any) -> Iterator[Any]:

@@ -87,7 +87,7 @@ def test_the_summary_says_the_decision_first(viva: Viva, run: Run, tmp_path: Pat
     lines = to.read_text(encoding="utf-8").splitlines()
     assert "## The gate is closed" == lines[1]
     assert "2 checks on run.viva, 1 closed." in lines
-    assert any(line.startswith("| newer | old | told, worth, exam | better than old |") for line in lines)
+    assert any(line.startswith("| newer | old | told: worth, exam | better than old |") for line in lines)
     assert "- newer (told, worth) is worse: old is better" in "\n".join(lines)
     assert "### What it rests on" in lines
     assert any("This is the 1st test" in line for line in lines)

@@ -105,7 +105,7 @@ def test_the_text_alternative_holds_every_difference_and_its_verdict() -> None:
     label = told(matrix(THREE).svg)
     for row, figure in zip(THREE, ("+0.300", "−0.100", "−0.400"), strict=True):
         assert f"{row['a']} minus {row['b']} {figure}: {row['verdict']}" in label
-    assert label.startswith("All pairs by told, worth on exam. ")
+    assert label.startswith("All pairs by told: worth on exam. ")
 
 
 def test_two_candidates_or_none_give_a_sentence() -> None:

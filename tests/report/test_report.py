@@ -300,9 +300,11 @@ def test_two_versions_of_a_metric_have_a_board_each(tmp_path: Path) -> None:
         run.score("hostile")
     text = report(run).text
     boards = text[text.index("Dots are means") :]
-    assert 1 == boards.count("hostile()@1 · worth on exam")
-    assert 1 == boards.count("hostile()@2 · worth on exam")
-    assert "A 0.500" in boards[boards.index("hostile()@1 · worth") : boards.index("hostile()@2 · worth")]
+    later, earlier = "hostile · worth on exam", "hostile (earlier version 1) · worth on exam"
+    assert (1, 1) == (boards.count(later), boards.count(earlier))
+    assert "A 1.000" in boards[boards.index(later) : boards.index(earlier)]
+    assert "By earlier versions of metrics, which were scored anew: 1 leaderboard" in boards
+    assert "A 0.500" in boards[boards.index(earlier) :]
 
 
 def test_answers_stand_worst_first_beside_their_references(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins,
 from tests.viewing import read_anew
 
 from vivavoce.core import registry
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.context import page_context
-from vivavoce.report.data import ReportData, Roster, facts_of, labels_by_measure
+from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
@@ -20,6 +21,7 @@ from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_finding
+from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.validation_status import weakest_status
 
 
@@ -109,7 +111,7 @@ def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path
     only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
     for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
         coverage = page_context(_contents(run, only=bound))["coverage"]
-        judge = [row for row in coverage if row["measures"] == ["judge: worth"]]
+        judge = [row for row in coverage if row["measures"] == ["judge by m: worth"]]
         assert [expected] * 2 == [(row["responses"], row["causes"]) for row in judge]
 
 
@@ -226,19 +228,19 @@ def test_a_judges_stamp_stands_wherever_its_marks_do(compared: ReportData, tmp_p
     shown = "shown within 0.1 on 60 labels"
     keep(run, stamp(run, shown), stamp(run, "unvalidated", criterion="harm"))
     page = page_of(compared, run)
-    stamps = {("told", "worth"): None, ("judge", "worth"): shown, ("judge", "harm"): "unvalidated"}
-    assert stamps == {(b.metric.split("(")[0], b.criterion): b.stamp for b in page["boards"]}
-    assert stamps == {(r["metric"].split("(")[0], r["criterion"]): r["stamp"] for r in page["comparisons"]}
+    stamps = {("told", "worth"): None, ("judge by m", "worth"): shown, ("judge by m", "harm"): "unvalidated"}
+    assert stamps == {(b.metric, b.criterion): b.stamp for b in page["boards"]}
+    assert stamps == {(metric_name(r["metric"]), r["criterion"]): r["stamp"] for r in page["comparisons"]}
     assert [None, shown, "unvalidated"] == sorted(
         (lead["stamp"] for lead in page["leads"]), key=lambda s: s or ""
     )
     by_rule = {("told", "worth"): "unvalidated"}  # a rule was held against nobody either
     assert stamps | by_rule == {
-        (r["metric"].split("(")[0], r["criterion"]): r["stamp"] for r in page["examiners"]
+        (metric_name(r["metric"]), r["criterion"]): r["stamp"] for r in page["examiners"]
     }
     (measures,) = [p for p in page["methods"] if p.startswith("Answers were marked")]
-    assert f"{shown}: worth by judge(model=m)" in measures
-    assert "unvalidated: harm by judge(model=m)" in measures
+    assert f"{shown}: judge by m: worth" in measures
+    assert "unvalidated: judge by m: harm" in measures
     assert "told: worth" not in measures.split("Held against")[1]
 
 
@@ -251,7 +253,7 @@ def test_a_stamp_is_tied_to_signature_rater_criterion_and_benchmark(
     run = judged(tmp_path)
     keep(run, stamp(run, "checked, not shown", **other))
     (board,) = [
-        b for b in page_of(compared, run)["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"
+        b for b in page_of(compared, run)["boards"] if b.metric == "judge by m" and b.criterion == "worth"
     ]
     assert "unvalidated" == board.stamp
 
@@ -264,7 +266,7 @@ def test_the_newest_check_counts_and_a_look_without_labels_takes_nothing_away(
     keep(run, stamp(run, "checked, not shown"))
     keep(run, stamp(run, "unvalidated"))
     page = page_of(compared, run)
-    (board,) = [b for b in page["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"]
+    (board,) = [b for b in page["boards"] if b.metric == "judge by m" and b.criterion == "worth"]
     assert "checked, not shown" == board.stamp
     assert not any("No examiner in this run has been checked" in line for line in page["limitations"])
 
@@ -274,7 +276,7 @@ def test_a_saturated_criterion_is_marked_on_its_board(compared: ReportData, tmp_
     keep(run, stamp(run, None, part="saturation", saturated=True, criterion="harm"),
          stamp(run, None, part="saturation", saturated=False))  # fmt: skip
     page = page_of(compared, run)
-    own = {b.criterion: b.saturated for b in page["boards"] if b.metric == "judge(model=m)"}
+    own = {b.criterion: b.saturated for b in page["boards"] if b.metric == "judge by m"}
     assert {"harm": True, "worth": False} == own
     assert {True, False} == {r["saturated"] for r in page["examiners"]}
 
@@ -343,4 +345,4 @@ def test_rows_without_a_signature_are_named_after_no_version_where_there_are_sev
         Measure(metric="told", signature=f"told()@{n}", rater="", criterion=Criterion(criterion="worth"))
         for n in (1, 2)
     ]
-    assert {("told", "worth", ""): "told: worth"} == labels_by_measure(dict(enumerate(told)))
+    assert {("told", "worth", ""): "told: worth"} == row_labels(dict(enumerate(told)))

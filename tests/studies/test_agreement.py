@@ -63,8 +63,8 @@ def test_a_judge_who_always_says_five_shows_no_agreement(found: Finding) -> None
 
 def test_the_sentence_names_unit_and_numbers(found: Finding) -> None:
     assert (
-        "judge: comprehension (identical text, NVLM-70B) on hivmedqa: alpha (ordinal) 0.95 (0.91 to 0.98); "
-        "16 of 63 units in 42 cases were not marked alike."
+        "medgpt by gpt-4o-2024-08-06: comprehension (identical text, NVLM-70B) on hivmedqa: alpha (ordinal) "
+        "0.95 (0.91 to 0.98); 16 of 63 units in 42 cases were not marked alike."
     ) in found.text
 
 

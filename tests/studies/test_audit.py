@@ -228,7 +228,7 @@ def test_a_trusted_judge_is_never_called_people(tmp_path: Path) -> None:
     truth = people(8)
     columns = {"good()": noisy(truth, 9, 0.5), JUDGE: noisy(truth, 10, 0.3)}
     finding = audit(scored(tmp_path, columns), "audit(trusted=judge)")
-    assert "the trusted judge (judge: worth), which is not people" in finding.text
+    assert "the trusted judge (r by m1: worth), which is not people" in finding.text
     assert {"trusted judge"} == {r["yardstick"] for r in some(finding, part="choice")}
     assert "judge" not in {r["metric"].partition("(")[0] for r in finding.rows}
 
@@ -255,7 +255,7 @@ def test_criteria_of_the_trusted_judges_call_are_not_chosen_from(tmp_path: Path)
     finding = audit(judged(tmp_path, {JUDGE: rows, "good()": rules}), "audit(trusted='judge:harm')")
     own = row(finding, part="choice", criterion="worth", metric="judge(model=m1, rubric=r)")
     assert (None, "criteria of one call, alike by construction") == (own["value"], own["reason"])
-    assert {"judge: harm"} == {r["against"] for r in some(finding, part="agreement")}
+    assert {"r by m1: harm"} == {r["against"] for r in some(finding, part="agreement")}
     assert "keep good: worth" in finding.text
 
 

@@ -52,8 +52,8 @@ def test_what_five_repeats_are_worth(found: Finding) -> None:
     r = row(found, criterion="comprehension", candidate="")
     assert ("1.706", 1) == (f"{r['worth']:.3f}", r["best_repeats"])
     assert (
-        "judge: comprehension on hivmedqa (8 candidates, 63 questions in 42 cases): 5 repeats are worth 1.7 "
-        "times the questions, at 5 times the calls: buy questions; ask each 1 time."
+        "medgpt by gpt-4o-2024-08-06: comprehension on hivmedqa (8 candidates, 63 questions in 42 cases): 5 "
+        "repeats are worth 1.7 times the questions, at 5 times the calls: buy questions; ask each 1 time."
     ) in found.text
     assert found.text.endswith(
         "All repeats of Med42-70B, NVLM-70B are the same text; what varies between them is the examiner."

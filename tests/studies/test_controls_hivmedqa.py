@@ -135,7 +135,7 @@ def test_a_metric_of_other_formats_is_on_no_card(examined: Examined) -> None:
 
 def test_the_page_says_who_is_fooled_by_what(examined: Examined) -> None:
     page = html.unescape(examined.page.read_text(encoding="utf-8"))
-    assert "judge: comprehension on hivmedqa is fooled by padded (control less real text " in page
+    assert "medgpt by fake/j1: comprehension on hivmedqa is fooled by padded (control less real text " in page
 
 
 @pytest.mark.parametrize("width", [1400, 390])

@@ -42,7 +42,9 @@ def test_comprehension_and_medsynf1(
 ) -> None:
     """Section 7 of docs/statistics.md: ten models on the 61 questions that all of them have."""
     for coefficient, value in (("pearson", pearson), ("spearman", spearman), ("kendall", kendall)):
-        r = row(found, a="judge: comprehension", b=F1, level=level, coefficient=coefficient)
+        r = row(
+            found, a="medgpt by gpt-4o-2024-08-06: comprehension", b=F1, level=level, coefficient=coefficient
+        )
         assert value == f"{r['value']:.4f}"[1:]
         assert (10, 61, 41, False) == tuple(
             r[k] for k in ("n_candidates", "n_items", "n_groups", "by_construction")
@@ -50,28 +52,44 @@ def test_comprehension_and_medsynf1(
 
 
 def test_pairs_of_models_in_the_same_order(found: Finding) -> None:
-    r = row(found, a="judge: comprehension", b=F1, level="system", coefficient="kendall")
+    r = row(
+        found, a="medgpt by gpt-4o-2024-08-06: comprehension", b=F1, level="system", coefficient="kendall"
+    )
     assert (28, 45) == (r["same_order"], r["n_pairs"])
     assert 0 <= r["told_apart_alike"] <= r["told_apart"] <= 24
 
 
 def test_with_ten_models_r_under_632_cannot_be_told_from_zero(found: Finding) -> None:
     """Fisher's z with n = 10 models: tanh(atanh(.3671) -/+ 1.96 / sqrt(7))."""
-    r = row(found, a="judge: comprehension", b=F1, level="system", coefficient="pearson")
+    r = row(
+        found, a="medgpt by gpt-4o-2024-08-06: comprehension", b=F1, level="system", coefficient="pearson"
+    )
     ends = [math.tanh(math.atanh(r["value"]) + s * 1.959964 / math.sqrt(7)) for s in (-1, 1)]
     assert pytest.approx(ends) == [r["low"], r["high"]]
     assert (
-        f"judge: comprehension and {F1} on hivmedqa, 10 candidates, 61 questions in 41 cases: tau-b 0.24, "
-        "same order in 28 of 45 pairs, r 0.37 (-0.34 to 0.81); with so few candidates |r| under 0.63 cannot "
-        "be told from zero."
+        f"medgpt by gpt-4o-2024-08-06: comprehension and {F1} on hivmedqa, 10 candidates, 61 questions in 41 "
+        "cases: tau-b 0.24, same order in 28 of 45 pairs, r 0.37 (-0.34 to 0.81); with so few candidates |r| "
+        "under 0.63 cannot be told from zero."
     ) in found.text
 
 
 def test_criteria_of_one_call_are_marked_and_leave_the_family(found: Finding) -> None:
     """Section 7: .9923 for comprehension and harm, which one reply of the judge gave together."""
-    r = row(found, a="judge: comprehension", b="judge: harm", level="system", coefficient="pearson")
+    r = row(
+        found,
+        a="medgpt by gpt-4o-2024-08-06: comprehension",
+        b="medgpt by gpt-4o-2024-08-06: harm",
+        level="system",
+        coefficient="pearson",
+    )
     assert (".9923", True) == (f"{r['value']:.4f}"[1:], r["by_construction"])
-    pooled = row(found, a="judge: comprehension", b="judge: harm", level="pooled", coefficient="pearson")
+    pooled = row(
+        found,
+        a="medgpt by gpt-4o-2024-08-06: comprehension",
+        b="medgpt by gpt-4o-2024-08-06: harm",
+        level="pooled",
+        coefficient="pearson",
+    )
     assert ".8141" == f"{pooled['value']:.4f}"[1:]
     tested = [r for r in found.rows if r["p"] is not None]
     assert 15 == len(tested)
@@ -99,9 +117,12 @@ def test_clusters_have_their_support(found: Finding) -> None:
     assert all(s is None or 0 < s <= 1 for s in support.values())
     quality = ("comprehension", "knowledge_recall", "reasoning", "harm")
     assert all(
-        support[f"judge: {a}", f"judge: {b}"] for a in quality for b in quality if a < b and "harm" != b
+        support[f"medgpt by gpt-4o-2024-08-06: {a}", f"medgpt by gpt-4o-2024-08-06: {b}"]
+        for a in quality
+        for b in quality
+        if a < b and "harm" != b
     )
-    assert None is support["judge: comprehension", F1]
+    assert None is support["medgpt by gpt-4o-2024-08-06: comprehension", F1]
 
 
 def test_every_row_has_its_level_and_nothing_is_nan(found: Finding) -> None:

@@ -85,7 +85,7 @@ def test_with_and_without_the_reference(found: Finding, figure: str, value: str)
     place = {"part": "reference", "criterion": "comprehension", "candidate": CLAUDE}
     r = row(found, **place, figure=figure)
     assert pytest.approx(float(value), abs=0.5 * 10 ** -(len(value.split(".")[1]))) == r["value"]
-    assert (315, 42, f"{WITHOUT}: comprehension", WITH) == tuple(
+    assert (315, 42, f"medgpt_free by {MODEL}: comprehension", WITH) == tuple(
         r[k] for k in ("n_units", "n_groups", "other", "metric")
     )
     assert r["low"] < r["value"] < r["high"]
@@ -114,7 +114,7 @@ def test_a_criterion_that_is_five_for_nearly_all_is_saturated(found: Finding) ->
     assert 0.99 < r["value"] < 1
     other = row(found, part="saturation", metric=WITH, criterion="comprehension", figure="modal_share")
     assert other["saturated"] is False
-    assert f"{WITH}: demographic_bias on hivmedqa: saturated" in found.text
+    assert f"medgpt by {MODEL}: demographic_bias on hivmedqa: saturated" in found.text
     assert "belongs in no mean over criteria" in found.text
 
 

@@ -69,7 +69,7 @@ def test_a_judge_who_knows_the_truth_is_shown(tmp_path: Path) -> None:
     assert (
         f"{JUDGE.replace('rubric=r, model=m1', 'model=m1, rubric=r')}" not in found.text
     )  # one judge: short
-    assert f"judge on exam: {shown} (worth)." in found.text
+    assert f"r by m1 on exam: {shown} (worth)." in found.text
 
 
 def test_a_judge_who_guesses_is_checked_and_not_shown(tmp_path: Path) -> None:

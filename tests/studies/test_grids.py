@@ -156,10 +156,30 @@ def measured(specs: Iterable[tuple[str, str, str, str]]) -> dict[int, Measure]:
     ("specs", "names"),
     [
         ([("rouge(n=1)", "rouge(n=1)@1#a", "f1", "")], ["rouge(n=1)"]),
-        ([("judge(model=m)", "judge(model=m)@recorded", "harm", "m")], ["judge: harm"]),
+        ([("judge(model=m)", "judge(model=m)@recorded", "harm", "m")], ["judge by m: harm"]),
         (
             [("judge(model=m)", "s()@1", "harm", "m"), ("judge(model=n)", "t()@1", "harm", "n")],
-            ["judge(model=m): harm", "judge(model=n): harm"],
+            ["judge by m: harm", "judge by n: harm"],
+        ),
+        (
+            [("judge(rubric=r)", "judge(rubric=r)@recorded", "harm", rater) for rater in ("m", "n")],
+            ["r: harm by m", "r: harm by n"],
+        ),
+        (  # two files of one name: the folder tells
+            [(f"judge(model=m, rubric={d}/r.md)", f"judge(r={d})@1", "harm", "m") for d in "ab"],
+            ["judge(model=m, rubric=a/r.md): harm", "judge(model=m, rubric=b/r.md): harm"],
+        ),
+        (
+            [
+                ("judge(model=m, rubric=r)", f"judge(r=r)@1#{n}", c, "m")
+                for n in "ab"
+                for c in ("harm", "tone")
+            ],
+            [f"r by m: {c}{e}" for e in (" (earlier version 1#a)", "") for c in ("harm", "tone")],
+        ),
+        (
+            [("rouge(n=1)", f"rouge(n=1)@{n}", "f1", "") for n in (1, 2, 3)],
+            ["rouge(n=1) (earlier version 1)", "rouge(n=1) (earlier version 2)", "rouge(n=1)"],
         ),
         (
             [("panel(r=1)", "s()@1", "harm", "Ann"), ("panel(r=1)", "s()@1", "harm", "Bob")],

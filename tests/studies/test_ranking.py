@@ -53,9 +53,9 @@ def test_ranks_that_hold_whatever_failed_scores_were_do_not_depend_on_them(found
     assert {} == wider
     assert {"Med42-70B": 14} == {name: r["n_failed"] for name, r in own.items() if r["n_failed"]}
     assert found.text.startswith(
-        "judge: comprehension on hivmedqa: Candidates have scores on different questions, so they are ranked "
-        "by their means on the 61 questions that all share. 61 questions in 41 cases, 32.7 effective, by the "
-        "judge alone; "
+        "medgpt by gpt-4o-2024-08-06: comprehension on hivmedqa: Candidates have scores on different "
+        "questions, so they are ranked by their means on the 61 questions that all share. 61 questions in 41 "
+        "cases, 32.7 effective, by the judge alone; "
     )
 
 

@@ -15,6 +15,7 @@ from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, RunPath, o
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
 from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
+from vivavoce.core.measure_names import metric_name
 
 
 class FailIf(StrEnum):
@@ -213,7 +214,7 @@ def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
     p = "p (all analyses, family)" if any(row["analysis"] for row in rows) else "p (Holm, family)"
     columns = ("pair", "criterion", "difference", "95% interval, pair alone", p, "items", "groups",
                "detectable (family)")  # fmt: skip
-    print_table(columns, lines, rows[0]["metric"] if rows else None)
+    print_table(columns, lines, metric_name(rows[0]["metric"]) if rows else None)
     for row in rows:
         if sentence := _answered_and_q(row):
             echo(sentence)

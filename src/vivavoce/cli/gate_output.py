@@ -14,6 +14,7 @@ from vivavoce._version import __version__
 from vivavoce.cli.output import counted, figure
 from vivavoce.core.errors import StoreError
 from vivavoce.core.markdown import code_span, markdown
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.text import printable, xml_text
 from vivavoce.core.text_files import write_text
 
@@ -107,7 +108,8 @@ def _signatures(gate: "Gate") -> list[str]:
 
 
 def _table_row(check: "CheckRow") -> str:
-    by = ", ".join(dict.fromkeys(filter(None, (check.metric, check.criterion, check.rater, check.benchmark))))
+    measure = measure_name(check.metric, check.criterion, check.rater)
+    by = ", ".join(filter(None, (measure, check.benchmark)))
     cells = (
         *(check.candidate, check.reference or "", by, check.condition),
         *(figure(check.difference) or "", figure(check.loss) or ""),

@@ -6,6 +6,7 @@ from typing import Any
 from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
 from vivavoce.cli.stdout import echo
+from vivavoce.core.measure_names import measure_name
 
 
 def interim(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json = False) -> None:
@@ -42,8 +43,7 @@ def _line(row: Mapping[str, Any], planned: bool) -> tuple[Any, ...]:
         row["test"],
         *((analysis, _alpha(row["alpha_spent"]), _alpha(row["alpha_left"])) if planned else ()),
         f"{row['a']} -\n{row['b']}",
-        ", ".join(dict.fromkeys((row["metric"], row["criterion"])))
-        + (f" by {row['rater']}" if row["rater"] else ""),
+        measure_name(row["metric"], row["criterion"], row["rater"] or ""),
         row["n_items"],
         groups_of(row),
         figure(row["difference"]),

@@ -9,6 +9,7 @@ from typing import Any
 
 from vivavoce.cli.stdout import echo, own_stdout, terminal_width
 from vivavoce.cli.table_text import table_text
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.text import printable_json
 
 
@@ -70,12 +71,12 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
         rows, key=lambda row: tuple(row[key] for key in keys)
     ):
         estimates = list(group)
-        by = f" by {rater}" if rater else ""
         suffix = "" if view in ("mean", "pooled") else f", {view}"
+        title = f"{measure_name(metric, criterion, rater)} on {benchmark}{suffix}"
         basis = order_basis(estimates, lambda value: figure(value) or "–")
         if basis:
-            echo(f"{metric}: {criterion}{by} on {benchmark}{suffix}: {basis}")
-        _print_estimates_of(estimates, view, f"{metric}: {criterion}{by} on {benchmark}{suffix}")
+            echo(f"{title}: {basis}")
+        _print_estimates_of(estimates, view, title)
         for row in estimates:
             if row["reason"]:
                 echo(f"{row['candidate']}: {row['reason']}.")

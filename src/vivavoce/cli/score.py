@@ -34,6 +34,7 @@ from vivavoce.cli.progress import progress_bars
 from vivavoce.cli.stdout import echo
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ def _print_plan(finding: "Finding", run: Path, *, quiet: bool, json: bool) -> No
     if json:
         print_json("score", run, finding.rows, passes=finding.passes)
     elif not quiet:
-        lines = [[row[name] for name in _PLANNED] + [figure(row["cost"], 2)] for row in finding.rows]
+        named = [{**row, "metric": metric_name(row["metric"])} for row in finding.rows]
+        lines = [[row[name] for name in _PLANNED] + [figure(row["cost"], 2)] for row in named]
         title = "what would be scored; tokens are characters / 4"
         print_table([*_PLANNED.values(), "price, at most"], lines, title)
         echo(str(finding))

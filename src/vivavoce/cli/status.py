@@ -14,6 +14,7 @@ from vivavoce.cli.stdout import echo
 from vivavoce.cli.watch import show_progress
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.errors import InputError, StoreError
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.text import causes_said
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
     lines = [
         (
             row["candidate"],
-            ": ".join(dict.fromkeys(filter(None, (row["metric"], row["criterion"])))) or "not scored yet",
+            measure_name(row["metric"], row["criterion"]) if row["metric"] else "not scored yet",
             row["rater"],
             None if one_benchmark else row["benchmark"],
             row["responses"],

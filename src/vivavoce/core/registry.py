@@ -19,7 +19,7 @@ from vivavoce.core import index
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import cached_hash, file_hash
 from vivavoce.core.local_modules import keep_modules
-from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
+from vivavoce.core.specs import Setting, Spec, matches, parse, show, type_in_words, typed_setting
 from vivavoce.core.text import error_text
 
 Kind = Literal[
@@ -420,22 +420,27 @@ def full_spec(thing: Any) -> Spec:
     return _spec(thing, defaults=True)
 
 
-def signature(thing: Any) -> str:
+def signature(thing: Any, *, by_bytes: bool = False) -> str:
     """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
 
-    A metric and a step add their `extra_files`. A benchmark that reads known files of a folder is hashed over
-    those, and not over the folder. Two things with one signature give the same numbers; it is the cache key.
+    A metric and a step add their `extra_files`. A file is hashed by what it says if it is in `digests`, else
+    by its bytes, as all files once were (`by_bytes`). A benchmark that reads known files of a folder is
+    hashed over those. Two things with one signature give the same numbers; it is the cache key.
     """
     entry = next(e for e in _entries.values() if e.cls is type(thing))
-    spec = full_spec(thing)
-    text = str(spec) if spec.settings else f"{spec.name}()"
+    digests = {} if by_bytes else getattr(thing, "digests", {})
+    hashes = (digests.get(path) or cached_hash(path) for path in _files(thing, entry.kind) if _exists(path))
+    return "#".join((f"{show(full_spec(thing))}@{entry.version}", *hashes))
+
+
+def _files(thing: Any, kind: Kind) -> list[Path]:
+    """The paths whose hashes stand in a signature."""
     paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
-    if entry.kind in ("metric", "benchmark", "step"):
-        extra = thing.extra_files
-        if entry.kind == "benchmark" and extra:
-            paths = [path for path in paths if not any(path in file.parents for file in extra)]
-        paths += [path for path in extra if path not in paths]
-    return f"{text}@{entry.version}" + "".join(f"#{cached_hash(path)}" for path in paths if _exists(path))
+    if kind not in ("metric", "benchmark", "step"):
+        return paths
+    if kind == "benchmark" and thing.extra_files:
+        paths = [path for path in paths if not any(path in file.parents for file in thing.extra_files)]
+    return paths + [path for path in thing.extra_files if path not in paths]
 
 
 def _exists(path: Path) -> bool:

@@ -81,6 +81,11 @@ class Judge(ComparativeMetric):
         return (self.sheet.path,)
 
     @property
+    def digests(self) -> Mapping[Path, str]:
+        """The rubric's file by what it says, whatever its comments, order of keys and defaults."""
+        return {self.sheet.path: self.sheet.digest}
+
+    @property
     def criteria(self) -> tuple[Criterion, ...]:
         """The rubric's, and of an item's points their share."""
         return (*self._of_points, *self.sheet.columns)

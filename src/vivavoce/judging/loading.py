@@ -74,6 +74,7 @@ _NAME = re.compile(r"[a-z][a-z_]*")
 _MARKS: dict[str, str] = {"mark": "answer", "points": "answer", "pairwise": "answers", "listwise": "answers"}
 _KIND_VARIABLES = {"points": "point", "mark": "criteria"}
 _SECTION = re.compile(r"^## (system|user)[ \t]*$", re.MULTILINE)
+_LINE_END, _BLANK_LINES = re.compile(r"[ \t]+$", re.MULTILINE), re.compile(r"\n{3,}")
 _MOST_STEPS = 1_000
 
 
@@ -175,7 +176,7 @@ def _sections(sheet: Sheet) -> tuple[str, str]:
         return "", _filled(sheet, first)
     if first.strip():
         raise sheet.fault("text stands before the first of the sections ## system and ## user")
-    names, texts = remainder[::2], [text.strip() for text in remainder[1::2]]
+    names, texts = remainder[::2], [_tidy(text) for text in remainder[1::2]]
     if len(set(names)) < len(names) or "user" not in names:
         raise sheet.fault("the prompt has one section ## user and at most one ## system")
     parts = dict(zip(names, texts, strict=True))
@@ -183,9 +184,14 @@ def _sections(sheet: Sheet) -> tuple[str, str]:
 
 
 def _filled(sheet: Sheet, text: str) -> str:
-    if not text.strip():
+    if not (text := _tidy(text)):
         raise sheet.fault("there is no prompt below the settings")
-    return text.strip()
+    return text
+
+
+def _tidy(text: str) -> str:
+    """A prompt without white space that no reader sees: at the ends of lines, and lines of nothing else."""
+    return _BLANK_LINES.sub("\n\n", _LINE_END.sub("", text)).strip()
 
 
 _POOLS = {"listwise": "rank", "points": "unit"}

@@ -1,5 +1,7 @@
 """A rubric: what it asks a judge, and what it reads in the reply."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +59,27 @@ class Rubric:
     note: str = ""
     clip: Clip = "each"
     length: LengthAdjustment | None = None
+
+    @property
+    def digest(self) -> str:
+        """First 8 hex digits of SHA-256 over whatever a score depends on, with the defaults of the file.
+
+        Name, source and note are left out: no judge is shown them. The order of the criteria, in which they
+        are asked for, counts, and so do all words of the prompt.
+        """
+        # Setting by setting: one that rubrics get later is added only where it is not at its default.
+        criteria = [
+            [c.name, c.key, c.ask, c.step, c.of, sorted(c.levels.items()), c.criterion.low, c.criterion.high,
+             c.criterion.direction, c.criterion.if_unanswered, c.criterion.pool,
+             c.criterion.smallest_difference]
+            for c in self.criteria
+        ]  # fmt: skip
+        parts = [
+            self.version, self.kind, self.reference, self.call, self.reasoning, self.result, self.clip,
+            self.length, criteria, *(_spelled(self.name, text) for text in (self.system, self.user)),
+        ]  # fmt: skip
+        text = json.dumps(parts, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
     @property
     def columns(self) -> tuple[Criterion, ...]:
@@ -236,6 +259,12 @@ class Rubric:
             "required": list(properties),
             "additionalProperties": False,
         }
+
+
+def _spelled(name: str, text: str) -> str:
+    """A prompt with its variables spelled in one way: `{{form}}` is `{{ form }}`."""
+    prompt = Prompt(name, text)
+    return prompt.fill(**{variable: f"{{{{ {variable} }}}}" for variable in prompt.variables})
 
 
 def _why(marks: Sequence[object]) -> str:

@@ -219,6 +219,15 @@ class Metric(ABC):
         return ()
 
     @property
+    def digests(self) -> Mapping[Path, str]:
+        """For files of its signature 8 hex digits over what they say, which stand there for their bytes.
+
+        For a file that may be written in several ways that mean the same, such as YAML. Without one a comment
+        in the file makes another measure of it.
+        """
+        return {}
+
+    @property
     def packages(self) -> Mapping[str, str]:
         """Packages that scoring needs and the core does not bring, each with vivavoce's extra that does."""
         return {}

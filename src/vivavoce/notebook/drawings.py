@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.display import shows
 from vivavoce.core.errors import InputError, SelectionError, StoreError
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Finding
 from vivavoce.notebook.markup import Html, block, element, escaped, soft
@@ -108,8 +109,8 @@ def _forests(rows: list[Mapping[str, Any]], what: str) -> list[Figure]:
     figures = []
     for view in dict.fromkeys(row.get("view") for row in rows):
         for board, part in by_board(row for row in rows if row.get("view") == view).items():
-            title = f"{what}: {part[0]['measure']} on {board.benchmark}"
-            title += f" by {board.rater}" if board.rater else ""
+            name = measure_name(board.metric, board.criterion, board.rater)
+            title = f"{what}: {name} on {board.benchmark}"
             title += f", {view}" if view not in (None, "mean", "pooled") else ""
             figures.append(figure(title, charts.forest(part), title))
     return figures
@@ -117,12 +118,10 @@ def _forests(rows: list[Mapping[str, Any]], what: str) -> list[Figure]:
 
 def _labelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with the name of its measure, as the report's charts want it."""
-    return {**row, "measure": measure_name(row)} if "metric" in row and "criterion" in row else row
+    return {**row, "measure": name_of(row)} if "metric" in row and "criterion" in row else row
 
 
-def measure_name(row: Mapping[str, Any]) -> str | None:
-    """The metric and criterion of a row, said once where they are one word; None of a row without."""
-    metric, criterion = row.get("metric"), row.get("criterion")
-    if criterion is None or metric == criterion:
-        return metric
-    return f"{metric}: {criterion}"
+def name_of(row: Mapping[str, Any]) -> str | None:
+    """The name of a row's measure without its rater; None of a row without a metric."""
+    metric = row.get("metric")
+    return None if metric is None else measure_name(metric, row.get("criterion") or "")

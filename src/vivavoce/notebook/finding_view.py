@@ -6,7 +6,7 @@ from typing import Any
 from vivavoce.core.display import shows
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Finding
-from vivavoce.notebook.drawings import COMPARISON, ESTIMATES, Plot, figures_of, measure_name
+from vivavoce.notebook.drawings import COMPARISON, ESTIMATES, Plot, figures_of, name_of
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, soft, table
 
 MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES = 10, 9, 8
@@ -98,7 +98,7 @@ def _few(columns: list[Column]) -> list[Column]:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    return measure_name(row) if name == "measure" else row.get(name)
+    return name_of(row) if name == "measure" else row.get(name)
 
 
 def _tells(cells: Sequence[Any], nothing: Any) -> bool:

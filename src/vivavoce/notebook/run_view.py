@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from vivavoce.core.errors import VivaError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.text import one_line, printable
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, shortened, soft, table
 from vivavoce.store.retirement import measure_words
@@ -144,7 +145,7 @@ def _measures(measures: tuple[MeasureCount, ...]) -> list[Html | None]:
     if not visible:
         return []
     columns = [
-        Column("metric", [m.measure.metric for m in visible]),
+        Column("metric", [metric_name(m.measure.metric) for m in visible]),
         Column("criterion", [m.measure.criterion.criterion for m in visible]),
         Column("rater", [m.measure.rater for m in visible]),
         *(Column(s.replace("_", " "), [m.by_status.get(s, 0) for m in visible]) for s in STATUSES),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.text import label, printable
 from vivavoce.core.text_files import write_text
@@ -74,6 +75,7 @@ def _report_environment() -> "Environment":
         "few_cases": few_cases,
         "label": label,
         "ranks": ranks,
+        "metric_name": metric_name,
     }
     return environment
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce._version import __version__
+from vivavoce.core.measure_names import metric_names
 from vivavoce.privacy.redaction import redactor, without_words_of_users
 from vivavoce.report.charts.correlation import metric_scatter
 from vivavoce.report.charts.distributions import distributions_of
@@ -68,6 +69,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
             answers=visible.answers,
         ),
         "examiners": examiners(visible.scores, data.without_overall.measures, data.stamps, data.saturated),
+        "metric_names": metric_names(data.measures),
         "compliance": compliance(plain.scores, plain.measures),
         "identical": identical,
         "explorer": explorer(

@@ -184,19 +184,6 @@ def by_board(rows: Iterable[Mapping[str, Any]]) -> dict[Board, list[Mapping[str,
     return boards
 
 
-def labels_by_measure(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
-    """Short names by metric, criterion and rater, for rows that bear no signature.
-
-    Where several versions share these three, no version's own name is used: the row may be of any.
-    """
-    short = labels(measures)
-    names: dict[tuple[str, str, str], str] = {}
-    for m in measures.values():
-        key = (m.metric, m.criterion.criterion, m.rater)
-        names[key] = f"{key[0]}: {key[1]}" if key in names else short[key_of(m)]
-    return names
-
-
 class ScoredResponses(NamedTuple):
     """One measure on the responses of one format: a row per response with its value or status.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from vivavoce._version import __version__
+from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import IfUnanswered, Measure
 from vivavoce.core.specs import signed
 from vivavoce.report.charts.sheet import clean
@@ -175,8 +176,7 @@ def missing_rules(measures: Mapping[int, Measure]) -> dict[IfUnanswered, list[st
     """The criteria by their rule for non-responses: the name, with the metric where that differs."""
     by_rule: dict[IfUnanswered, dict[str, None]] = {}
     for m in measures.values():
-        name = m.metric if m.criterion.criterion in (m.metric, *PLAIN) else (
-            f"{m.metric}: {m.criterion.criterion}")  # fmt: skip
+        name = measure_name(m.metric, "" if m.criterion.criterion in PLAIN else m.criterion.criterion)
         by_rule.setdefault(m.criterion.if_unanswered, {})[name] = None
     return {rule: list(names) for rule, names in by_rule.items()}
 
@@ -258,7 +258,9 @@ def _stamps(c: "ReportData") -> Iterator[str]:
     by_stamp: dict[str, list[str]] = {}
     for measure in c.measures.values():
         if stamp := weakest_status(status_of(c.stamps, b.benchmark, measure) for b in c.benchmarks):
-            by_stamp.setdefault(stamp, []).append(f"{measure.criterion.criterion} by {measure.metric}")
+            by_stamp.setdefault(stamp, []).append(
+                measure_name(measure.metric, measure.criterion.criterion, measure.rater)
+            )
     if by_stamp:
         listing = "; ".join(f"{stamp}: {and_so(dict.fromkeys(names))}" for stamp, names in by_stamp.items())
         yield f"Held against people's marks, the marks of judges are {listing}."
@@ -269,7 +271,7 @@ def bounded(measures: Iterable[Measure]) -> tuple[list[str], list[str]]:
     kinds: tuple[dict[str, None], dict[str, None]] = ({}, {})
     for m in measures:
         free = m.criterion.low is None or m.criterion.high is None
-        kinds[free][m.metric] = None
+        kinds[free][metric_name(m.metric)] = None
     return list(kinds[0]), list(kinds[1])
 
 

@@ -152,5 +152,9 @@ def is_quality(measure: Measure) -> bool:
 
 def _primary(scores: ScoreTable, key: int, benchmark: str, reason: str) -> Primary:
     measure = scores.measures[key]
-    label = labels(scores.measures)[key_of(measure)]
-    return Primary(benchmark, measure.metric, measure.criterion.criterion, measure.rater, label, reason)
+    place = (measure.metric, measure.criterion.criterion, measure.rater)
+    # Of several versions the one that the run got last counts (`primary_rows`).
+    versions = [k for k, m in scores.measures.items() if (m.metric, m.criterion.criterion, m.rater) == place]
+    newest = scores.measures[max(versions)]
+    label = labels(scores.measures)[key_of(newest)]
+    return Primary(benchmark, *place, label, reason)

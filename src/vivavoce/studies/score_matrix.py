@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce.core.measure_names import distinguished, earlier_versions, measure_name, metric_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.pooling import counts, ratio_of
@@ -164,29 +165,35 @@ def place_of(benchmark: str, measure: Measure) -> dict[str, Any]:
 def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
     """The shortest names that tell the measures apart, by `key_of`.
 
-    A metric goes by its bare name if no other has it, with its criterion where that says more, and its
-    rater where several share both.
+    A metric goes by its bare name if no other has it, a judge by its rubric and model, with the criterion
+    where that says more, and the rater where several share both. An earlier version of a metric says so.
     """
-    metrics: dict[str, set[str]] = {}
-    for m in measures.values():
-        metrics.setdefault(m.metric.split("(")[0], set()).add(m.metric)
-    named = {}
-    for m in measures.values():
-        bare, criterion = m.metric.split("(")[0], m.criterion.criterion
-        metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in PLAIN else m.metric
-        named[key_of(m)] = metric if criterion in (m.metric, *PLAIN) else f"{metric}: {criterion}"
+    metrics = Counter(_bare(metric) for metric in {m.metric for m in measures.values()})
+    earlier = earlier_versions(measures)
+    named = {
+        key_of(m): _short_name(m, unique=metrics[_bare(m.metric)] == 1) + earlier.get(m.signature, "")
+        for m in measures.values()
+    }
     # One kind of ending at a time, so that a name grows no longer than it must.
-    named = _distinguished(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
-    # Another version of one measure, or one that was recorded and not run here.
-    return _distinguished(named, {key: f" @{signed(key[0]).version}" for key in named})
+    named = distinguished(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
+    # One that was recorded and not run here.
+    return distinguished(named, {key: f" @{signed(key[0]).version}" for key in named})
 
 
-def _distinguished(
-    named: dict[tuple[str, str, str], str], endings: Mapping[tuple[str, str, str], str]
-) -> dict[tuple[str, str, str], str]:
-    """The names, with an ending where a name occurs twice."""
-    times = Counter(named.values())
-    return {key: name + endings[key] if times[name] > 1 else name for key, name in named.items()}
+def _short_name(measure: Measure, *, unique: bool) -> str:
+    """The name of a measure without any ending; `unique` if no other metric has its bare name."""
+    metric, bare = measure.metric, _bare(measure.metric)
+    criterion = "" if measure.criterion.criterion in (metric, *PLAIN) else measure.criterion.criterion
+    if unique and bare == metric_name(metric) != metric:
+        return measure_name(metric, criterion, measure.rater)
+    name = bare if unique and criterion else metric
+    return f"{name}: {criterion}" if criterion else name
+
+
+def _bare(metric: str) -> str:
+    """A judge's rubric and model; the name of any other metric without its settings."""
+    name = metric_name(metric)
+    return metric.split("(")[0] if name == metric else name
 
 
 PLAIN = ("f1", "accuracy", "value")
@@ -194,9 +201,16 @@ PLAIN = ("f1", "accuracy", "value")
 
 
 def row_labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
-    """The `labels` by the columns of a row that name a measure: metric, criterion and rater."""
+    """The `labels` by the columns of a row that name a measure: metric, criterion and rater.
+
+    Where several versions share these three, no version's own label is used: the row may be of any.
+    """
     short = labels(measures)
-    return {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in measures.values()}
+    names: dict[tuple[str, str, str], str] = {}
+    for m in measures.values():
+        key = (m.metric, m.criterion.criterion, m.rater)
+        names[key] = measure_name(*key) if key in names else short[key_of(m)]
+    return names
 
 
 def key_of(measure: Measure) -> tuple[str, str, str]:

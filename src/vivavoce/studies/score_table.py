@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import Answers
@@ -347,9 +348,8 @@ def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tupl
     names: dict[str, dict[str, None]] = {}
     for key, reason in reasons.items():
         if reason:
-            names.setdefault(reason, {})[f"{measures[key].metric}, {measures[key].criterion.criterion}"] = (
-                None
-            )
+            m = measures[key]
+            names.setdefault(reason, {})[f"{metric_name(m.metric)}, {m.criterion.criterion}"] = None
     return single, tuple(f"Left out, {reason}: {'; '.join(listed)}." for reason, listed in names.items())
 
 

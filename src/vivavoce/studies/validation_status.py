@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.studies.rater_scores import (
     CardPart,
@@ -152,4 +153,4 @@ def stamp_notes(rows: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
         if stamp:
             criteria_of.setdefault((metric, stamp), {})[criterion] = None
     for (metric, stamp), criteria in criteria_of.items():
-        yield f"{metric} against people: {stamp} ({', '.join(criteria)})."
+        yield f"{metric_name(metric)} against people: {stamp} ({', '.join(criteria)})."

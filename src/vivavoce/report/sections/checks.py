@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce import stats
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
 from vivavoce.report.sections.standing import Row, Standing
@@ -156,7 +157,8 @@ def _of_pair(standing: Standing, pair: Row) -> Iterator[str]:
         case "depends":
             yield f"Score the failed answers again: `viva score {standing.run}`"
         case "incomparable":
-            yield f"Scores of both by one version of {standing.primary.metric} on the same questions."
+            name = metric_name(standing.primary.metric)
+            yield f"Scores of both by one version of {name} on the same questions."
         case "cannot_tell" | "not_worse":
             yield from _needed(standing, pair)
         case _ if not pair["judge_alone"]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Measure
 from vivavoce.report import charts
 from vivavoce.report.charts.grid import Cell, Grid
@@ -69,8 +70,10 @@ def matrix(rows: Rows) -> Figure:
         sentence = f"Pairs of {len(boards)} measures or benchmarks: a matrix holds one of them."
         return figure("All pairs", sentence, "pairs")
     first = rows[0] if rows else {}
-    parts = dict.fromkeys(str(first[k]) for k in ("metric", "criterion", "rater") if first.get(k))
-    title = f"All pairs by {', '.join(parts)} on {first['benchmark']}" if rows else "All pairs"
+    title = "All pairs"
+    if rows:
+        name = measure_name(first["metric"], first["criterion"], first.get("rater") or "")
+        title += f" by {name} on {first['benchmark']}"
     return figure(title, _chart(rows), "pairs", title)
 
 

@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Measure
 from vivavoce.report import charts as plots
 from vivavoce.report.charts.svg import Figure
-from vivavoce.report.data import Board, Rows, by_board, labels_by_measure
+from vivavoce.report.data import Board, Rows, by_board
 from vivavoce.report.format import number
 from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.quotes import quoted
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.score_matrix import row_labels
 
 MOST_ROWS = 200
 MOST_SENTENCES, OPEN = 12, 6
@@ -69,7 +71,7 @@ def sections(
 ) -> list[dict[str, Any]]:
     """A section for each study with findings: the newest on these items, or else the newest of all."""
     section_by_study = {study: section_of(study) for study, findings in studies.items() if findings}
-    names = labels_by_measure(measures)
+    names = row_labels(measures)
     result = []
     for study in sorted(section_by_study, key=lambda name: (section_by_study[name].order, name)):
         on_these_items = [f for f in studies[study] if _same(f["settings"].get("items"), selection)]
@@ -135,7 +137,7 @@ def _labelled(rows: Rows, names: Mapping[tuple[str, str, str], str]) -> list[Map
 
 def _measure(row: Mapping[str, Any], names: Mapping[tuple[str, str, str], str]) -> str:
     key = (row["metric"], row["criterion"], row.get("rater") or "")
-    return names.get(key, f"{row['metric']}: {row['criterion']}")
+    return names.get(key) or measure_name(*key)
 
 
 def _table(rows: Rows) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from vivavoce.core.measure_names import earlier_versions, metric_names
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.charts.estimate_plots import forest
 from vivavoce.report.charts.svg import Figure, figure
@@ -34,7 +35,7 @@ class Leaderboard(NamedTuple):
     estimate that is there all the same. `basis` says what the order rests on where candidates have scores on
     different items, and `n_common` is then how many all share; both are null else. `stamp` says what is known
     of the judge that marked, null where none did; a `saturated` criterion has nearly all its marks at one
-    value.
+    value; `is_earlier` where the run has scores by a later version of the metric.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Leaderboard(NamedTuple):
     stamp: str | None = None
     saturated: bool = False
     is_quality: bool = True
+    is_earlier: bool = False
 
     @property
     def scale_words(self) -> str:
@@ -76,9 +78,10 @@ def boards(
     stamps: Mapping[JudgedCriterion, str],
     saturated: Collection[JudgedCriterion],
 ) -> list[Leaderboard]:
-    """A leaderboard per measure, view and benchmark."""
+    """A leaderboard per measure, view and benchmark, those of earlier versions of a metric last."""
     declared_by = {(m.signature, m.criterion.criterion, m.rater): m for m in measures.values()}
     versions = Counter(m for m, _ in {(m.metric, m.signature) for m in measures.values()})
+    names, earlier = metric_names(measures), earlier_versions(measures)
     leaderboards = []
     key = ("signature", "benchmark", "metric", "criterion", "rater", "view")
     for (signature, benchmark, metric, criterion, rater, view), part in groupby(
@@ -94,7 +97,7 @@ def boards(
         leaderboards.append(
             Leaderboard(
                 benchmark=benchmark,
-                metric=metric if only_version else signature,
+                metric=names[signature],
                 criterion=f"{criterion} by {rater}" if several_raters and rater else criterion,
                 direction=declared.direction,
                 if_unanswered=declared.if_unanswered,
@@ -109,10 +112,11 @@ def boards(
                 n_common=lines[0]["n_common"] if basis else None,
                 stamp=status_of(stamps, benchmark, measure),
                 saturated=JudgedCriterion(benchmark, signature, rater, declared.criterion) in saturated,
-                is_quality=not is_confidence(measure),
+                is_quality=not is_confidence(measure) and signature not in earlier,
+                is_earlier=signature in earlier,
             )
         )
-    return leaderboards
+    return sorted(leaderboards, key=lambda board: board.is_earlier)  # stable: the order of each kind stays
 
 
 def _notes(lines: Rows) -> list[str]:
@@ -159,7 +163,7 @@ def leads(leaderboards: Sequence[Leaderboard]) -> list[dict[str, Any]]:
             "stamp": board.stamp,
         }
         for board in leaderboards
-        if board.is_quality  # the surest candidate leads nothing
+        if board.is_quality  # the surest candidate leads nothing, and what was scored anew neither
     ]
 
 

@@ -7,9 +7,9 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
-from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
+from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion
 from vivavoce.studies.validation_status import UNVALIDATED
 
@@ -106,7 +106,7 @@ def coverage(
     `measures` are their short names, none before anything was scored. `causes` are the commonest reasons for
     what is not ok. `only` and `probes` are as in `ReportData`: no scores are expected on other items.
     """
-    names = labels_by_measure(measures)
+    names = row_labels(measures)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in status(responses, scores, measures, only=only, probes=probes).rows:
         causes = tuple(row["causes"].items())

@@ -25,10 +25,12 @@ from vivavoce.run.score.ballot_scores import score_ballots
 from vivavoce.run.score.checks import check_declared, check_needs, check_passes, missing_commands
 from vivavoce.run.score.response_scores import score_responses
 from vivavoce.run.score.tasks import Task, probe_of
+from vivavoce.run.tables.load import signature_in
 from vivavoce.run.workers.executor import Executor
 from vivavoce.run.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS
 from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
+from vivavoce.store.read import measures as stored_measures
 from vivavoce.store.view import View
 from vivavoce.store.write import put_measures, put_provenance
 
@@ -50,10 +52,24 @@ class ScoreSummary(NamedTuple):
     commands: tuple[str, ...] = ()
 
 
-def measures_of(metric: Metric) -> list[Measure]:
-    """The measures a metric gives, one per criterion, under its canonical name and signature."""
-    name, score = str(registry.canonical(metric)), registry.signature(metric)
-    return [Measure(metric=name, signature=score, rater=metric.rater, criterion=c) for c in metric.criteria]
+def measures_of(metric: Metric, view: View | None = None) -> list[Measure]:
+    """The measures a metric gives, one per criterion, under its canonical name.
+
+    Their signature is that of the run, `signature_in`; without one it is today's.
+    """
+    name, signature = str(registry.canonical(metric)), registry.signature(metric)
+    if view:
+        signature = signature_in(view, metric)
+    return [
+        Measure(metric=name, signature=signature, rater=metric.rater, criterion=c) for c in metric.criteria
+    ]
+
+
+def measure_keys(view: View, metric: Metric) -> list[int]:
+    """The keys of a metric's measures in the run; for one that is not stored yet a number below 0."""
+    keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in view.fetch(stored_measures)}
+    columns = [(m.signature, m.criterion.criterion) for m in measures_of(metric, view)]
+    return [keys.get(column, -number) for number, column in enumerate(columns, 1)]
 
 
 def bind_all(view: View, metrics: Sequence[Metric], *, loaded: bool = True) -> list[Metric]:
@@ -133,7 +149,7 @@ def _groups(metrics: Sequence[Metric], *, separate: bool) -> Iterator[list[int]]
 
 def _task(view: View, metric: Metric, items: Mapping[int, Item]) -> Task:
     """The metric in its first pass; its measures are stored."""
-    measures = measures_of(metric)
+    measures = measures_of(metric, view)
     with view.writing(keep_state=True) as db:
         keys = put_measures(db, measures)
     applicable = {key: item for key, item in items.items() if metric.applies_to(item)}

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from vivavoce.core.records import Finding, Item, ItemKey, Row
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.counting_client import CallEstimate, CountingClient
-from vivavoce.run.score import check_all, measures_of, selected_items
+from vivavoce.run.score import check_all, measure_keys, selected_items
 from vivavoce.run.score.ballot_scores import pending_ballots
 from vivavoce.run.score.checks import read_response
 from vivavoce.run.score.pilot import sentences
 from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.pending import Demand, Pending, pending, unsettled
-from vivavoce.store.read import items_by_id, measures
+from vivavoce.store.read import items_by_id
 from vivavoce.store.view import View
 
 _BATCH = 500
@@ -74,7 +74,6 @@ def plan_scores(
     a `VivaError` as scoring itself would, also for a model that `counting`, a new client each time, refuses.
     """
     stored = view.fetch(items_by_id)
-    keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in view.fetch(measures)}
     selected = selected_items(stored, items)
     check_all(view, metrics, selected, passes)
     plans = []
@@ -82,9 +81,7 @@ def plan_scores(
         client = counting()
         plan = _Plan(metric, calls=client.estimate)
         context = ScoringContext(client, stored.values())
-        # A measure without a score has no key yet: one that no measure has stands for it.
-        columns = [(m.signature, m.criterion.criterion) for m in measures_of(metric)]
-        own_keys = [keys.get(column, -number) for number, column in enumerate(columns, 1)]
+        own_keys = measure_keys(view, metric)
         applicable = {key: item for key, item in selected.items() if metric.applies_to(item)}
         for pass_no in range(1, (passes if metric.rater else 1) + 1):
             context.pass_no = pass_no

@@ -7,7 +7,6 @@ error by the correction of a finite population: sqrt(1 - n/N) (Cochran (1977), S
 
 import hashlib
 import math
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,13 @@ from vivavoce.core.errors import ModelError
 from vivavoce.core.records import Item, ItemKey, Row, Value
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.metering_client import MeasuredCall, MeteringClient
-from vivavoce.run.score import check_all, measures_of, selected_items, usage_recorded
+from vivavoce.run.score import check_all, measure_keys, selected_items, usage_recorded
 from vivavoce.run.score.batch_scores import metric_values
 from vivavoce.run.score.checks import read_response
 from vivavoce.run.score.tasks import probe_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.pending import Demand, Pending, ResponsePlace, pending, response_places, unsettled
-from vivavoce.store.read import items_by_id, measures
+from vivavoce.store.read import items_by_id
 from vivavoce.store.view import View
 from vivavoce.studies.text import count
 
@@ -151,7 +150,7 @@ def _pilot(
 ) -> _Pilot:
     stored, cases = view.fetch(items_by_id), cases_by_item(view.db)
     applicable = {k: item for k, item in selected_items(stored, items).items() if metric.applies_to(item)}
-    unscored = _unscored(view.db, metric, applicable, passes)
+    unscored = _unscored(view, metric, applicable, passes)
     pilot = _Pilot(len(unscored), reason=_no_pilot(metric))
     context = ScoringContext(client, stored.values())
     for response in draw(unscored, 0 if pilot.reason else size):
@@ -170,19 +169,14 @@ def _pilot(
     return pilot
 
 
-def _unscored(
-    db: sqlite3.Connection, metric: Metric, items: Mapping[int, Item], passes: int
-) -> list[Unscored]:
+def _unscored(view: View, metric: Metric, items: Mapping[int, Item], passes: int) -> list[Unscored]:
     """The responses that the metric is to score, pass by pass."""
-    keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in measures(db)}
-    # A measure without a score has no key yet: one that no measure has stands for it.
-    columns = [(m.signature, m.criterion.criterion) for m in measures_of(metric)]
-    own_keys = [keys.get(column, -number) for number, column in enumerate(columns, 1)]
+    own_keys = measure_keys(view, metric)
     responses = []
     for pass_no in range(1, (passes if metric.rater else 1) + 1):
         demand = Demand(items, own_keys, pass_no, metric.needs_repeats)
-        of_pass = unsettled(db, [demand], probe_of(metric)).keys
-        responses += [Unscored(pass_no, place) for place in response_places(db, of_pass)]
+        of_pass = unsettled(view.db, [demand], probe_of(metric)).keys
+        responses += [Unscored(pass_no, place) for place in response_places(view.db, of_pass)]
     return responses
 
 

@@ -26,7 +26,7 @@ from vivavoce.run.shards.memory import (
     scored_with_whole,
     shard_works,
 )
-from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.load import select_items, signature_in
 from vivavoce.store.read import items_by_id
 from vivavoce.store.view import View
 
@@ -111,7 +111,7 @@ class ScoringMemory:
         """The parts that scoring by a metric is to bring to their end, with what there is to score."""
         job = {
             "metric": str(metric),
-            "signature": registry.signature(metric),
+            "signature": signature_in(self._view, metric),
             "passes": self._passes if metric.rater else 1,
             "items": self._items,
         }

@@ -33,7 +33,13 @@ from vivavoce.run.score.shard import (
     with_shard,
 )
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
-from vivavoce.run.tables.load import load_scores, nothing_scored, retired_sentence, with_generated
+from vivavoce.run.tables.load import (
+    load_scores,
+    nothing_scored,
+    retired_sentence,
+    signature_in,
+    with_generated,
+)
 from vivavoce.run.tables.named_scores import overall_table, scores_by
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
@@ -142,7 +148,7 @@ def _score_run(
         )  # fmt: skip
     memory.end()
     view.renew()
-    table = load_scores(view, [m.signature for metric in scorers for m in measures_of(metric)], selected)
+    table = load_scores(view, [signature_in(view, metric) for metric in scorers], selected)
     for jury in juries:
         table = table.joined(scores_by(view, str(jury), selected))
     finding = estimate_scores(view, table, selected, bad_ends)
@@ -261,7 +267,7 @@ def _retired_at(view: View, metric: Metric) -> str | None:
     """When a metric was retired in the run with all its criteria, in UTC; null for one that counts."""
     retired = view.fetch(retirements)
     for member in _members(metric):
-        names = [name_of(measure) for measure in measures_of(member)]
+        names = [name_of(measure) for measure in measures_of(member, view)]
         if names and retired.keys() >= set(names):
             return retired[names[0]][0].made_at
     return None

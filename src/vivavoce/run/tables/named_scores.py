@@ -15,6 +15,7 @@ from vivavoce.run.tables.load import (
     nothing_scored,
     refuse_retired,
     select_signatures,
+    signature_in,
 )
 from vivavoce.store import read
 from vivavoce.store.view import View
@@ -93,7 +94,7 @@ def _current_version(
     if signatures is None or len(signatures) < 2:
         return every
     try:
-        current = registry.signature(registry.build("metric", specs.signed(signatures[0]).spec))
+        current = signature_in(view, registry.build("metric", specs.signed(signatures[0]).spec))
     except VivaError:
         return every
     if current not in signatures:
@@ -108,7 +109,7 @@ def _judge_signature(view: View, judge: specs.Spec) -> str:
     signatures = select_signatures(view, str(judge)) or []
     current = None
     if registry.member("metric", judge.name):  # else its scores were imported
-        current = registry.signature(registry.build("metric", judge))
+        current = signature_in(view, registry.build("metric", judge))
     if current in signatures:
         return str(current)
     if len(signatures) > 1:

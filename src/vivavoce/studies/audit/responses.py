@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import N_WORDS
@@ -97,7 +98,11 @@ def audited(scores: ScoreTable, yardstick: Yardstick | None) -> tuple[dict[int, 
     yardsticks = {*scores.people, *(yardstick.keys if yardstick else ())}
     measures = {k: m for k, m in scores.measures.items() if k not in yardsticks and not is_people(m)}
     chosen = {key: measure for key, measure in measures.items() if _is_graded(measure)}
-    omitted = [f"{m.metric}, {m.criterion.criterion}" for key, m in measures.items() if key not in chosen]
+    omitted = [
+        f"{metric_name(m.metric)}, {m.criterion.criterion}"
+        for key, m in measures.items()
+        if key not in chosen
+    ]
     line = f"Left out, being no value of each answer that says how good it is: {'; '.join(omitted)}."
     return chosen, (line,) if omitted else ()
 

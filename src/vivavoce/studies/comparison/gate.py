@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
 from vivavoce.studies.comparison.critical import CriticalCount
 from vivavoce.studies.comparison.paired import no_result
@@ -189,7 +190,9 @@ def _failure(worse: str | None) -> Literal["worse", "unclear"]:
 
 def _about(row: ComparisonRow, reason: str | None) -> str | None:
     """The reason with the candidate it is about, and by what."""
-    names = ", ".join(dict.fromkeys(filter(None, (row.metric, row.criterion, row.rater))))
+    metric = metric_name(row.metric)
+    rater = "" if row.rater in metric else row.rater
+    names = ", ".join(dict.fromkeys(filter(None, (metric, row.criterion, rater))))
     return f"{row.b} ({names}) {reason}" if reason else None
 
 

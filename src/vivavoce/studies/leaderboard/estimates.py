@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.studies.leaderboard.common_items import common_items, order_basis
@@ -202,7 +203,11 @@ def _notes_on_vetoes(
     scores: ScoreTable, single: Mapping[int, Measure], lines: Sequence[RedLine]
 ) -> Iterator[str]:
     """The criteria that a red line has no bearing on."""
-    endless = [f"{m.metric}, {m.criterion.criterion}" for m in single.values() if m.criterion.worst is None]
+    endless = [
+        f"{metric_name(m.metric)}, {m.criterion.criterion}"
+        for m in single.values()
+        if m.criterion.worst is None
+    ]
     if lines and endless:
         yield f"No veto where a scale has no worst end: {'; '.join(dict.fromkeys(endless))}."
     short = labels(scores.measures)
@@ -255,9 +260,8 @@ def _correction(row: EstimateRow) -> str:
 
 def _what(row: EstimateRow) -> str:
     """What a row is about, but for its candidate."""
-    rater_text = f" by {row.rater}" if row.rater else ""
     view = "" if row.view in HEADLINES else f", {row.view}"
-    return f"{row.metric}, {row.criterion}{rater_text} on {row.benchmark}{view}"
+    return f"{measure_name(row.metric, row.criterion, row.rater)} on {row.benchmark}{view}"
 
 
 def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.Series]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.exclusions import ExclusionCounts
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import restrict_to_items
@@ -196,7 +197,7 @@ def trouble_sentences(row: CallsRow) -> str:
 
 def _sentence(row: ScoresRow) -> str:
     """What one measure found of one candidate's responses."""
-    by = f"{row.metric}, {row.criterion or 'not marked yet'}" if row.metric else "not marked yet"
+    by = f"{metric_name(row.metric)}, {row.criterion or 'not marked yet'}" if row.metric else "not marked yet"
     causes = causes_said(row.causes)
     return (
         f"{row.benchmark}, {row.candidate} ({by}): {row.ok} of {row.responses} ok"

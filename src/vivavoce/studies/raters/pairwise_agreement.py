@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.measure_names import rubric_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text, interval_text
@@ -70,17 +71,12 @@ def _but_reference(rater: Rater) -> Hashable:
     spec = signed(rater.signature).spec
     # A rubric without the reference is a file of its own, so names are compared without that ending.
     settings = {k: str(v) for k, v in spec.settings.items() if k not in ("reference", "rubric")}
-    return spec.name, tuple(settings.items()), _rubric_name(spec).removesuffix(FREE), rater.rater
-
-
-def _rubric_name(spec: Spec) -> str:
-    """The rubric that a spec names: the file's name without its ending, or ''."""
-    return str(spec.settings.get("rubric") or "").rpartition("/")[2].removesuffix(".md")
+    return spec.name, tuple(settings.items()), rubric_name(spec).removesuffix(FREE), rater.rater
 
 
 def _reference_free(spec: Spec) -> bool:
     """True if the judge sees no reference."""
-    return spec.settings.get("reference") is False or _rubric_name(spec).endswith(FREE)
+    return spec.settings.get("reference") is False or rubric_name(spec).endswith(FREE)
 
 
 def _matched(scores: ScoreTable, shared: Callable[[Rater], Hashable]) -> Iterator[tuple[Rater, Rater]]:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
@@ -198,7 +199,7 @@ def _sentences(rows: Sequence[AgreementRow], names: Mapping[tuple[str, str, str]
         if row.coefficient != "alpha_ordinal":
             continue
         candidate = f", {row.candidate}" if row.candidate else ""
-        name = names.get((row.metric, row.criterion, row.rater), f"{row.metric}: {row.criterion}")
+        name = names.get((row.metric, row.criterion, row.rater)) or measure_name(row.metric, row.criterion)
         subject = f"{name} ({row.contrast}{candidate}) on {row.benchmark}"
         if row.value is None:
             yield f"{subject}: {row.reason}."
