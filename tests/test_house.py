@@ -22,7 +22,7 @@ PARTICLES: dict[str, int] = {
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 32,
-    "cli": 51,
+    "cli": 50,
     "contrib": 32,
     "core": 34,
     "embeddings": 9,
@@ -37,19 +37,19 @@ FUNCTION_WORDS: dict[str, int] = {
     "people": 8,
     "privacy": 10,
     "reading": 20,
-    "report": 43,
+    "report": 42,
     "retrieval": 6,
-    "run": 324,
+    "run": 322,
     "stats": 48,
     "store": 10,
-    "studies": 242,
-    "systems": 99,
+    "studies": 241,
+    "systems": 97,
     "testing": 6,
     "variants": 22,
 }
 """Names such as `where` by room."""
 IN_TESTS: dict[str, int] = {
-    ".": 63,
+    ".": 62,
     "benchmarks": 66,
     "building": 32,
     "cli": 112,
@@ -65,8 +65,8 @@ IN_TESTS: dict[str, int] = {
     "logprobs": 214,
     "logs": 12,
     "metrics": 117,
-    "models": 420,
-    "notebook": 12,
+    "models": 419,
+    "notebook": 11,
     "people": 203,
     "privacy": 44,
     "reading": 27,
@@ -76,7 +76,7 @@ IN_TESTS: dict[str, int] = {
     "soak": 106,
     "stats": 418,
     "store": 162,
-    "studies": 1103,
+    "studies": 1101,
     "systems": 383,
     "testing": 2,
     "variants": 180,
@@ -88,7 +88,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5486,
+    "cli": 5488,
     "contrib": 2505,
     "core": 5209,
     "embeddings": 797,
@@ -99,24 +99,24 @@ LINES: dict[str, int] = {
     "logprobs": 1862,
     "metrics": 4498,
     "models": 9586,
-    "notebook": 790,
+    "notebook": 802,
     "people": 5768,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8320,
+    "report": 8331,
     "retrieval": 1692,
-    "run": 27000,
+    "run": 27127,
     "stats": 10604,
-    "store": 7895,
-    "studies": 21178,
+    "store": 7981,
+    "studies": 21464,
     "systems": 14693,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 985, 174
+MODULES, COMPLEX = 988, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

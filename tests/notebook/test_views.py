@@ -83,7 +83,7 @@ def test_a_run_says_what_is_here_what_is_missing_and_the_next_step(run: viva.Run
     before = read(run).text
     assert "12 items of exam" in before
     assert "23 responses of 2 candidates: one, two" in before
-    assert "Missing: 1 item without a response of a candidate" in before
+    assert "Missing: 1 response never asked for" in before
     assert "Missing: 23 responses without any score" in before
     assert "Next: run.score()" in before
     run.score("accuracy")
@@ -102,7 +102,7 @@ def test_the_plain_form_of_a_run_says_the_same(run: viva.Run) -> None:
     assert f"Run({str(run.file.path)!r})" == lines[0]
     assert "  12 items of exam" == lines[1]
     assert lines[-1].startswith("  next: run.score()")
-    assert any(line.startswith("  missing: 1 item without") for line in lines)
+    assert any(line.startswith("  missing: 1 response never asked for") for line in lines)
 
 
 def test_a_run_that_is_not_on_disk_says_how_it_begins(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_what_is_missing_is_counted_by_its_state(tmp_path: Path) -> None:
     }
     run = marked(tmp_path, answers)
     a, b = sorted(rows(run, "missing"), key=lambda row: row["candidate"])
-    states = ("n_responses", "n_ok", "n_unanswered", "n_unreadable", "n_failed", "n_not_asked")
+    states = ("n_responses", "n_ok", "n_unanswered", "n_unreadable", "n_failed", "n_never_asked")
     assert (5, 1, 1, 1, 2, 0) == tuple(a[name] for name in states)
     assert (1, 1, 0, 0, 0, 4) == tuple(b[name] for name in states)
 

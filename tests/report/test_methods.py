@@ -25,6 +25,7 @@ from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.report.methods import methods
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.requests import load_requests
 from vivavoce.store import read
 from vivavoce.store.view import with_view
 from vivavoce.studies.answers import identical_repeats
@@ -43,6 +44,7 @@ def contents(run: Run, items: str | None = None) -> ReportData:
             answers=answers,
             identical=identical_repeats(responses),
             roster=Roster.of(responses, scores),
+            requests=with_view(run.file, load_requests, chosen),
             scores=scores,
             measures={k.key: k.measure for k in read.measures(db)},
             estimates=run.estimates(items=items).rows,

@@ -21,6 +21,7 @@ from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_finding
+from vivavoce.studies.coverage import Requests
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.validation_status import weakest_status
 
@@ -109,7 +110,7 @@ def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path
     run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
     (key,) = (k for k, m in with_view(run.file, load_scores).measures.items() if m.metric == "judge(model=m)")
     only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
-    for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
+    for bound, expected in (({}, (6, {"not scored yet": 4})), (only, (3, {"not scored yet": 1}))):
         coverage = page_context(_contents(run, only=bound))["coverage"]
         judge = [row for row in coverage if row["measures"] == ["judge by m: worth"]]
         assert [expected] * 2 == [(row["responses"], row["causes"]) for row in judge]
@@ -202,6 +203,7 @@ def _contents(run: Run, **more: Any) -> ReportData:
             responses=facts_of(read_anew(run)),
             answers=read_anew(run),
             roster=Roster.of(read.scores(db, details=True)),
+            requests=Requests.of_rows(read.scores(db, details=True), read.items(db)),
             scores=read.scores(db, details=True),
             measures={m.key: m.measure for m in read.measures(db)},
             estimates=[row for metric in ("judge", "told") for row in run.estimates(metric).rows],
@@ -312,6 +314,7 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
             responses=facts_of(read_anew(run)),
             answers=read_anew(run),
             roster=Roster.of(read.scores(db, details=True)),
+            requests=Requests.of_rows(read.scores(db, details=True), read.items(db)),
             scores=read.scores(db, details=True),
             measures={},
             estimates=(),

@@ -66,9 +66,10 @@ def test_the_report_counts_the_exam(varied: Run) -> None:
     assert (BASES, 2 * BASES) == (totals["questions"], totals["answers"])
 
 
-def test_status_counts_what_was_made_as_marked(varied: Run) -> None:
-    marks = rows(varied.status(), about="marks", metric="accuracy", candidate="A")
-    assert [(BASES + TWINS, BASES + TWINS)] == [(row["responses"], row["ok"]) for row in marks]
+def test_status_counts_variants_apart_from_the_questions(varied: Run) -> None:
+    for topic, n in (("marks", BASES), ("variants", TWINS)):
+        (scores,) = rows(varied.status(), about=topic, metric="accuracy", candidate="A")
+        assert (n, n, n) == (scores["expected"], scores["responses"], scores["ok"])
 
 
 def test_what_was_made_is_asked_with_its_benchmark(varied: Run, spec: str) -> None:

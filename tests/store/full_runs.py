@@ -13,6 +13,8 @@ from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Exclusion, Measure, Unit, Value
 from vivavoce.run.run import Run
 from vivavoce.store.exclusions import put_exclusions
+from vivavoce.store.read import items_by_id
+from vivavoce.store.requests import put_requests
 from vivavoce.store.write import ScoreRow, put_measures, put_scores
 
 CANDIDATES, REPEATS, PASSES = ("A", "B", "C"), (1, 2), (1, 2)
@@ -60,6 +62,7 @@ def full_run(path: Path, spec: str, items: Sequence[str], *, failures: str = "")
         for key, rows in zip(keys, (claims, panel), strict=True):
             put_scores(db, key, rows)
         exclusions = [Exclusion("exam.jsonl", 999, "no question"), Exclusion("exam.jsonl", "x", "no answer")]
+        put_requests(db, [i for i in items_by_id(db).values() if i.item in items], CANDIDATES, repeats=2)
         put_exclusions(db, "exam", exclusions, spec=spec, signature="exam@1", items=1)
         db.executemany(
             "INSERT INTO calls (made_at, key, model, endpoint, repeat, kind, purpose, status, attempts, "

@@ -153,7 +153,7 @@ def test_candidates_are_ordered_by_the_questions_that_all_share(tmp_path: Path) 
         "told, worth on exam: Candidates have scores on different questions, so they are ordered by their "
         "means on the 2 questions that all share. Means over their own questions: A 0.500 on 4, B 0.750 on 2."
     ) == first
-    assert found.text.endswith("; 2 not asked or not scored.")
+    assert found.text.endswith("; 2 never asked.")
 
 
 def test_without_a_common_question_candidates_stand_by_name(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_floor_and_ceiling_take_no_question_from_the_candidates(tmp_path: Path) 
 def test_what_was_never_asked_is_counted(tmp_path: Path) -> None:
     """Three questions, two repeats of each were to be expected, and three answers came."""
     found = estimate(tmp_path, {"A": {"q1": [1, 1], "q2": [1]}}, items=["q1", "q2", "q3"])
-    assert (3, 0.5) == (found["n_unscored"], found["coverage"])
+    assert (3, 0, 0.5) == (found["n_never_asked"], found["n_unscored"], found["coverage"])
 
 
 def test_one_case_has_a_mean_and_no_interval(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_hard_questions_never_asked_of_one(tmp_path: Path) -> None:
         "highest mean, 0.796, of 2 candidates. Paired tests put A alone in first place."
     )
     (board,) = [r for r in run.report_rows() if r["section"] == "leaderboard" and r["candidate"] == "B"]
-    assert (30, 0.5) == (board["n_unscored"], board["coverage"])
+    assert (30, 0.5) == (board["n_never_asked"], board["coverage"])
 
 
 def test_simpsons_paradox(tmp_path: Path) -> None:

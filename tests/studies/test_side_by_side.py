@@ -13,7 +13,9 @@ from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.view import with_view
 from vivavoce.studies.answers import BLANK
+from vivavoce.studies.coverage import Requests
 from vivavoce.studies.leaderboard.status import status
+from vivavoce.studies.score_table import ITEM_KEY
 
 Line = tuple[Any, ...]
 BEATS = {("A", "B"): "A", ("B", "C"): "B", ("A", "C"): "A"}
@@ -119,13 +121,14 @@ def test_the_same_text_beside_other_texts_is_no_retest(tmp_path: Path) -> None:
     assert [None] == [r["figure"] for r in some(card(run), part="retest")]
 
 
-def told(run: Run, responses: pl.DataFrame | None = None) -> dict[str, tuple[Any, ...]]:
-    """By candidate what status says: answers, ok, unanswered, failed, and the causes."""
+def told(run: Run, responses: pl.DataFrame | None = None, about: str = "marks") -> dict[str, tuple[Any, ...]]:
+    """By candidate what status says of all answers: how many, ok, unanswered, failed, and the causes."""
     marks = with_view(run.file, load_scores)
     rows = run.responses if responses is None else responses
-    found = status(rows.with_columns(blank=BLANK), marks.scores, marks.measures)
+    requests = Requests.of_rows(rows, rows.unique(ITEM_KEY))
+    found = status(rows.with_columns(blank=BLANK), marks.scores, marks.measures, requests)
     names = ("responses", "ok", "unanswered", "failed", "causes")
-    return {r["candidate"]: tuple(r[k] for k in names) for r in found.rows}
+    return {r["candidate"]: tuple(r[k] for k in names) for r in found.rows if r["about"] == about}
 
 
 def test_ballots_are_no_answers(tmp_path: Path) -> None:
@@ -139,7 +142,9 @@ def test_edited_answers_stand_on_no_ballot_and_are_not_waited_for(tmp_path: Path
     assert told(run) == told(run, pl.concat([run.responses, edited]))
     alone = judged(tmp_path / "alone", {JUDGE: [("A", f"q{k:02}", 3) for k in range(12)]})
     edited = alone.responses.with_columns(edit=pl.lit("trim(words=5)"))
-    assert {"A": (24, 12, 0, 0, {"not marked yet": 12})} == told(alone, pl.concat([alone.responses, edited]))
+    responses = pl.concat([alone.responses, edited])
+    assert {"A": (12, 12, 0, 0, {})} == told(alone, responses)
+    assert {"A": (12, 0, 0, 0, {"not scored yet": 12})} == told(alone, responses, "variants")
 
 
 def test_an_answer_without_another_beside_it_is_not_waited_for(tmp_path: Path) -> None:
@@ -150,7 +155,7 @@ def test_an_answer_without_another_beside_it_is_not_waited_for(tmp_path: Path) -
     due = first.with_columns(item=pl.lit("q10"))
     alone = first.filter(pl.col("candidate") == "A").with_columns(item=pl.lit("q11"))
     found = told(run, pl.concat([run.responses, due, alone]))
-    assert {name: (11, 10, 0, 0, {"not marked yet": 1}) for name in "AB"} == found
+    assert {name: (11, 10, 0, 0, {"not scored yet": 1}) for name in "AB"} == found
 
 
 def test_an_answer_is_what_the_worst_of_its_marks_is(tmp_path: Path) -> None:

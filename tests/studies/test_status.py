@@ -44,7 +44,7 @@ def test_answers_that_came_after_marking_are_not_marked_yet(tmp_path: Path) -> N
     run = marked(tmp_path, {"A": twins([1, 1])}, items=["q00", "q01", "q02"])
     made(tmp_path, {"A": twins([1, 1, 0])}, items=["q00", "q01", "q02"], run=run)
     found = row(run.status(), about="marks", candidate="A")
-    assert (3, 2, {"not marked yet": 1}) == (found["responses"], found["ok"], found["causes"])
+    assert (3, 2, {"not scored yet": 1}) == (found["responses"], found["ok"], found["causes"])
     score(run)
     assert {} == row(run.status(), about="marks", candidate="A")["causes"]
 

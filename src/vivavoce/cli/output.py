@@ -112,14 +112,16 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
         "coverage": lambda row: f"{row['coverage']:.1%}",
         **{status: itemgetter(f"n_{status}") for status in _STATUSES},
         "set aside": itemgetter("n_set_aside"),
-        "not asked or scored": itemgetter("n_unscored"),
+        "never asked": itemgetter("n_never_asked"),
+        "not scored yet": itemgetter("n_unscored"),
         "vetoed": itemgetter("n_vetoed"),
     }
     needed = {
         common: n_common is not None,
         "bounds": _has_any(rows, "n_failed"),
         "set aside": _has_any(rows, "n_set_aside"),
-        "not asked or scored": _has_any(rows, "n_unscored"),
+        "never asked": _has_any(rows, "n_never_asked"),
+        "not scored yet": _has_any(rows, "n_unscored"),
         "vetoed": view == "veto",
         **{status: _has_any(rows, f"n_{status}") for status in _STATUSES},
     }

@@ -1,5 +1,6 @@
 """A run at a glance: what is here, what is missing, and the next step; in words and as HTML."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from vivavoce.core.errors import VivaError
@@ -14,6 +15,10 @@ MOST_NAMES, MOST_MEASURES = 6, 12
 STATUSES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
 
+Gaps = Callable[[], tuple[int, int]]
+"""Tells how many responses were never asked for, and how many of them a collect was to ask for."""
+
+
 class Overview(NamedTuple):
     """What a run holds in a line each, what is missing from it, what to do next, and why."""
 
@@ -24,8 +29,11 @@ class Overview(NamedTuple):
     measures: tuple[MeasureCount, ...] = ()
 
 
-def overview(file: RunFile) -> Overview:
-    """The run in sentences, by counts of SQLite. Raises `StoreError` for a file that cannot be read."""
+def overview(file: RunFile, gaps: Gaps) -> Overview:
+    """The run in sentences, by counts of SQLite; `gaps` is called for a run that is there.
+
+    Raises `StoreError` for a file that cannot be read.
+    """
     if not file.exists:
         return Overview(
             ("Nothing is stored here yet: the file appears with the first answers.",), (),
@@ -34,7 +42,9 @@ def overview(file: RunFile) -> Overview:
         )  # fmt: skip
     with file.reading() as db:
         counts = run_counts(db)
-    return Overview(tuple(_contents(counts)), tuple(_missing(counts)), *_next(counts), counts.measures)
+    never_asked, unfinished = gaps()
+    missing, step = _missing(counts, never_asked), _next(counts, unfinished)
+    return Overview(tuple(_contents(counts)), tuple(missing), *step, counts.measures)
 
 
 def _contents(counts: RunCounts) -> list[str]:
@@ -62,10 +72,10 @@ def _retired(measures: tuple[MeasureCount, ...]) -> str:
     )
 
 
-def _missing(counts: RunCounts) -> list[str]:
+def _missing(counts: RunCounts, never_asked: int) -> list[str]:
     failed = _by_status(counts, "failed")
     lines = [
-        (counts.n_absent, "item", "without a response of a candidate"),
+        (never_asked, "response", "never asked for"),
         (counts.responses.get("failed", 0), "response", "did not arrive"),
         (counts.responses.get("filtered", 0), "response", "withheld by a provider's filter"),
         (counts.n_unscored, "response", "without any score"),
@@ -80,9 +90,11 @@ def _by_status(counts: RunCounts, status: str) -> int:
     return sum(measure.by_status.get(status, 0) for measure in counts.measures)
 
 
-def _next(counts: RunCounts) -> tuple[str, str]:
+def _next(counts: RunCounts, unfinished: int) -> tuple[str, str]:
     """The code of the next step, and what for."""
     failed = next((m for m in counts.measures if m.by_status.get("failed")), None)
+    if unfinished:
+        return "run.collect(…)", f"the same call again asks for the {unfinished:,} responses that are left"
     if not sum(counts.responses.values()):
         return 'run.import_answers("answers.csv", benchmark=…)', "there are no responses yet"
     if not counts.measures:
@@ -108,22 +120,22 @@ def _names(names: tuple[str, ...]) -> str:
     return f"{listed} and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else listed
 
 
-def run_text(file: RunFile) -> str:
+def run_text(file: RunFile, gaps: Gaps) -> str:
     """The run as plain text: for a console, where it is printed or left as the last value."""
     name = f"Run({str(file.path)!r})"
     try:
-        summary = overview(file)
+        summary = overview(file, gaps)
     except (VivaError, OSError) as error:
         return f"{name}: {one_line(printable(str(error)), 300)}"
     missing = [f"missing: {'; '.join(summary.missing)}"] if summary.missing else []
     return "\n  ".join([name, *summary.contents, *missing, f"next: {summary.step}  # {summary.why}"])
 
 
-def run_html(file: RunFile) -> str:
+def run_html(file: RunFile, gaps: Gaps) -> str:
     """The run as HTML: what is here, a table of its measures, what is missing, and the next step."""
     name = head(f"Run {file.path.name}")
     try:
-        summary = overview(file)
+        summary = overview(file, gaps)
     except (VivaError, OSError) as error:
         return block(name, element("p", escaped(error, 1_000), classes="viva-missing"))
     return block(

@@ -142,12 +142,13 @@ def _missing_marks(c: "ReportData") -> str:
         del numbers["set_aside"]
     counts = and_so(f"{n:,} {s.replace('_', ' ')}" for s, n in numbers.items())
     selection = f" Only the items of {c.selection} were used." if c.selection else ""
-    return f"Of the marks, {counts}{_unscored(c)}. {silence} marks are in no mean and give bounds.{selection}"
+    return f"Of the marks, {counts}{_absent(c)}. {silence} marks are in no mean and give bounds.{selection}"
 
 
-def _unscored(c: "ReportData") -> str:
-    n = sum(row["n_unscored"] for row in c.estimates)
-    return f"; {n:,} expected ones are not there: not asked, or not marked yet" if n else ""
+def _absent(c: "ReportData") -> str:
+    numbers = {"never asked": "n_never_asked", "not scored yet": "n_unscored"}
+    sums = {word: sum(row[name] for row in c.estimates) for word, name in numbers.items()}
+    return "".join(f"; {n:,} expected ones were {word}" for word, n in sums.items() if n)
 
 
 def _candidates(c: "ReportData") -> str | None:

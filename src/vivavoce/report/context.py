@@ -56,7 +56,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "answers": answers(data, leaderboards),
         "leads": leads(leaderboards),
         "boards": leaderboards,
-        "coverage": coverage(visible.responses, visible.scores, data.measures, data.only, data.probes),
+        "coverage": coverage(visible),
         "comparisons": with_figures(comparisons, data.measures, data.stamps),
         "matrix": matrices(comparisons),
         "profiles": by_category,

@@ -11,6 +11,7 @@ from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
+from vivavoce.studies.coverage import Requests
 from vivavoce.studies.leaderboard.status import OF_RESPONSES
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.primary import Primary
@@ -28,7 +29,8 @@ RESPONSE = ("candidate", "item", "variant", "repeat")
 class ReportData(NamedTuple):
     """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
 
-    `only` lists, for measures that do not score every item of their formats, the items they do score.
+    `requests` is what was expected of candidates. `only` lists, for measures that do not score every item of
+    their formats, the items they do score.
     `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words with what
     figures need of their texts (`facts_of`), and `answers` reads the texts; `identical` are the candidates
     whose repeats are one text, and `roster` says who was asked what. `logprob_rows` are what came of
@@ -55,6 +57,7 @@ class ReportData(NamedTuple):
     selection: str | None
     studies: Mapping[str, Rows]
     roster: "Roster"
+    requests: Requests
     redact: bool = False
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
     probes: Mapping[int, str] = {}

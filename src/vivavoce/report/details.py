@@ -47,7 +47,7 @@ def details(
     if data.overall_scores is not None:  # an overall scores each answer by the metric of its group
         of_answers = pl.concat([plain.scores, data.overall_scores], how="diagonal_relaxed")
     order = {name: place for place, name in enumerate(candidates)}
-    missing = response_gaps(data.items, plain.responses, plain.scores)
+    missing = response_gaps(data.requests, plain.responses, plain.scores)
     spent = costs(plain.responses, data.primary_rows)
     return {
         "primary_boards": frozenset(map(board_of, first.rows)) if first else frozenset(),

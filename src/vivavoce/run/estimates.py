@@ -4,6 +4,7 @@ from vivavoce.core.records import Finding, ItemKey
 from vivavoce.run.tables.labels import labels_for
 from vivavoce.run.tables.load import answers_of, load_items, select_items
 from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.run.tables.requests import load_requests
 from vivavoce.run.tables.stored_findings import judge_statuses
 from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_answers
@@ -34,7 +35,9 @@ def estimate_scores(
 ) -> Finding:
     """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
     scores = scores._replace(
-        labels=labels_for(view, scores, labels, items=items), statuses=judge_statuses(view)
+        labels=labels_for(view, scores, labels, items=items),
+        statuses=judge_statuses(view),
+        requests=load_requests(view, items),
     )
     if bad_ends and bad_ends.worst_at:
         scores = scores._replace(identical=identical_answers(answers_of(view, items)))

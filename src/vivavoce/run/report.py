@@ -19,6 +19,7 @@ from vivavoce.run.tables.load import (
     select_items,
 )
 from vivavoce.run.tables.primary import choose_primary, primary_pairs, primary_rows, primary_scores
+from vivavoce.run.tables.requests import load_requests
 from vivavoce.run.tables.reviews import without_reviews
 from vivavoce.run.tables.stored_benchmarks import shown_exclusions
 from vivavoce.run.tables.stored_findings import checked_findings, stored_findings, without_retired
@@ -82,6 +83,7 @@ def write_report(
         answers=answers,
         identical=identical_repeats(responses),
         roster=Roster.of(responses, table.scores, logprob_rows),
+        requests=load_requests(view, selected),
         scores=table.scores,
         measures=table.measures,
         only=table.only,

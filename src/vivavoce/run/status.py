@@ -2,18 +2,23 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from shlex import join
 from typing import Any
 
+from vivavoce.core import registry
 from vivavoce.core.cases import count_cases
 from vivavoce.core.records import Finding
+from vivavoce.core.specs import Spec, parse
 from vivavoce.models.engine.advice import advice
 from vivavoce.models.engine.refusals import unnumbered
 from vivavoce.people import KEY_EVENT
 from vivavoce.run.shards.joining import as_json, own_shard_rows
 from vivavoce.run.shards.own_part import items_to_score
 from vivavoce.run.tables.load import load_scores
+from vivavoce.run.tables.requests import load_requests
 from vivavoce.store import read
 from vivavoce.store.build_steps import build_steps
 from vivavoce.store.call_log import call_totals, failed_calls
@@ -33,13 +38,21 @@ def run_status(view: View) -> Finding:
     responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK})
     calls, cases = calls_with_causes(view.db), count_cases(run_cases(view.db))
     exclusions = [entry.counts for entry in exclusion_lists(view.db)]
-    tables = (responses, table.scores, table.measures, calls)
-    only = items_to_score(view, table)
-    finding = status(*tables, only=only, probes=table.probes, cases=cases, exclusions=exclusions)
+    finding = status(
+        responses,
+        table.scores,
+        table.measures,
+        load_requests(view),
+        calls,
+        only=items_to_score(view, table),
+        probes=table.probes,
+        cases=cases,
+        exclusions=exclusions,
+    )
     facts = (step.facts for step in build_steps(view.db))
     built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
-    retired = _retired(view)
-    rows = (*finding.rows, *retired, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
+    requests, retired = _open_requests(view, finding.rows), _retired(view)
+    rows = (*finding.rows, *requests, *retired, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
     return replace(
         finding, rows=rows, text="\n".join([*shard_lines(rows), *retired_lines(rows), finding.text])
     )
@@ -61,6 +74,57 @@ def _retired(view: View) -> list[dict[str, Any]]:
         }
         for entry in view.fetch(read.retired_measures)
     ]
+
+
+def _open_requests(view: View, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A row per collect that candidates have answers left to give of, with the command that asks for them.
+
+    `rows` are those of a status. A collect is named by the last one of its benchmark and candidates; a gap of
+    which the run knows no collect, such as one of imported answers, has no row.
+    """
+    gaps = {
+        (row["benchmark"], row["candidate"]): row["never_asked"]
+        for row in rows
+        if row["about"] == "marks" and row["never_asked"]
+    }
+    if not gaps:
+        return
+    names = {benchmark.spec: benchmark.benchmark for benchmark in view.fetch(read.benchmarks)}
+    for record in reversed(read.verb_records(view.db, "collect", "what was collected")):
+        places = [(names.get(record["benchmark"], ""), name) for name in record["candidates"]]
+        if n := sum(gaps.pop(place, 0) for place in places):
+            yield {
+                "about": "request",
+                "benchmark": places[0][0],
+                "never_asked": n,
+                "command": _command(str(view.path), record),
+            }
+
+
+def _command(path: str, record: Mapping[str, Any]) -> str:
+    """The command line of a collect, as far as its record says."""
+    specs = [parse(candidate) for candidate in record["candidates"]]
+    # A label names the preset in place of the settings that the option brings.
+    presets = [spec.settings["preset"] for spec in specs if "preset" in spec.settings]
+    options = [
+        *(("--model", _without_preset(spec)) for spec in specs),
+        ("--repeats", record["repeats"] if record["repeats"] != 1 else None),
+        ("--sample", record["sample"]),
+        ("--draw", record.get("draw")),
+        ("--preset", record["preset"] or next(iter(presets), None)),
+        *(("--logprobs", _metric(probe)) for probe in record.get("for", ())),
+    ]
+    words = chain.from_iterable((name, str(setting)) for name, setting in options if setting is not None)
+    return join(["viva", "collect", path, record["benchmark"], *words])
+
+
+def _without_preset(spec: Spec) -> Spec:
+    return Spec(spec.name, {name: value for name, value in spec.settings.items() if name != "preset"})
+
+
+def _metric(probe: str) -> str:
+    """A metric that makes these requests for log-likelihoods, as far as its name says."""
+    return probe if registry.member("metric", probe) else "METRIC"
 
 
 def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:

@@ -343,6 +343,10 @@ _DIMENSIONS = (
         f"metric, signature, criterion, rater, {', '.join(_DECLARED)}",
         "signature, criterion, rater",
     ),
+    "INSERT INTO main.requests SELECT im.ours, cm.ours, tr.probe, tr.repeats FROM temp.item_map im "
+    "CROSS JOIN theirs.requests tr ON tr.item_id = im.theirs "
+    "CROSS JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id "
+    "WHERE true ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)",
     *_map("response", f"tr.response_id, r.response_id {_SAME_RESPONSE}"),
 )
 _THEIR_ANSWER = ", ".join(f"tr.{c}" for c in ANSWER)

@@ -17,6 +17,7 @@ from vivavoce.store.table_hashes import renew_table_hashes
 _POINTERS = (
     *(("scores", "response_id"), ("scores", "unit_id"), ("scores", "ballot_id")),
     *(("responses", "candidate_id"), ("responses", "edit_id"), ("calls", "response_id")),
+    ("requests", "candidate_id"),
 )
 """Columns by which large tables point to what goes with them, and that no index of a run begins with."""
 
@@ -52,12 +53,14 @@ def delete_other_items(db: sqlite3.Connection, chosen: Collection[ItemKey]) -> d
         f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
         "DELETE FROM leases",
         "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM requests WHERE item_id IN (SELECT item_id FROM temp.gone)",
         "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
         "DELETE FROM exclusions WHERE list_id IN (SELECT list_id FROM exclusion_lists "
         "WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items))",
         "DELETE FROM exclusion_lists WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
         "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
-        "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses)",
+        "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses) "
+        "AND candidate_id NOT IN (SELECT candidate_id FROM requests)",
         "DELETE FROM measures WHERE measure_id NOT IN (SELECT measure_id FROM scores)",
         "DELETE FROM edits WHERE edit_id != 0 AND edit_id NOT IN (SELECT edit_id FROM responses)",
         "DELETE FROM units WHERE unit_id != 0 AND unit_id NOT IN (SELECT unit_id FROM scores)",

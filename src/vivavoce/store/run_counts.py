@@ -23,16 +23,14 @@ class RunCounts(NamedTuple):
     """What a run holds, counted.
 
     `items` by benchmark, without those that were made in the run (`n_made`); `candidates` in the order they
-    came; `responses` in words by status; `n_absent` responses that a candidate has of some items of a
-    benchmark and not of these; `n_unscored` responses without any score; `findings` by study. `retired` are
-    measures that do not count, and that nothing else here counts.
+    came; `responses` in words by status; `n_unscored` responses without any score; `findings` by study.
+    `retired` are measures that do not count, and that nothing else here counts.
     """
 
     items: Mapping[str, int]
     n_made: int
     candidates: tuple[str, ...]
     responses: Mapping[str, int]
-    n_absent: int
     n_unscored: int
     measures: tuple[MeasureCount, ...]
     findings: Mapping[str, int]
@@ -55,7 +53,6 @@ def run_counts(db: sqlite3.Connection) -> RunCounts:
         responses=dict(db.execute(
             f"SELECT status, count(*) FROM responses WHERE {answers} GROUP BY status"
         )),
-        n_absent=_number(db, _ABSENT),
         n_unscored=_number(
             db,
             f"SELECT count(*) FROM responses r WHERE {answers} "
@@ -72,17 +69,6 @@ _SCORES_OF = (
     "SELECT 1 FROM ({counting}) m CROSS JOIN scores s "
     "WHERE s.measure_id = m.measure_id AND s.response_id = r.response_id"
 )
-# A candidate that answered some item of a benchmark was asked all of them.
-_ABSENT = """
-SELECT coalesce(sum(n_items - n_answered), 0) FROM (
-    SELECT benchmark_id, candidate_id, count(DISTINCT item_id) AS n_answered
-    FROM responses JOIN items USING (item_id) WHERE current = 1 AND origin IS NULL
-    GROUP BY benchmark_id, candidate_id
-) JOIN (
-    SELECT benchmark_id, count(*) AS n_items FROM items WHERE current = 1 AND origin IS NULL
-    GROUP BY benchmark_id
-) USING (benchmark_id)
-"""
 
 
 def response_count(db: sqlite3.Connection) -> int:

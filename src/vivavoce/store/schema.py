@@ -407,9 +407,20 @@ SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format,
 FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
 """
 
+# What candidates were asked for, whether answers came or not: in words, or by a probe.
+_REQUESTS = """
+CREATE TABLE requests (
+    item_id      INTEGER NOT NULL REFERENCES items,
+    candidate_id INTEGER NOT NULL REFERENCES candidates,
+    probe        TEXT NOT NULL,
+    repeats      INTEGER NOT NULL CHECK (repeats > 0),
+    PRIMARY KEY (item_id, candidate_id, probe)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS),
+    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS, _REQUESTS),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

@@ -18,6 +18,7 @@ _COLUMNS = {
     "benchmarks": "benchmark_id, benchmark, spec, signature, card",
     "exclusion_lists": "list_id, benchmark_id, spec, signature, items",
     "exclusions": 'exclusion_id, list_id, file, "row", reason',
+    "requests": "item_id, candidate_id, probe, repeats",
 }
 _CHUNK = 1_000
 """Rows that are written as one JSON text; another number would be another hash."""
@@ -49,7 +50,7 @@ def changed_tables(db: sqlite3.Connection, *tables: str) -> Iterator[str]:
 
 def _hash(db: sqlite3.Connection, table: str) -> str:
     digest = hashlib.sha256()
-    rows = db.execute(f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY 1")
+    rows = db.execute(f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY 1, 2")
     while chunk := rows.fetchmany(_CHUNK):
         digest.update(json.dumps(chunk, default=repr).encode())  # a damaged file may hold blobs
     return digest.hexdigest()[:16]

@@ -18,6 +18,7 @@ from vivavoce.studies.answers import Answers
 from vivavoce.studies.row_parts import beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
+    from vivavoce.studies.coverage import Requests
     from vivavoce.studies.reviewed_items import Reviews
 
 
@@ -118,6 +119,8 @@ class ScoreTable(NamedTuple):
     """The items of the benchmarks, a row each: the fields of an item, `meta` as JSON text."""
     reviews: "Reviews | None" = None
     """What people said of the items."""
+    requests: "Requests | None" = None
+    """What was expected of each candidate; null where nothing but the scores is known."""
 
     @property
     def responses(self) -> pl.DataFrame | None:

@@ -70,7 +70,7 @@ def test_a_part_of_a_whole_exam_is_scored_whole(exam: Exam, tmp_path: Path, viva
     assert "not scored yet" not in viva("status", run.file.path).stdout
     run.collect(exam(30), models=ECHO, repeats=2)  # of its own part scores may be missing all the same
     causes = {row["candidate"]: row["causes"] for row in about(run, "marks") if row["metric"] == "exact"}
-    assert {ECHO[0]: {"not marked yet": n}, "baseline/reference": {}} == causes
+    assert {ECHO[0]: {"not scored yet": n}, "baseline/reference": {}} == causes
     said = viva("status", run.file.path).stdout
     assert (
         f"Next: `viva score {run.file.path} exact --shard 2/3` scores what has no score, or failed." in said

@@ -112,7 +112,7 @@ def _missing(standing: Standing) -> tuple[State, str]:
     rows = standing.candidates
     total = {
         state: sum(row[f"n_{state}"] for row in rows)
-        for state in ("failed", "unscored", *MISSING, "responses")
+        for state in ("failed", "unscored", "never_asked", *MISSING, "responses")
     }
     silent = total["unanswered"] + total["unreadable"]
     if gaps := [*_gaps(rows, total)]:
@@ -128,7 +128,7 @@ def _missing(standing: Standing) -> tuple[State, str]:
 
 def _gaps(rows: Sequence[Row], total: Mapping[str, int]) -> Iterator[str]:
     """What the candidates' figures do not rest on."""
-    words = {"failed": "failed", "unscored": "not asked or scored"}
+    words = {"never_asked": "never asked", "failed": "failed", "unscored": "not scored yet"}
     yield from (f"{total[state]:,} {text}" for state, text in words.items() if total[state])
     if order_basis(rows, str):
         yield f"only {count(rows[0]['n_common'], 'question')} shared by all"

@@ -7,13 +7,15 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
-from vivavoce.studies.leaderboard.status import status
+from vivavoce.report.data import ReportData
+from vivavoce.studies.leaderboard.status import scores_rows
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion
 from vivavoce.studies.validation_status import UNVALIDATED
 
 MOST_CAUSES = 3
+_FIGURES = ("expected", "never_asked", "responses", "unscored", "ok", *MISSING)
 
 
 def examiners(
@@ -94,37 +96,33 @@ def _stamp(by_benchmark: Mapping[str, str]) -> str:
     return "; ".join(f"{benchmark}: {stamp}" for benchmark, stamp in by_benchmark.items())
 
 
-def coverage(
-    responses: pl.DataFrame,
-    scores: pl.DataFrame,
-    measures: Mapping[int, Measure],
-    only: Mapping[int, frozenset[tuple[str, str, str]]],
-    probes: Mapping[int, str],
-) -> list[dict[str, Any]]:
+def coverage(data: ReportData) -> list[dict[str, Any]]:
     """Coverage by candidate and measure; measures with the same figures share a row.
 
     `measures` are their short names, none before anything was scored. `causes` are the commonest reasons for
-    what is not ok. `only` and `probes` are as in `ReportData`: no scores are expected on other items.
+    what is not ok.
     """
-    names = row_labels(measures)
+    names = row_labels(data.measures)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in status(responses, scores, measures, only=only, probes=probes).rows:
-        causes = tuple(row["causes"].items())
-        figures = {k: row[k] for k in ("responses", "ok", *MISSING)}
-        key = (row["benchmark"], row["candidate"], *figures.values(), causes)
+    tables = (data.responses, data.scores, data.measures, data.requests)
+    for row in scores_rows(*tables, only=data.only, probes=data.probes):
+        causes = tuple(row.causes.items())
+        figures = {name: getattr(row, name) for name in _FIGURES}
+        key = (row.about, row.benchmark, row.candidate, *figures.values(), causes)
         entry = merged.setdefault(
             key,
             {
-                "benchmark": row["benchmark"],
-                "candidate": row["candidate"],
+                "of_variants": row.about == "variants",
+                "benchmark": row.benchmark,
+                "candidate": row.candidate,
                 "measures": [],
                 **figures,
                 "causes": dict(causes[:MOST_CAUSES]),
                 "n_more_causes": max(0, len(causes) - MOST_CAUSES),
             },
         )
-        if row["metric"] is not None:
-            entry["measures"].append(names[row["metric"], row["criterion"], row["rater"]])
+        if row.criterion is not None:
+            entry["measures"].append(names[row.metric or "", row.criterion, row.rater or ""])
     return list(merged.values())
 
 

@@ -5,6 +5,7 @@ work. A collect that is killed loses nothing that was stored, and at most repeat
 responses that were not stored yet: those of the last 50 ms, 64 at most.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ from vivavoce.store.asked import Asked, asked_last, is_sampled, known_items, las
 from vivavoce.store.calls import ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import has_findings, provenance
+from vivavoce.store.requests import put_requests
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.store.write import drop_step, put_candidates, put_finding, put_provenance
@@ -144,12 +146,22 @@ def _prepare(run: RunFile, plan: CollectPlan, connected: Sequence[Connected]) ->
     with run.writing() as db:
         store_loaded(db, plan.benchmark, plan.items)
         put_candidates(db, {str(c.spec): c.role for c in plan.candidates})
+        _put_requests(db, plan)
         if plan.shard:
             remember_shard(db, plan.shard)
     if not plan.tasks:
         return count_unanswered(run, plan)
     with open_answers(run) as db:
         return sum(max_calls(db, plan, c, bool(getattr(m, "branching", False))) for c, m in connected)
+
+
+def _put_requests(db: sqlite3.Connection, plan: CollectPlan) -> None:
+    """Store what candidates are asked for, before the first of them is asked."""
+    candidates = [str(c.spec) for c in plan.candidates]
+    for task in plan.tasks:
+        put_requests(db, task.items, candidates, probe=task.probe.name)
+    if not plan.tasks:
+        put_requests(db, plan.items, candidates, repeats=plan.repeats)
 
 
 def _groups(connected: Sequence[Connected]) -> Iterator[list[Connected]]:

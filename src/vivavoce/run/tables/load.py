@@ -19,6 +19,7 @@ from vivavoce.core.text import names_with, one_line
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import card_of, cards
+from vivavoce.run.tables.requests import labelled_items
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
@@ -267,9 +268,8 @@ def load_scores(
             view.db, measures=list(measures), candidates=candidates, details=True, generated=twins
         )
     rows = _weighed_by_draw(rows, measures, view.fetch(read_label_draws))
-    return ScoreTable(
-        restrict_to_items(rows, items), measures, only=scored_items(view, measures), probes=_probes(measures)
-    )
+    only = scored_items(view, measures) | labelled_items(rows, measures)
+    return ScoreTable(restrict_to_items(rows, items), measures, only=only, probes=_probes(measures))
 
 
 def _rows_of_all(db: sqlite3.Connection, separate: tuple[str, ...], twins: bool) -> pl.DataFrame:

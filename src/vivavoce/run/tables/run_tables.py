@@ -1,5 +1,6 @@
 """What a run holds, as tables: items, responses and scores as frames, candidates and measures as records."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,15 @@ class RunTables:
 
     def __repr__(self) -> str:
         from vivavoce.notebook.run_view import run_text
+        from vivavoce.run.tables.requests import request_gaps
 
-        return run_text(self.file)
+        return run_text(self.file, partial(request_gaps, self.file))
 
     def _repr_html_(self) -> str:
         from vivavoce.notebook.run_view import run_html
+        from vivavoce.run.tables.requests import request_gaps
 
-        return run_html(self.file)
+        return run_html(self.file, partial(request_gaps, self.file))
 
     @property
     def items(self) -> "pl.DataFrame":

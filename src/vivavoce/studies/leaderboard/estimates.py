@@ -8,13 +8,14 @@ all of them have values for, and a candidate without a single score that is ok h
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.core.tables import restrict_to_items
+from vivavoce.studies.coverage import Coverage, Requests, coverage
 from vivavoce.studies.leaderboard.common_items import common_items, order_basis
 from vivavoce.studies.leaderboard.estimators import (
     Figures,
@@ -27,7 +28,7 @@ from vivavoce.studies.leaderboard.estimators import (
 from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_means
 from vivavoce.studies.pooling import counts
 from vivavoce.studies.rater_scores import is_judge
-from vivavoce.studies.row_parts import by_benchmark, by_candidate, distinct, select_rows
+from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -71,12 +72,14 @@ class EstimateRow:
     n_items: int
     n_groups: int
     effective_cases: float | None
+    n_expected: int
     n_responses: int
     n_unanswered: int
     n_unreadable: int
     n_failed: int
     n_set_aside: int
     n_unscored: int
+    n_never_asked: int
     n_vetoed: int | None
     coverage: float | None
     reason: str | None
@@ -125,9 +128,8 @@ def estimates(
 ) -> Finding:
     """An `EstimateRow` per benchmark, criterion, view and candidate, the best on common items first.
 
-    `items` are the benchmark's, which say what was to be expected: coverage is the share of (items of the
-    formats scored) x (the candidate's repeats) whose status is ok. Where several candidates were all asked an
-    item less often than others, that is the design and no gap. `view` is mean or pooled; and, for what `bad`
+    `items` are the benchmark's. Coverage and all counts of what is missing are of the responses that were
+    expected of the candidate (`coverage.Requests`). `view` is mean or pooled; and, for what `bad`
     asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95% interval
     (Wilson with effective size, or t), null with one group. `estimate_common` is the figure on the `n_common`
     items that all candidates have values for, which orders them; without a common item they stand by name.
@@ -136,7 +138,8 @@ def estimates(
     `lambda` says how far it rests on the judge, whose own mean is `estimate_judge`; `estimate_people` is that
     of the `n_labelled` items that people scored. Else a judge's row is `judge_alone`; `stamp` says what is
     known of the judge. `n_vetoed` counts the responses that crossed a red line, null in other views;
-    `n_unscored` the expected ones without a score: never asked, or not scored yet. At coverage 0 there is no
+    `n_unscored` those that are there without a score yet, `n_never_asked` the expected ones without a
+    request. At coverage 0 there is no
     result, only what failed scores could make of it. `reason` says why a figure is null, or what was left
     out of it.
     """
@@ -146,8 +149,16 @@ def estimates(
         for benchmark, part in by_benchmark(select_rows(scores.scores, pl.col("measure_id") == key)):
             formats = distinct(part, "format")["format"].to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
-            expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
             people = _people(scores, key, benchmark)
+            requests = scores.requests or Requests.of_rows(part, of_formats)
+            expected = partial(
+                requests.expected,
+                benchmark,
+                probe=scores.probes.get(key, ""),
+                formats=formats,
+                chosen=scores.only.get(key),
+                compared=bool((part["ballot"] != "").any()),
+            )
             rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
@@ -230,7 +241,8 @@ def _sentence(row: EstimateRow) -> str:
         "unreadable": row.n_unreadable,
         "failed": row.n_failed,
         "set aside": row.n_set_aside,
-        "not asked or not scored": row.n_unscored,
+        "never asked": row.n_never_asked,
+        "not scored yet": row.n_unscored,
         "vetoed": row.n_vetoed,
     }
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
@@ -264,33 +276,10 @@ def _what(row: EstimateRow) -> str:
     return f"{measure_name(row.metric, row.criterion, row.rater)} on {row.benchmark}{view}"
 
 
-def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.Series]:
-    """By role, for each item the most repeats that any candidate has of it, null where none has one.
-
-    A ceiling may have been made in more repeats than any candidate was asked. All null with a single
-    candidate, whose gaps could not be told from the design.
-    """
-    key = ["item", "variant"]
-    expected = {}
-    columns = part.select(*key, "candidate", "role", "repeat", "edit")
-    for role in distinct(columns, "role")["role"]:
-        rows = select_rows(columns, pl.col("role") == role)
-        if distinct(rows, "candidate").height == 1:
-            expected[str(role)] = pl.repeat(None, items.height, dtype=pl.Int64, eager=True)
-            continue
-        unedited = select_rows(rows, pl.col("edit") == "")
-        counts_of = [
-            of_one.group_by(key).agg(pl.col("repeat").n_unique()) for _, of_one in by_candidate(unedited)
-        ]
-        n_repeats = pl.concat([*counts_of]).group_by(key).agg(pl.col("repeat").max())
-        expected[str(role)] = items.join(n_repeats, on=key, how="left").get_column("repeat")
-    return expected
-
-
 def _rows(
     part: pl.DataFrame,
     measure: Measure,
-    expected: Mapping[str, pl.Series],
+    expected: Callable[[str], pl.DataFrame],
     views: _Views,
     people: _People,
 ) -> Iterator[EstimateRow]:
@@ -298,23 +287,12 @@ def _rows(
     pools = measure.criterion.pool != "mean"
     boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, people))
     shared = [common_items(board.counted(part)) for board in boards]
-    named = ("benchmark", "candidate", "role")
-    columns = part.select(*named, "item", "variant", "repeat", "edit", "status")
-    for benchmark, candidate, role in distinct(columns, *named).iter_rows():
-        unedited = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
-        responses = unedited.unique(["item", "variant", "repeat", "status"])
-        by_status = dict(responses.get_column("status").value_counts().iter_rows())
-        n_of = {status: by_status.get(status, 0) for status in MISSING}
-        # A response scored several times, in passes or on ballots, is covered as far as they are ok.
-        by_response = unedited.group_by("item", "variant", "repeat", maintain_order=True)
-        n_ok = float(by_response.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
-        repeats = responses.get_column("repeat").n_unique()
-        # Capped, because a candidate that was asked fewer repeats by design lacks no response.
-        n_expected = int(expected[str(role)].fill_null(repeats).clip(upper_bound=repeats).sum())
-        n_responses = responses.unique(["item", "variant", "repeat"]).height
-        why_none = f"no result: no answer could be scored ({_counted_words(n_of)})"
+    for benchmark, candidate, role in distinct(part, "benchmark", "candidate", "role").iter_rows():
+        unedited = part.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
+        counted = coverage(expected(str(candidate)), unedited)
+        why_none = f"no result: no answer could be scored ({_counted_words(counted)})"
         for board, items in zip(boards, shared, strict=True):
-            figures = board.of(str(candidate), bool(n_of["failed"]), why_none)
+            figures = board.of(str(candidate), bool(counted.failed), why_none)
             columns_of = dict(
                 benchmark=str(benchmark),
                 candidate=str(candidate),
@@ -324,23 +302,26 @@ def _rows(
                 rater=measure.rater,
                 view=board.name,
                 signature=measure.signature,
-                estimate_common=board.on_items(str(candidate), items) if n_ok else None,
+                estimate_common=board.on_items(str(candidate), items) if counted.n_covered else None,
                 n_common=items.height,
-                n_responses=n_responses,
-                n_unanswered=n_of["unanswered"],
-                n_unreadable=n_of["unreadable"],
-                n_failed=n_of["failed"],
-                n_set_aside=n_of["set_aside"],
-                n_unscored=max(0, n_expected - n_responses),
-                coverage=n_ok / n_expected if n_expected else None,
+                n_expected=counted.expected,
+                n_responses=counted.n_scored,
+                n_unanswered=counted.unanswered,
+                n_unreadable=counted.unreadable,
+                n_failed=counted.failed,
+                n_set_aside=counted.set_aside,
+                n_unscored=counted.unscored,
+                n_never_asked=counted.never_asked,
+                coverage=counted.share,
                 judge_alone=is_judge(measure) and figures.estimate_kind == "scores",
                 stamp=status_of(views.statuses, str(benchmark), measure),
             )
-            figures = figures if n_ok else without_result(figures, why_none)
+            figures = figures if counted.n_covered else without_result(figures, why_none)
             yield typed_row(EstimateRow, columns_of | as_mapping(figures))
 
 
-def _counted_words(n_of: Mapping[str, int]) -> str:
+def _counted_words(counted: Coverage) -> str:
+    n_of = {status: getattr(counted, status) for status in MISSING}
     return ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in n_of.items() if n)
 
 

@@ -1,7 +1,7 @@
 """Status: what is in a run, what is missing from it, and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -10,11 +10,12 @@ import polars as pl
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.measure_names import metric_name
-from vivavoce.core.records import Finding, Measure
+from vivavoce.core.records import Finding, ItemKey, Measure
 from vivavoce.core.specs import signed
-from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import causes_said
-from vivavoce.studies.row_parts import parts_by
+from vivavoce.studies.coverage import Coverage, Requests, coverage, coverage_of_responses
+from vivavoce.studies.row_parts import parts_by, select_rows
+from vivavoce.studies.score_table import ITEM_KEY
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import count
 
@@ -31,6 +32,9 @@ OF_RESPONSES, _OF_SCORES = (
 class ScoresRow:
     """What one measure gave to one candidate's responses; null measure: nothing has been scored yet.
 
+    `expected` responses are those that the candidate was asked for, `never_asked` of them without a request
+    so far; the other `responses` were asked for, and `lost` of them never came. `unscored` responses have no
+    score yet; the other states are those of `Coverage`, and `coverage` is its share.
     `recorded` scores were given elsewhere: `viva score` gives no more of them.
     """
 
@@ -40,12 +44,17 @@ class ScoresRow:
     metric: str | None
     criterion: str | None
     rater: str | None
+    expected: int = 0
+    never_asked: int = 0
     responses: int = 0
+    lost: int = 0
+    unscored: int = 0
     ok: int = 0
     unanswered: int = 0
     unreadable: int = 0
     failed: int = 0
     set_aside: int = 0
+    coverage: float | None = None
     causes: Mapping[str, int] = field(default_factory=dict)
     recorded: bool = False
 
@@ -108,8 +117,9 @@ def status(
     responses: pl.DataFrame,
     scores: pl.DataFrame,
     measures: Mapping[int, Measure],
+    requests: Requests,
     calls: Sequence[Mapping[str, Any]] = (),
-    only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
+    only: Mapping[int, frozenset[ItemKey]] | None = None,
     probes: Mapping[int, str] | None = None,
     cases: Sequence[CaseCount] = (),
     exclusions: Sequence[ExclusionCounts] = (),
@@ -119,33 +129,13 @@ def status(
     `questions`: a `QuestionsRow` per benchmark, from `cases`; `shared` cases stand in another benchmark too,
     `further` ones in none before it.
     `exclusions`: an `ExclusionsRow` per spec under which rows of a benchmark were left out.
-    `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
-    in its place the name of the requests for log-likelihoods; `probes` says which measures score those.
+    `marks`: a `ScoresRow` per benchmark, candidate and measure (`scores_rows`), and `variants` the same of
+    responses to items that were made in the run, and of edited ones.
     `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.call_log.call_totals`. Failed
     calls may have been made good by later ones. Tokens are those that the endpoint counted, null where it
     counted none; the cost is null, with a reason, where a call that was answered has no price.
-
-    `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
-    before scoring too (`blank` of `responses`); what else counts as no answer, scoring tells. Each response
-    counts once: scored in several passes, units or ballots it is what the worst of those scores is (failed,
-    unreadable, unanswered, set aside, ok). `responses` are those of the formats that the measure scored, and
-    of those of its items that `only` names: some may not have been scored yet, which is a cause of its own.
-    Of measures that compare responses, edited ones are left out, and those that have none beside them.
     """
-    responses = responses.select(*OF_RESPONSES, "blank")
-    scores = scores.select("measure_id", *_OF_SCORES)
-    by_probe = {name: of_probe for (name,), of_probe in parts_by(responses, "probe")}
-    rows, scored = [], set()
-    for (benchmark, candidate, key), part in parts_by(scores, "benchmark", "candidate", "measure_id"):
-        probe, measure = (probes or {}).get(key, ""), measures[key]
-        row = _row(part=_worst_by_response(part), cause="note", benchmark=benchmark, candidate=candidate,
-                   metric=measure.metric, criterion=measure.criterion.criterion,
-                   rater=measure.rater, recorded=signed(measure.signature).recorded)  # fmt: skip
-        expected = by_probe.get(probe, responses.clear())
-        rows.append(_with_unscored(row, part, expected, (only or {}).get(key)))
-        scored.add((benchmark, candidate, probe))
-    rows += _unscored(responses, scored)
-    rows.sort(key=lambda r: (r.benchmark, r.candidate, r.metric or "", r.criterion or ""))
+    rows = scores_rows(responses, scores, measures, requests, only=only, probes=probes)
     calls_rows = [_calls_row(call) for call in calls]
     questions = [QuestionsRow(**counted._asdict()) for counted in cases]
     left_out = list(map(_exclusions_row, exclusions))
@@ -157,6 +147,84 @@ def status(
     ]
     every = (*rows, *calls_rows, *questions, *left_out)
     return Finding(study="status", rows=tuple(map(as_mapping, every)), text="\n".join(text))
+
+
+def scores_rows(
+    responses: pl.DataFrame,
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    requests: Requests,
+    *,
+    only: Mapping[int, frozenset[ItemKey]] | None = None,
+    probes: Mapping[int, str] | None = None,
+) -> list[ScoresRow]:
+    """A row per benchmark, candidate and measure, then those of variants.
+
+    Before scoring there is one with a null metric, or in its place the name of the requests for
+    log-likelihoods; `probes` says which measures score those. `requests` are those of the benchmarks' own
+    items: responses to other items, and edits, are variants, of which all that are there are expected.
+    Expected are the items of the formats that the measure scored, and of those that `only` names: some may
+    not have been scored yet. Of measures that compare responses, edited ones are left out, and those that
+    have none to be compared with. `causes` maps each reason for a row that is not ok to its number.
+    A blank text is unanswered before scoring too (`blank` of `responses`); what else counts as no answer,
+    scoring decides.
+    """
+    responses, scores = responses.select(*OF_RESPONSES, "blank"), scores.select("measure_id", *_OF_SCORES)
+    answers = {"marks": _of_questions(responses, requests), "variants": _of_variants(responses, requests)}
+    expected = {"marks": requests, "variants": Requests.of_responses(answers["variants"])}
+    rows, scored = [], set()
+    for (benchmark, candidate, key), of_measure in parts_by(scores, "benchmark", "candidate", "measure_id"):
+        probe, measure = (probes or {}).get(key, ""), measures[key]
+        parts = {"marks": _of_questions(of_measure, requests), "variants": _of_variants(of_measure, requests)}
+        for subject, part in parts.items():
+            counted = coverage(
+                expected[subject].expected(
+                    benchmark,
+                    candidate,
+                    probe,
+                    # A measure that scored one answer of a format is to score all of them.
+                    formats=of_measure.get_column("format").unique().to_list(),
+                    chosen=(only or {}).get(key),
+                    compared=bool((of_measure["ballot"] != "").any()),
+                ),
+                part,
+            )
+            scored.add((subject, benchmark, probe, candidate))
+            place = {"about": subject, "benchmark": benchmark, "candidate": candidate}
+            rows.append(_row(counted, _causes(_worst_by_response(part), "note"), measure, **place))
+    rows += _without_scores(answers, expected, scored)
+    # A measure may score variants alone, or the questions alone.
+    rows = [row for row in rows if row.expected]
+    return sorted(rows, key=lambda r: (r.about, r.benchmark, r.candidate, r.metric or "", r.criterion or ""))
+
+
+def _of_questions(table: pl.DataFrame, requests: Requests) -> pl.DataFrame:
+    """The rows about unedited responses to the benchmarks' own items."""
+    unedited = select_rows(table, pl.col("edit") == "")
+    return unedited.join(requests.items, on=ITEM_KEY, how="semi", maintain_order="left")
+
+
+def _of_variants(table: pl.DataFrame, requests: Requests) -> pl.DataFrame:
+    """The rows about all other responses: edited ones, and those to items that were made in the run."""
+    generated = table.join(requests.items, on=ITEM_KEY, how="anti", maintain_order="left")
+    edits = table.filter(pl.col("edit") != "").join(requests.items, on=ITEM_KEY, how="semi")
+    return pl.concat([generated, edits])
+
+
+def _without_scores(
+    answers: Mapping[str, pl.DataFrame], expected: Mapping[str, Requests], scored: Collection[tuple[str, ...]]
+) -> Iterator[ScoresRow]:
+    """The rows of requests whose responses no measure scored."""
+    for subject, requests in expected.items():
+        for benchmark, probe, candidate in requests.by_candidate:
+            if (subject, benchmark, probe, candidate) in scored:
+                continue
+            place = {"benchmark": benchmark, "candidate": candidate, "probe": probe}
+            part = answers[subject].filter(**place)
+            part = part if probe else _with_blanks(part)
+            counted = coverage_of_responses(requests.expected(benchmark, candidate, probe), part)
+            place = {"about": subject, "benchmark": benchmark, "candidate": candidate}
+            yield _row(counted, _causes(part, "error"), None, metric=probe or None, **place)
 
 
 def _exclusions_row(counts: ExclusionCounts) -> ExclusionsRow:
@@ -197,34 +265,13 @@ def trouble_sentences(row: CallsRow) -> str:
 
 def _sentence(row: ScoresRow) -> str:
     """What one measure found of one candidate's responses."""
-    by = f"{metric_name(row.metric)}, {row.criterion or 'not marked yet'}" if row.metric else "not marked yet"
+    by = f"{metric_name(row.metric)}, {row.criterion or 'not scored yet'}" if row.metric else "not scored yet"
     causes = causes_said(row.causes)
+    of_variants = " on variants" if row.about == "variants" else ""
     return (
-        f"{row.benchmark}, {row.candidate} ({by}): {row.ok} of {row.responses} ok"
+        f"{row.benchmark}, {row.candidate}{of_variants} ({by}): {row.ok} of {row.expected} ok"
         f"{': ' if causes else ''}{causes}."
     )
-
-
-def _with_unscored(
-    row: ScoresRow,
-    part: pl.DataFrame,
-    responses: pl.DataFrame,
-    only: frozenset[tuple[str, str, str]] | None,
-) -> ScoresRow:
-    """The row with what the measure has yet to score; `only` are the items it scores, null for all."""
-    expected = responses.filter(
-        (pl.col("benchmark") == row.benchmark)
-        & (pl.col("candidate") == row.candidate)
-        & pl.col("format").is_in(part.get_column("format").unique().to_list())
-    )
-    expected = restrict_to_items(expected, only)
-    if (part["ballot"] != "").any():
-        expected = expected.join(_compared(responses), on=["benchmark", *_RESPONSE], how="semi")
-        expected = expected.filter(pl.col("edit") == "")
-    unscored = expected.height - row.responses
-    if unscored <= 0:
-        return row
-    return replace(row, responses=expected.height, causes={**row.causes, "not marked yet": unscored})
 
 
 def _worst_by_response(part: pl.DataFrame) -> pl.DataFrame:
@@ -234,23 +281,6 @@ def _worst_by_response(part: pl.DataFrame) -> pl.DataFrame:
     return part.sort(*order, maintain_order=True).unique(
         [*_RESPONSE, "edit"], keep="first", maintain_order=True
     )
-
-
-def _compared(responses: pl.DataFrame) -> pl.DataFrame:
-    """The items and repeats that several candidates answered: only those responses meet others."""
-    unedited = responses.filter((pl.col("edit") == "") & (pl.col("role") == "candidate"))
-    answered = unedited.group_by("benchmark", *_RESPONSE).agg(n=pl.col("candidate").n_unique())
-    return answered.filter(pl.col("n") > 1)
-
-
-def _unscored(responses: pl.DataFrame, scored: set[tuple[Any, ...]]) -> Iterator[ScoresRow]:
-    """The rows of responses that no measure scored."""
-    for (benchmark, candidate, probe), part in parts_by(
-        responses, "benchmark", "candidate", "probe", without=scored
-    ):
-        if part.height:
-            yield _row(part=part if probe else _with_blanks(part), cause="error", benchmark=benchmark,
-                       candidate=candidate, metric=probe or None, criterion=None, rater=None)  # fmt: skip
 
 
 def _with_blanks(part: pl.DataFrame) -> pl.DataFrame:
@@ -268,19 +298,31 @@ def _with_blanks(part: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _row(*, part: pl.DataFrame, cause: str, **place: Any) -> ScoresRow:
-    """The row of these scores or responses; `cause` is the column that says why one is missing."""
-    counts = dict(part.get_column("status").value_counts().iter_rows())
-    missing = part.filter(pl.col("status") != "ok").get_column(cause).fill_null("no reason recorded")
-    causes = sorted(missing.value_counts().iter_rows(), key=lambda entry: (-entry[1], entry[0]))
+def _causes(part: pl.DataFrame, column: str) -> dict[str, int]:
+    """How often each reason for a row that is not ok occurs, the commonest first."""
+    missing = part.filter(pl.col("status") != "ok").get_column(column).fill_null("no reason recorded")
+    return dict(sorted(missing.value_counts().iter_rows(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def _row(
+    counted: Coverage,
+    causes: Mapping[str, int],
+    measure: Measure | None,
+    *,
+    metric: str | None = None,
+    **place: Any,
+) -> ScoresRow:
+    """The row of a measure; without one, of responses that nothing scored, in words or to a probe."""
+    gaps = {"not scored yet": counted.unscored, "never asked": counted.never_asked}
+    figures = {name: n for name, n in counted._asdict().items() if name != "n_covered"}
     return ScoresRow(
         **place,
-        responses=part.height,
-        ok=counts.get("ok", 0),
-        # A response withheld by the provider's filter is the candidate's silence, scored or not.
-        unanswered=counts.get("unanswered", 0) + counts.get("filtered", 0),
-        unreadable=counts.get("unreadable", 0),
-        failed=counts.get("failed", 0),
-        set_aside=counts.get("set_aside", 0),
-        causes=dict(causes),
+        **figures,
+        metric=measure.metric if measure else metric,
+        criterion=measure.criterion.criterion if measure else None,
+        rater=measure.rater if measure else None,
+        recorded=measure is not None and signed(measure.signature).recorded,
+        responses=counted.expected - counted.never_asked,
+        coverage=counted.share,
+        causes={**causes, **{cause: n for cause, n in gaps.items() if n}},
     )

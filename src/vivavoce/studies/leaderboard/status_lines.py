@@ -1,7 +1,7 @@
 """The beginning of a status: what is here, coverage, what is missing, cost, and what to do next."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -21,16 +21,18 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     every = [row for row in rows if row["about"] == "marks"]
     calls = [row for row in rows if row["about"] == "calls"]
     scores = [row for row in every if row["criterion"] is not None]
-    of_shard = _next_of_shard(rows, quote(path))
-    following = of_shard or _next(every, scores, calls, quote(path), compared=compared)
+    expected = _expected(every, scores)
+    # What was never asked comes first: scoring and comparing before it would be done twice.
+    of_shard = _next_of_shard(rows, quote(path)) or _next_request(rows)
+    following = of_shard or _next(rows, every, scores, calls, quote(path), compared=compared)
     return (
         _contents(rows, every, scores),
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
         *retired_lines(rows),
-        _coverage(scores, every),
-        _missing(scores or every),
+        _coverage(expected, are_scores=bool(scores)),
+        _missing(expected),
         _cost(calls),
         f"Next: {following}",
     )
@@ -127,14 +129,20 @@ def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
 
 
-def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> str:
+def _expected(
+    rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str, Any]]
+) -> Sequence[Mapping[str, Any]]:
+    """The rows that coverage is of: scores and candidates that were never asked; before scoring all."""
+    return [row for row in rows if row["criterion"] is not None or row["never_asked"]] if scores else rows
+
+
+def _coverage(rows: Sequence[Mapping[str, Any]], *, are_scores: bool) -> str:
     """The share of expected scores that are ok; before scoring that of answers."""
-    rows, subject = (scores, "score") if scores else (every, "answer")
-    expected = sum(row["responses"] for row in rows)
+    expected = sum(row["expected"] for row in rows)
     if not expected:
         return "Coverage: no answer is here."
-    ok = sum(row["ok"] for row in rows)
-    line = f"Coverage: {ok / expected:.1%} of {_count(expected, subject)} are ok"
+    ok = sum(_share(row) * row["expected"] for row in rows)
+    line = f"Coverage: {ok / expected:.1%} of {_count(expected, 'score' if are_scores else 'answer')} are ok"
     least = min(rows, key=_share)
     if ok == expected:
         return f"{line}."
@@ -143,25 +151,35 @@ def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, 
 
 
 def _share(row: Mapping[str, Any]) -> float:
-    return row["ok"] / row["responses"] if row["responses"] else 1.0
+    return 1.0 if row["coverage"] is None else float(row["coverage"])
 
 
 def _missing(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many scores are not ok, by state, and the cause that most of them share."""
-    counts = {state: sum(row[state] for row in rows) for state in STATES[1:]}
-    counts["not scored yet"] = sum(_unscored(row) for row in rows)
+    """How many answers were never asked for, how many scores are not ok by state, and the commonest cause."""
+    counts = {"never asked": _never_asked(rows)}
+    counts |= {state: sum(row[state] for row in rows) for state in STATES[1:]}
+    counts["not scored yet"] = sum(row["unscored"] for row in rows)
     states = [f"{n:,} {state.replace('_', ' ')}" for state, n in counts.items() if n]
     if not states:
         return "Missing: nothing."
+    return f"Missing: {', '.join(states)}{_commonest_cause(rows, counts)}."
+
+
+def _commonest_cause(rows: Sequence[Mapping[str, Any]], states: Collection[str]) -> str:
+    """The cause that most of what is missing shares, without those that are a state themselves."""
     causes = Counter[str]()
     for row in rows:
-        causes.update(row["causes"])
-    cause, n = causes.most_common(1)[0] if causes else ("no reason recorded", 0)
-    return f"Missing: {', '.join(states)}; most often ({n:,}) {one_line(cause, 60)}."
+        causes.update({cause: n for cause, n in row["causes"].items() if cause not in states})
+    return "".join(f"; most often ({n:,}) {one_line(cause, 60)}" for cause, n in causes.most_common(1))
 
 
-def _unscored(row: Mapping[str, Any]) -> int:
-    return int(row["responses"] - sum(row[state] for state in STATES))
+def _never_asked(rows: Sequence[Mapping[str, Any]]) -> int:
+    """The answers that candidates were never asked for; several measures lack the same ones."""
+    most: dict[tuple[str, str], int] = {}
+    for row in rows:
+        key = (row["benchmark"], row["candidate"])
+        most[key] = max(most.get(key, 0), row["never_asked"])
+    return sum(most.values())
 
 
 def _cost(calls: Sequence[Mapping[str, Any]]) -> str:
@@ -176,6 +194,7 @@ def _cost(calls: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _next(
+    rows: Sequence[Mapping[str, Any]],
     every: Sequence[Mapping[str, Any]],
     scores: Sequence[Mapping[str, Any]],
     calls: Sequence[Mapping[str, Any]],
@@ -188,7 +207,7 @@ def _next(
         return f"`viva import {path} FILE` or `viva collect {path} BENCHMARK --model …` brings answers."
     if not scores:
         return f"`viva score {path}` scores by what fits the formats."
-    if again := [row["metric"] for row in scores if _worth_a_try(row)]:
+    if again := [row["metric"] for row in rows if _worth_a_try(row)]:
         command = f"`viva score {path} {quote(again[0])}` scores what has no score, or failed."
         return " ".join([command, *_advice(calls)])
     if compared or len({row["candidate"] for row in scores}) < 2:
@@ -210,6 +229,15 @@ def _next_of_shard(rows: Sequence[Mapping[str, Any]], path: str) -> str | None:
     return f"`viva score {path} {metric} --shard {first['shard']}` scores what has no score, or failed."
 
 
+def _next_request(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The command that asks for what was requested and never asked, or was lost."""
+    requests = [row for row in rows if row["about"] == "request"]
+    if not requests:
+        return None
+    n = sum(row["never_asked"] for row in requests)
+    return f"`{requests[0]['command']}` asks for the {_count(n, 'answer')} that were never asked for."
+
+
 def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
     """What to do about the first model whose calls failed."""
     return [row["advice"] for row in calls if row["last_cause"] and row["advice"]][:1]
@@ -220,7 +248,9 @@ def _worth_a_try(row: Mapping[str, Any]) -> bool:
 
     Recorded scores come with the file that holds them alone.
     """
-    return not row.get("recorded") and bool(_unscored(row) or (row["failed"] and row["rater"]))
+    if row["about"] not in ("marks", "variants") or row["criterion"] is None or row.get("recorded"):
+        return False
+    return bool(row["unscored"] or (row["failed"] and row["rater"]))
 
 
 def _count(n: int, thing: str) -> str:
