@@ -1,5 +1,6 @@
 """What is waited for has a name, at a terminal and in a log, and a log is not flooded."""
 
+import re
 import sys
 
 import pytest
@@ -86,3 +87,17 @@ def test_at_a_terminal_the_bar_names_it(monkeypatch, capsys, bars):
             assert isinstance(update, HearsWaiting)
             update.waiting(LONG)
     assert "waiting for https://host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("usage", "total", "text"), [(None, None, "0/?"), (UsageCounter(), 12, "0/12")])
+def test_before_the_number_of_requests_is_known_the_bar_states_none(monkeypatch, capsys, usage, total, text):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with collect_progress(show=True) as update:
+        if usage:
+            update(usage, total)
+    plain_text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    assert text in plain_text.replace(" ", "")
+    assert "100" not in plain_text

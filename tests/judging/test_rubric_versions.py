@@ -12,6 +12,7 @@ from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import made
 
 from vivavoce.core import registry
+from vivavoce.core.errors import SelectionError
 from vivavoce.judging.loading import load
 from vivavoce.run.run import Run
 
@@ -161,3 +162,16 @@ def test_the_page_names_versions_and_states_specs_in_its_methods(
     methods = page[page.index('id="methods"') :]
     assert first.replace("'", "&#39;") in methods
     assert second.replace("'", "&#39;") in methods
+
+
+@pytest.mark.parametrize("metric", ["own by fake/j1", "own by fake/j1: correct", "own"])
+def test_a_judge_is_found_by_the_name_that_tables_show(
+    metric: str, tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path
+) -> None:
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}, "B": {"q1": "worth 0.5", "q2": "z"}})
+    run.score(spec_of(rubric), spec_of(rubric, "fake/j2"), "exact", providers=providers)
+    if metric == "own":
+        with pytest.raises(SelectionError, match="matches several"):
+            run.compare("A", "B", metric=metric)
+        return
+    assert ["fake/j1"] == [row["rater"] for row in run.compare("A", "B", metric=metric).rows]

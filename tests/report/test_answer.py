@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cases import each_case
-from tests.studies.making import SILENT, made, marked, score, twins
+from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins
 
 from vivavoce.core.records import Criterion
 from vivavoce.report.sections.answer import _ticks
@@ -96,7 +96,7 @@ def test_a_factor_is_said_as_one() -> None:
          "(5.0 to 15.0)."),
         ("not_worse", {"margin": 0.2, "difference": -0.01, "low_family": None},
          "A is not worse than B by more than 20 percentage points, and was not shown to be better: A less B "
-         "is −1.0 percentage points."),
+         "is −1.0 percentage points (without an interval)."),
         ("cannot_tell", {},
          "This exam cannot tell A and B apart: A less B is 10.0 percentage points (5.0 to 15.0)."),
         ("too_few", {"verdict": "Too few different cases to say."},
@@ -124,6 +124,15 @@ def test_a_leader_is_named_with_those_it_cannot_be_told_apart_from() -> None:
         "A is better than C by 10.0 percentage points (5.0 to 15.0); this exam cannot tell it apart from B; "
         "there are too few different cases to say of it and D; it was not compared with E."
     ) == leader_headline("A", rows, ["E"], SHARE, str)
+
+
+def test_a_difference_without_an_interval_has_its_p() -> None:
+    row = pair("cannot_tell", low_family=None, high_family=None, p_adjusted=0.25)
+    text = "A less B is 10.0 percentage points (p 0.25 by sign flips of cases)"
+    assert text in pair_headline(row, SHARE, str)
+    assert text.replace("p 0.25 by sign flips of cases", "without an interval") in pair_headline(
+        row | {"p_adjusted": None}, SHARE, str
+    )
 
 
 def test_a_leader_of_many_names_the_next_alone() -> None:
@@ -227,13 +236,50 @@ def test_a_measure_that_failed_everywhere_has_no_leader(tmp_path: Path) -> None:
 
 def test_silence_is_missing_and_says_how_it_counts(tmp_path: Path) -> None:
     answer = first(marked(tmp_path, {"A": twins([1, SILENT, 0.5]), "B": twins([1, 0, 1])}))
-    assert "1 answer blank or unreadable: counted as worst" == answer["missing"]
+    assert "1 answer blank or refused: counted as worst" == answer["missing"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ([UNREADABLE], "1 answer unreadable"),
+        ([UNREADABLE, SILENT], "2 answers blank, refused or unreadable"),
+    ],
+)
+def test_the_badge_names_the_ways_that_occur(tmp_path: Path, answer: list[str], words: str) -> None:
+    n = 3 - len(answer)
+    run = marked(tmp_path, {"A": twins([*answer, *[0.5] * n]), "B": twins([1, 0, 1])})
+    assert f"{words}: counted as worst" == first(run)["missing"]
+
+
+def test_a_found_difference_is_not_contradicted_by_the_smallest_detectable(tmp_path: Path) -> None:
+    """A difference below what is found in 80 % of samples may be found; the sentence would deny it."""
+    values = [0.25 + 0.05 * k for k in range(12)]  # the difference is 2.6 of its standard errors
+    run = marked(tmp_path, {"A": twins(values), "B": twins([0.39] * 12)})
+    (row,) = run.compare("A", "B", metric="told").rows
+    assert 0 < row["difference"] < row["mde_family"]
+    assert "better" == row["verdict_code"]
+    assert "Smallest difference" not in first(run)["settling"]
+    assert "The verdict stands on these questions." in first(run)["settling"]
+    larger = marked(tmp_path / "larger", {"A": twins(values), "B": twins([0.1] * 12)})
+    larger.compare("A", "B", metric="told")
+    assert "Smallest difference this exam can detect: " in first(larger)["settling"]
+
+
+def test_without_what_would_settle_it_there_is_no_heading(tmp_path: Path) -> None:
+    alone = marked(tmp_path / "alone", {"A": twins([0.5, 0.7] * 6)})
+    pair_run = marked(tmp_path / "pair", {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
+    pages = [
+        run.report(run.file.path.with_suffix(".html")).read_text(encoding="utf-8")
+        for run in (alone, pair_run)
+    ]
+    assert [False, True] == ["What would settle it" in page for page in pages]
 
 
 def test_candidates_with_different_questions_say_how_few_they_share(tmp_path: Path) -> None:
     own = {"A": twins([1, 1, 0]), "B": twins([1, SILENT], name="r") | {"q01": 0.5}}
     run = marked(tmp_path, own, "told(silence=set_aside)")
-    assert "Yes: 4 never asked, only 1 question shared by all, 1 blank or unreadable" == first(run)["missing"]
+    assert "Yes: 4 never asked, only 1 question shared by all, 1 blank or refused" == first(run)["missing"]
 
 
 def test_a_comparison_that_scores_have_overtaken_settles_nothing(

@@ -8,7 +8,7 @@ from tests.studies.making import TOLD, borrowed, exam, made, marked, row, score,
 
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES
-from vivavoce.run.run import open_run
+from vivavoce.run.run import Run, open_run
 from vivavoce.store import read
 
 
@@ -17,6 +17,11 @@ def test_opening_a_run_makes_no_file(tmp_path: Path) -> None:
     assert not run.file.exists
     assert f"Run('{tmp_path / 'none.viva'}')" == repr(run).splitlines()[0]
     assert not run.file.exists
+
+
+def test_a_run_is_made_of_the_text_of_its_path_too(tmp_path: Path) -> None:
+    path = marked(tmp_path, {"A": {"q1": 0.5}}).file.path
+    assert (path, 1) == (Run(str(path)).file.path, Run(str(path)).scores.height)
 
 
 def test_the_tables_have_the_columns_of_the_records(tmp_path: Path) -> None:

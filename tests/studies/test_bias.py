@@ -119,6 +119,14 @@ def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different:
     ) == found.text
 
 
+def test_a_difference_without_an_interval_has_its_p(tmp_path: Path) -> None:
+    """Seven cases that differ have a p by sign flips, 2 / 2**7, and no interval."""
+    finding = study(marked(tmp_path, {"A": twinned([0] * 7 + [1] * 5, [1] * 12)}))
+    r = row(finding, contrast="bias", type="all")
+    assert (7, None, 0.015625) == (r["n_different"], r["low"], r["p_adjusted"])
+    assert "0.583 worse (p 0.016 by sign flips of cases); 12 pairs in 12 cases." in finding.text
+
+
 def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
     found = study(marked(tmp_path, {"A": twinned([1] * 12, [1] * 12)}))
     r = row(found, type="all")

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from vivavoce.cli.commands import CommandGroup
-from vivavoce.cli.exit_codes import ExitCode
+from vivavoce.cli.exit_codes import ExitCode, needs_sentence
 from vivavoce.cli.run_files import missing_run_message
 from vivavoce.cli.stdout import echo, end_stdout, open_streams
 from vivavoce.cli.usage_errors import UsageError, usage_message
@@ -71,7 +71,7 @@ def main() -> None:
             f"this is a fault of vivavoce, not yours: {message}. What was stored is safe; VIVA_TRACEBACK=1 "
             "before the command shows where, which is what a report of it needs."
         )
-    if code == ExitCode.INTERRUPTED:  # as typer ends on Ctrl-C
+    if needs_sentence(code):  # as typer ends on Ctrl-C
         print(
             "viva: interrupted; what was stored is safe; rerun the command to resume.",
             file=sys.stderr,

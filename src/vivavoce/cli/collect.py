@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from vivavoce.cli import completion
-from vivavoce.cli.exit_codes import ExitCode
+from vivavoce.cli.exit_codes import ExitCode, end_interrupted
 from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
     Allow,
@@ -178,13 +178,13 @@ def collect(
         echo(str(finding))
     if not dry_run:
         (row,) = finding.rows
-        _exit_unless_complete(row)
+        _exit_unless_complete(row, is_printed=not (json or quiet))
 
 
-def _exit_unless_complete(row: Mapping[str, Any]) -> None:
+def _exit_unless_complete(row: Mapping[str, Any], *, is_printed: bool) -> None:
     """Exit with 130 if collecting was interrupted, with 1 if answers failed or are still to be asked."""
     if row["interrupted"]:
-        raise typer.Exit(ExitCode.INTERRUPTED)
+        end_interrupted(is_printed=is_printed)
     if row["failed"] or row["left"]:
         raise typer.Exit(ExitCode.INCOMPLETE)
 

@@ -108,7 +108,7 @@ class _CollectBar:
     """The bar of a collect."""
 
     def __init__(self, bars: Any) -> None:
-        self._bars, self._task, self._started = bars, bars.add_task("", rate=""), time.monotonic()
+        self._bars, self._task, self._started = bars, bars.add_task("", total=None, rate=""), time.monotonic()
 
     def __call__(self, usage: Any, total: int) -> None:
         per_second = usage.done / max(time.monotonic() - self._started, 0.1)

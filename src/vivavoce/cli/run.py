@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vivavoce.cli.exit_codes import ExitCode
+from vivavoce.cli.exit_codes import ExitCode, end_interrupted
 from vivavoce.cli.options import GpuNumbers, Json, Limits, PlanPath, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
 from vivavoce.cli.progress import collect_progress, progress_bars
@@ -81,14 +81,14 @@ def run(
         rows = [{"step": finding.study, **row} for finding in findings for row in finding.rows]
         print_json("run", to or read_plan(plan).run, rows)
     if not dry_run:
-        _exit_unless_complete(findings)
+        _exit_unless_complete(findings, is_printed=tell is not None)
 
 
-def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
+def _exit_unless_complete(findings: "Sequence[Finding]", *, is_printed: bool) -> None:
     """Exit with 130 if collecting was interrupted, with 1 if answers or scores failed or are to come."""
     collected = _rows_of(findings, "collect")
     if any(row["interrupted"] for row in collected):
-        raise typer.Exit(ExitCode.INTERRUPTED)
+        end_interrupted(is_printed=is_printed)
     scored = _rows_of(findings, "score")
     failed = sum(row["n_failed"] for row in scored if row["view"] in ("mean", "pooled"))
     if failed or any(row["failed"] or row["left"] for row in collected):

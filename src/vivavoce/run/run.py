@@ -33,7 +33,7 @@ def open(path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: 
     """
     for plugin in plugins:
         registry.load_plugin(plugin)
-    run = Run(Path(path), network_disk=network_disk)
+    run = Run(path, network_disk=network_disk)
     if run.file.exists:
         with run.file.reading():
             pass

@@ -13,6 +13,7 @@ import polars as pl
 
 from vivavoce.core import specs
 from vivavoce.core.errors import SpecError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import distinct, select_rows
@@ -58,7 +59,8 @@ def parse_reference(text: str, criteria: Collection[str]) -> Reference:
     if bracketed:
         return Reference(bracketed["metric"].strip(), bracketed["criterion"].strip())
     metric, _, criterion = text.strip().rpartition(":")
-    return Reference(metric, criterion) if metric and criterion in criteria else Reference(text.strip())
+    named = criterion.lstrip()
+    return Reference(metric, named) if metric and named in criteria else Reference(text.strip())
 
 
 def measures_named(reference: str, measures: Mapping[int, Measure]) -> dict[int, Measure]:
@@ -74,6 +76,8 @@ def measures_named(reference: str, measures: Mapping[int, Measure]) -> dict[int,
 def _metrics_named(text: str, measures: Sequence[Measure]) -> list[str]:
     """The metrics that a text fits, whole or in part; none for one that is no spec."""
     wholes = {m.metric: specs.signed(m.signature).spec for m in measures}
+    if displayed := [name for name in wholes if metric_name(name) == text]:
+        return displayed
     # Of judge@a1b2c3 that a card declares, the version may have changed since: the metric counts.
     try:
         return specs.select(text.partition("@")[0], list(wholes), wholes)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pty
 import random
 import signal
 import sqlite3
@@ -161,6 +162,25 @@ def test_ctrl_c_leaves_what_the_models_after_the_first_were_to_be_asked_too(exam
     assert row["interrupted"]
     assert 400 == row["answered"] + row["left"]
     assert f"Interrupted: {row['left']} are left." in finding.text
+
+
+def test_what_a_terminal_shows_of_ctrl_c_is_not_said_again(exam, endpoint, limits, tmp_path):
+    endpoint(latency=0.2)
+    path = tmp_path / "run.viva"
+    words = [*COMMAND, path, exam(60), "--model", "vllm/m", "--providers", limits(concurrency=AT_ONCE)]
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        list(map(str, words)), stdout=terminal, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
+    os.close(terminal)
+    until(path, 0, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    text = os.read(screen, 100_000).decode()
+    os.close(screen)
+    assert (130, "") == (process.returncode, err)
+    assert (1, 1) == (text.count("Interrupted: "), text.count("rerun the command to resume"))
 
 
 def test_a_killed_collect_leaves_what_it_was_about_to_send_and_a_look(exam, endpoint, limits, tmp_path):

@@ -116,14 +116,21 @@ def _missing(standing: Standing) -> tuple[State, str]:
     }
     silent = total["unanswered"] + total["unreadable"]
     if gaps := [*_gaps(rows, total)]:
-        gaps += [f"{silent:,} blank or unreadable"] if silent else []
+        gaps += [f"{silent:,} {_silent_words(total)}"] if silent else []
         return "no", f"Yes: {', '.join(gaps)}"
     if silent:
         rule = _SILENT[standing.unit.criterion.if_unanswered]
-        return "open", f"{count(silent, 'answer')} blank or unreadable: {rule}"
+        return "open", f"{count(silent, 'answer')} {_silent_words(total)}: {rule}"
     if total["set_aside"]:
         return "open", f"{count(total['set_aside'], 'answer')} set aside by the criterion"
     return "yes", f"Nothing: all {count(total['responses'], 'answer')} scored"
+
+
+def _silent_words(total: Mapping[str, int]) -> str:
+    """How the answers without content came, of the ways that occur."""
+    words = ("blank or refused", "unreadable", "blank, refused or unreadable")
+    occurs = bool(total["unanswered"]), bool(total["unreadable"])
+    return words[2 if all(occurs) else occurs.index(True)]
 
 
 def _gaps(rows: Sequence[Row], total: Mapping[str, int]) -> Iterator[str]:
@@ -180,7 +187,9 @@ def _stands(standing: Standing, pair: Row) -> Iterator[str]:
         open_margin = pair["verdict_code"] in BETTER and pair["margin"] is None
         matters = " Whether the difference matters is yours to say, with `--margin M`." if open_margin else ""
         yield f"The verdict stands on these questions.{matters}"
-    if amount := standing.unit.detectable(pair["mde_family"]):
+    # A found difference below it would contradict the sentence: it is found less often, not never.
+    is_above = abs(pair["difference"] or 0.0) >= (pair["mde_family"] or 0.0)
+    if is_above and (amount := standing.unit.detectable(pair["mde_family"])):
         yield f"Smallest difference this exam can detect: {amount} (80 % power)."
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, SpecError, StoreError, VivaError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding, Item, ItemKey, Measure, ModelCard
 from vivavoce.core.tables import RESPONSES, restrict_to_items
 from vivavoce.core.text import names_with, one_line
@@ -118,7 +119,7 @@ def signature_in(view: View, metric: Metric) -> str:
     under today's, keeps it: the file is the same, and nothing is scored again.
     """
     signature = registry.signature(metric)
-    stored = {keyed.measure.signature for keyed in view.fetch(read.stored_measures)}
+    stored = {keyed.measure.signature for keyed in view.fetch(read.measures)}
     if signature in stored or not metric.digests:
         return signature
     former = registry.signature(metric, by_bytes=True)
@@ -139,8 +140,10 @@ def _metric_name(metric: str, measures: Sequence[Measure]) -> str:
 
 
 def metrics_meant(metric: str, measures: Sequence[Measure]) -> list[str]:
-    """The metrics of these measures that a user's words match: a spec, a shorthand, or a part of a name."""
+    """The metrics of these measures that a user's words match: a name in tables, a spec, or a part of it."""
     stored = {m.metric: specs.signed(m.signature).spec for m in measures}
+    if displayed := [name for name in stored if metric_name(name) == metric]:
+        return displayed
     if matches := specs.select(metric, list(stored), stored):
         return matches
     full = registry.in_full("metric", specs.parse(metric))

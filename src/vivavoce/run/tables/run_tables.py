@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RunTables:
     """The tables of one run file, read anew each time they are asked for."""
 
-    def __init__(self, path: Path, *, network_disk: bool | None = None) -> None:
-        self.file = RunFile(path, network_disk=network_disk)
+    def __init__(self, path: str | Path, *, network_disk: bool | None = None) -> None:
+        self.file = RunFile(Path(path), network_disk=network_disk)
 
     def __repr__(self) -> str:
         from vivavoce.notebook.run_view import run_text

@@ -147,9 +147,9 @@ def _difference_text(row: BiasRow, measure: Measure) -> str:
         size = "it stays the same on average"
     else:
         size = f"{number(abs(d), c)} {'worse' if d > 0 else 'better'}"
-    if row.low is None or row.high is None:
-        return size
-    return f"{size} ({number(row.low, c)} to {number(row.high, c)}, above 0 is worse)"
+    if row.low is not None and row.high is not None:
+        return f"{size} ({number(row.low, c)} to {number(row.high, c)}, above 0 is worse)"
+    return size if row.p_adjusted is None else f"{size} (p {row.p_adjusted:.2g} by sign flips of cases)"
 
 
 def _detectable_text(effect: float | None, measure: Measure) -> str:

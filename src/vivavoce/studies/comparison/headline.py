@@ -199,6 +199,10 @@ def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
         low, high, note = row["low"], row["high"], " for this pair alone"
     if low is not None and high is not None:
         return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + note
+    return _without_interval(row)
+
+
+def _without_interval(row: Row) -> str:
     p = row["p_adjusted"]
     return "without an interval" if p is None else f"p {p:.2g} by sign flips of cases"
 
@@ -208,8 +212,10 @@ def _difference(row: Row, unit: Unit, name: Name) -> str:
     d, low, high = row["difference"], row["low_family"], row["high_family"]
     if d is None or on_log_scale(unit.criterion):
         return ""
-    ends = f" ({unit.figure(low)} to {unit.figure(high)})" if low is not None and high is not None else ""
-    return f": {name(row['a'])} less {name(row['b'])} is {unit.amount(d)}{ends}"
+    ends = _without_interval(row)
+    if low is not None and high is not None:
+        ends = f"{unit.figure(low)} to {unit.figure(high)}"
+    return f": {name(row['a'])} less {name(row['b'])} is {unit.amount(d)} ({ends})"
 
 
 def _matters(row: Row, unit: Unit) -> str:
