@@ -6,9 +6,11 @@ a copy carry both, whatever the clocks and the order in which events arrive.
 
 import secrets
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
+from vivavoce.core.errors import InputError
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
@@ -93,6 +95,18 @@ def put_restorations(db: sqlite3.Connection, measures: Iterable[Measure]) -> Non
     for measure in measures:
         if entries := names.get(name_of(measure)):
             put_event(db, RESTORED, {**_body(measure), "ends": [entry.id for entry in entries]})
+
+
+def refuse_retired_scores(db: sqlite3.Connection, measures: Sequence[Measure]) -> None:
+    """Raise `InputError` if measures are all retired: scores by them would come in and count nowhere."""
+    retired = retirements(db)
+    if measures and all(name_of(measure) in retired for measure in measures):
+        first = measures[0]
+        command = f"viva retire RUN {quote(first.metric)} --rater {quote(first.rater)} --undo"
+        raise InputError(
+            f"{measure_words(first)} is retired in this run, and more scores by it would count nowhere: name "
+            f"another measure or rater, or undo it with `{command}`. Nothing was stored."
+        )
 
 
 def measure_words(measure: Measure) -> str:
