@@ -60,8 +60,8 @@ def run(tmp_path: Path) -> Run:
 def test_the_same_scores_under_a_rater_are_refused_in_a_sentence(run: Run) -> None:
     sentence = refused(run, rows(rater="anna"), name="second")
     assert sentence.endswith(
-        "second.jsonl: 10 scores by labels:worth by anna are in this run already, by labels:worth without a "
-        "rater: `viva retire RUN labels --rater ''` takes those out first, and --again (again=True) stores "
+        "second.jsonl: 10 scores by labels: worth by anna are in this run already, by labels: worth without "
+        "a rater: `viva retire RUN labels --rater ''` takes those out first, and --again (again=True) stores "
         "them a second time, as when two raters agree in everything. Nothing was imported."
     )
 
@@ -78,13 +78,13 @@ def test_the_same_scores_under_a_rater_are_refused_in_a_sentence(run: Run) -> No
     ],
 )
 def test_they_are_recognised_under_any_name(run: Run, name: str, entries: Rows, measure: str) -> None:
-    assert "are in this run already, by labels:worth without a rater" in refused(run, entries, measure)
+    assert "are in this run already, by labels: worth without a rater" in refused(run, entries, measure)
 
 
 def test_more_candidates_than_before_do_not_hide_what_was_there(run: Run) -> None:
     made(run.file.path.parent, {"C": {f"q{n}": "y" for n in range(5)}}, run=run)
     sentence = refused(run, rows(candidates="ABC", rater="anna"))
-    assert "10 of the 15 scores by labels:worth by anna are in this run already" in sentence
+    assert "10 of the 15 scores by labels: worth by anna are in this run already" in sentence
 
 
 def test_again_stores_them_a_second_time(run: Run) -> None:
@@ -128,7 +128,7 @@ def test_raters_who_find_nothing_wrong_are_two_raters_unless_the_file_is_one(tmp
     store(run, entries)
     store(run, [{**row, "rater": "anna"} for row in entries], name="second")
     sentence = refused(run, entries, "expert")
-    assert "10 scores by expert:worth without a rater are in this run already" in sentence
+    assert "10 scores by expert: worth without a rater are in this run already" in sentence
 
 
 def test_criteria_of_a_rater_belong_together(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_scores_that_were_given_here_are_no_import(tmp_path: Path) -> None:
 
 def test_of_data_in_memory_too(run: Run) -> None:
     with pytest.raises(
-        InputError, match="the data: 10 scores by labels:worth by anna are in this run already"
+        InputError, match="the data: 10 scores by labels: worth by anna are in this run already"
     ):
         run.import_scores(rows(rater="anna"), measure="labels", range={"*": (-1, 5)})
 
@@ -169,7 +169,7 @@ def test_scores_under_a_retired_name_are_refused_and_not_lost_silently(run: Run)
     run.retire("labels")
     sentence = refused(run, rows((1, 1, 2, 2, 3)))
     assert sentence == (
-        "labels:worth without a rater is retired in this run, and more scores by it would count nowhere: "
+        "labels: worth without a rater is retired in this run, and more scores by it would count nowhere: "
         "name another measure or rater, or undo it with `viva retire RUN labels --rater '' --undo`. Nothing "
         "was stored."
     )
@@ -251,10 +251,10 @@ def test_reviews_under_another_rater_are_recognised(tmp_path: Path) -> None:
     lines = [f"i{n},MC,{{}},{'yes' if n else 'no'},{n % 5 + 1}" for n in range(6)]
     run.import_ballots(table(tmp_path, *(line.format("anna") for line in lines)))
     second = table(tmp_path, *(line.format("ann") for line in lines))
-    with pytest.raises(InputError, match="12 scores by review:correct by ann are in this run already"):
+    with pytest.raises(InputError, match="12 scores by review: correct by ann are in this run already"):
         run.import_ballots(second)
     run.import_ballots(second, again=True)
     run.retire("review", rater="ann")
     assert {"anna"} == {m.rater for m in run.measures}
-    with pytest.raises(InputError, match="review:correct by ann is retired in this run, and more scores"):
+    with pytest.raises(InputError, match="review: correct by ann is retired in this run, and more scores"):
         run.import_ballots(second)

@@ -11,6 +11,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
@@ -110,12 +111,11 @@ def refuse_retired_scores(db: sqlite3.Connection, measures: Sequence[Measure]) -
 
 
 def measure_words(measure: Measure) -> str:
-    """A measure as a sentence names it: `rating(rubric=safety):harm by anna`, `labels without a rater`."""
-    name, criterion = one_line(measure.metric, 60), one_line(measure.criterion.criterion, 40)
-    words = name if criterion in ("value", name) else f"{name}:{criterion}"
-    if measure.rater:
-        return f"{words} by {one_line(measure.rater, 40)}"
-    return f"{words} without a rater" if signed(measure.signature).recorded else words
+    """A measure as a sentence names it: `rating(rubric=safety): harm by anna`, `labels without a rater`."""
+    criterion = "" if measure.criterion.criterion == "value" else measure.criterion.criterion
+    words = one_line(measure_name(measure.metric, criterion, measure.rater), 120)
+    is_of_nobody = not measure.rater and signed(measure.signature).recorded
+    return f"{words} without a rater" if is_of_nobody else words
 
 
 def _body(measure: Measure) -> dict[str, Any]:

@@ -121,10 +121,10 @@ def import_logs(
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
-    others, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
+    tool_logs, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
     with run.writing() as db:
         logs: tuple[ImportedLog, ...] = ()
-        for log in others:
+        for log in tool_logs:
             digest = "-".join(map(file_hash, log.files))
             data = Import(str(log.files[0]), (digest,), log.tool)
             with refusing_same_scores(db, data, allowed=same_allowed):
