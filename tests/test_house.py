@@ -88,7 +88,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5526,
+    "cli": 5515,
     "contrib": 2505,
     "core": 5209,
     "embeddings": 797,
@@ -99,24 +99,24 @@ LINES: dict[str, int] = {
     "logprobs": 1862,
     "metrics": 4498,
     "models": 9586,
-    "notebook": 802,
-    "people": 5778,
+    "notebook": 804,
+    "people": 5768,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8340,
+    "report": 8346,
     "retrieval": 1692,
-    "run": 27180,
+    "run": 27130,
     "stats": 10604,
-    "store": 8200,
-    "studies": 21474,
-    "systems": 14695,
+    "store": 7981,
+    "studies": 21478,
+    "systems": 14693,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 989, 174
+MODULES, COMPLEX = 988, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -150,15 +150,18 @@ def test_tables_name_rubric_and_model_and_json_the_spec(
 
 
 def test_the_page_names_versions_and_states_specs_in_its_methods(
-    tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path
+    tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path, viva: Callable[..., Any]
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}, "B": {"q1": "worth 0.5", "q2": "z"}})
     run.score(spec_of(rubric), providers=providers)
     rewrite(rubric, "decide whether", "judge whether")
     run.score(spec_of(rubric), providers=providers)
     first, second = signatures(run)
+    version = first.rpartition(")@")[2]
+    text = viva("status", run.file.path, "--full").stdout
+    assert 2 == text.count(f"own by fake/j1: correct (earlier version {version})")
     page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert f"own by fake/j1: correct (earlier version {first.rpartition(')@')[2]})" in page
+    assert f"own by fake/j1: correct (earlier version {version})" in page
     methods = page[page.index('id="methods"') :]
     assert first.replace("'", "&#39;") in methods
     assert second.replace("'", "&#39;") in methods

@@ -341,3 +341,10 @@ def test_half_a_character_can_be_shown() -> None:
 def test_a_view_is_quick_and_the_same_each_time(run: viva.Run) -> None:
     assert run._repr_html_() == run._repr_html_()
     json.dumps(run._repr_html_())
+
+
+def test_the_table_of_a_finding_names_a_judge_by_rubric_and_model() -> None:
+    row = {"metric": "judge(model=m, rubric=a/r.md)", "criterion": "harm", "value": 0.5}
+    page = Finding(study="mine", rows=(row,), text="")._repr_html_() or ""
+    assert "r by m" in page
+    assert "rubric=" not in page

@@ -14,6 +14,7 @@ from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, Roster, facts_of
+from vivavoce.report.sections.findings import _table
 from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.load import load_scores
@@ -341,6 +342,11 @@ def test_dates_are_first_and_last_of_each_thing_done(tmp_path: Path) -> None:
         "candidates were compared": 2,
     } == done
     assert all(row["first"] <= row["last"] for row in of(run, "dates"))
+
+
+def test_the_table_of_a_finding_names_a_judge_by_rubric_and_model() -> None:
+    rows = [{"metric": metric, "value": 0.5} for metric in ("judge(model=m, rubric=a/r.md)", "rouge(n=1)")]
+    assert ["r by m", "rouge(n=1)"] == [cells[0][0] for cells in _table(rows)["rows"]]
 
 
 def test_rows_without_a_signature_are_named_after_no_version_where_there_are_several() -> None:

@@ -169,7 +169,7 @@ def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
     lines = [
         (
             row["candidate"],
-            measure_name(row["metric"], row["criterion"]) if row["metric"] else "not scored yet",
+            _measure_of(row),
             row["rater"],
             None if one_benchmark else row["benchmark"],
             row["responses"],
@@ -181,6 +181,13 @@ def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
     columns = ("candidate", "measure", "rater", "benchmark", "responses", *STATES[:-1], "set aside")
     print_table(columns, lines, "Scores", keys=2)
     _print_causes([(*line[:2], row["causes"]) for line, row in zip(lines, scores, strict=True)])
+
+
+def _measure_of(row: Mapping[str, Any]) -> str:
+    if not row["metric"]:
+        return "not scored yet"
+    name = measure_name(row["metric"], row["criterion"])
+    return f"{name} (earlier version {row['earlier_version']})" if row["earlier_version"] else name
 
 
 def _print_causes(rows: Sequence[tuple[Any, ...]]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from vivavoce.core.display import shows
 from vivavoce.core.errors import VivaError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
 from vivavoce.notebook.drawings import COMPARISON, ESTIMATES, Plot, figures_of, name_of
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, soft, table
@@ -98,7 +99,8 @@ def _few(columns: list[Column]) -> list[Column]:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    return name_of(row) if name == "measure" else row.get(name)
+    value = name_of(row) if name == "measure" else row.get(name)
+    return metric_name(value) if name == "metric" and isinstance(value, str) else value
 
 
 def _tells(cells: Sequence[Any], nothing: Any) -> bool:

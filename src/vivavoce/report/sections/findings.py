@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
-from vivavoce.core.measure_names import measure_name
+from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import Measure
 from vivavoce.report import charts as plots
 from vivavoce.report.charts.svg import Figure
@@ -142,7 +142,7 @@ def _measure(row: Mapping[str, Any], names: Mapping[tuple[str, str, str], str]) 
 
 def _table(rows: Rows) -> dict[str, Any]:
     """The rows as texts, without empty columns; of correlations only those over candidates."""
-    visible = [row for row in rows if row.get("level", "system") == "system"][:MOST_ROWS]
+    visible = [_named(row) for row in rows if row.get("level", "system") == "system"][:MOST_ROWS]
     cells = {name: [row.get(name) for row in visible] for name in (visible[0] if visible else ())}
     columns = {
         name: _is_numeric(column)
@@ -154,6 +154,12 @@ def _table(rows: Rows) -> dict[str, Any]:
         "rows": [[(_cell(row.get(name)), numeric) for name, numeric in columns.items()] for row in visible],
         "n_left_out": len(rows) - len(visible),
     }
+
+
+def _named(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with its metric as readers know it."""
+    metric = row.get("metric")
+    return {**row, "metric": metric_name(metric)} if isinstance(metric, str) else row
 
 
 def _is_numeric(column: Iterable[Any]) -> bool:

@@ -9,7 +9,7 @@ import polars as pl
 
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.exclusions import ExclusionCounts
-from vivavoce.core.measure_names import metric_name
+from vivavoce.core.measure_names import earlier_versions, metric_name
 from vivavoce.core.records import Finding, ItemKey, Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.text import causes_said
@@ -35,7 +35,8 @@ class ScoresRow:
     `expected` responses are those that the candidate was asked for, `never_asked` of them without a request
     so far; the other `responses` were asked for, and `lost` of them never came. `unscored` responses have no
     score yet; the other states are those of `Coverage`, and `coverage` is its share.
-    `recorded` scores were given elsewhere: `viva score` gives no more of them.
+    `recorded` scores were given elsewhere: `viva score` gives no more of them. `earlier_version` is the
+    version of a metric that the run has scores of a later one by; null for any other.
     """
 
     about: str = "marks"
@@ -57,6 +58,7 @@ class ScoresRow:
     coverage: float | None = None
     causes: Mapping[str, int] = field(default_factory=dict)
     recorded: bool = False
+    earlier_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +174,7 @@ def scores_rows(
     responses, scores = responses.select(*OF_RESPONSES, "blank"), scores.select("measure_id", *_OF_SCORES)
     answers = {"marks": _of_questions(responses, requests), "variants": _of_variants(responses, requests)}
     expected = {"marks": requests, "variants": Requests.of_responses(answers["variants"])}
-    rows, scored = [], set()
+    rows, scored, earlier = [], set(), earlier_versions(measures)
     for (benchmark, candidate, key), of_measure in parts_by(scores, "benchmark", "candidate", "measure_id"):
         probe, measure = (probes or {}).get(key, ""), measures[key]
         parts = {"marks": _of_questions(of_measure, requests), "variants": _of_variants(of_measure, requests)}
@@ -190,7 +192,9 @@ def scores_rows(
                 part,
             )
             scored.add((subject, benchmark, probe, candidate))
+            version = signed(measure.signature).version if measure.signature in earlier else None
             place = {"about": subject, "benchmark": benchmark, "candidate": candidate}
+            place["earlier_version"] = version
             rows.append(_row(counted, _causes(_worst_by_response(part), "note"), measure, **place))
     rows += _without_scores(answers, expected, scored)
     # A measure may score variants alone, or the questions alone.
