@@ -88,7 +88,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5515,
+    "cli": 5535,
     "contrib": 2505,
     "core": 5209,
     "embeddings": 797,
@@ -100,23 +100,23 @@ LINES: dict[str, int] = {
     "metrics": 4498,
     "models": 9586,
     "notebook": 804,
-    "people": 5768,
+    "people": 5778,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
     "report": 8346,
     "retrieval": 1692,
-    "run": 27130,
+    "run": 27183,
     "stats": 10604,
-    "store": 7981,
+    "store": 8226,
     "studies": 21478,
-    "systems": 14693,
+    "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 988, 174
+MODULES, COMPLEX = 989, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

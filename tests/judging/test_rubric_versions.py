@@ -178,3 +178,15 @@ def test_a_judge_is_found_by_the_name_that_tables_show(
             run.compare("A", "B", metric=metric)
         return
     assert ["fake/j1"] == [row["rater"] for row in run.compare("A", "B", metric=metric).rows]
+
+
+def test_a_retired_judge_of_an_earlier_release_is_not_scored_under_todays_signature(
+    tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path
+) -> None:
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
+    with earlier_release():
+        run.score(spec_of(rubric), providers=providers)
+    run.retire("judge")
+    with pytest.raises(SelectionError, match="is retired in this run since"):
+        run.score(spec_of(rubric), providers=providers)
+    assert 2 == len(judge.sent)

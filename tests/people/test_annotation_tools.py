@@ -257,6 +257,21 @@ def test_a_rater_is_called_by_the_number_that_the_tool_has_for_them(tmp_path: Pa
     assert ["user 1", "user 2"] == [b.rater for b in run.import_annotations(file).ballots]
 
 
+@pytest.mark.parametrize("task", ["rank", "pairwise", "rate", "review"])
+def test_annotations_under_another_name_of_their_rater_are_recognised(tmp_path: Path, task: str) -> None:
+    run, folder = exported(tmp_path / "run", "label-studio", task)
+    file = annotated(folder, "label-studio", {"anna": opinions(task)["anna"]}, tmp_path / "export.json")
+    run.import_annotations(file)
+    rows = score_rows(run)
+    with pytest.raises(
+        InputError, match=r" by anna are in this run already, by .* by user 1: `viva retire RUN "
+    ):
+        run.import_annotations(file, raters={"1": "anna"})
+    assert rows == score_rows(run)
+    run.import_annotations(file, raters={"1": "anna"}, again=True)
+    assert 2 * len(rows) == len(score_rows(run))
+
+
 def test_a_person_of_whom_the_export_says_more_can_be_named_by_it(tmp_path: Path) -> None:
     run, out = exported(tmp_path / "run", "label-studio", "pairwise")
     file = annotated(out, "label-studio", {"anna": chosen}, tmp_path / "export.json")

@@ -64,7 +64,7 @@ def test_a_retired_measure_is_in_no_table_and_nothing_is_deleted(run: Run) -> No
     assert {"told"} == {s.metric for s in run.response("q1", "A").scores}
     assert stored == rows_in_file(run)
     assert (
-        "labels:worth by anna, labels:worth by ben is retired: its 12 scores no longer count in any "
+        "labels: worth by anna, labels: worth by ben is retired: its 12 scores no longer count in any "
         "estimate, comparison, study or report. Nothing is deleted, and --undo lets it count again."
     ) == finding.text
 
@@ -102,7 +102,7 @@ def test_scores_without_a_rater_are_named_by_an_empty_one(tmp_path: Path) -> Non
     run = marked(tmp_path, ANSWERS)
     labels(run, "")
     labels(run, "anna", shift=1.0)
-    assert "labels:worth without a rater is retired" in run.retire("labels", rater="").text
+    assert "labels: worth without a rater is retired" in run.retire("labels", rater="").text
     assert [("told", ""), ("labels", "anna")] == measures(run)
 
 
@@ -159,7 +159,9 @@ def test_a_run_of_which_all_is_retired_says_so(run: Run) -> None:
     run.retire("labels")
     run.retire("told")
     for call in (lambda: run.compare("A", "B"), lambda: run.study("ranking")):
-        with pytest.raises(SelectionError, match=r"all that scored this run is retired \(told:worth, labels"):
+        with pytest.raises(
+            SelectionError, match=r"all that scored this run is retired \(told: worth, labels"
+        ):
             call()
     assert () == run.estimates().rows
     assert 0 == run.scores.height
@@ -207,7 +209,7 @@ def test_a_comparison_that_was_made_is_a_test_and_no_figure_of_the_report(run: R
     assert [2] == [row["looks"] for row in second.rows]
     sentences = [row["text"] for row in by_section["limitation"]]
     assert (
-        "Scores by labels:worth by anna and labels:worth by ben are retired: they are in the run, and no "
+        "Scores by labels: worth by anna and labels: worth by ben are retired: they are in the run, and no "
         "figure here rests on them."
     ) in sentences
     assert "2 tests were made on this run; each makes chance findings likelier." in sentences
@@ -332,9 +334,9 @@ def test_the_viewer_offers_and_shows_no_retired_score(run: Run) -> None:
 
 def test_a_notebook_shows_what_is_retired(run: Run) -> None:
     run.retire("labels", rater="anna")
-    assert "retired: labels:worth by anna (6 scores)" in repr(run)
+    assert "retired: labels: worth by anna (6 scores)" in repr(run)
     assert "12 scores by 2 measures" in repr(run)
-    assert "retired: labels:worth by anna (6 scores)" in run._repr_html_()
+    assert "retired: labels: worth by anna (6 scores)" in run._repr_html_()
 
 
 @each_case(
@@ -347,7 +349,7 @@ def test_a_notebook_shows_what_is_retired(run: Run) -> None:
             {"rater": "eve"},
             "labels has no scores by the rater 'eve': its raters are 'anna', 'ben'.",
         ),
-        ("labels", {"undo": True}, "labels:worth by anna, labels:worth by ben is not retired in this run"),
+        ("labels", {"undo": True}, "labels: worth by anna, labels: worth by ben is not retired in this run"),
     ],
 )
 def test_what_cannot_be_retired_is_refused(
@@ -410,7 +412,7 @@ def test_the_command_says_the_same_as_rows_and_as_a_sentence(run: Run) -> None:
     answer = json.loads(done.stdout)
     assert ("viva.retire/1", [True]) == (answer["schema"], [row["retired"] for row in answer["rows"]])
     undone = CliRunner().invoke(cli.app, ["retire", path, "labels", "--rater", "anna", "--undo"])
-    assert "labels:worth by anna counts again, with 6 scores.\n" == undone.stdout
+    assert "labels: worth by anna counts again, with 6 scores.\n" == undone.stdout
     refused = CliRunner().invoke(cli.app, ["retire", path, "labels", "--undo"])
     assert isinstance(refused.exception, SelectionError)
 
@@ -419,8 +421,8 @@ def test_a_status_names_what_is_retired_in_a_line(run: Run) -> None:
     run.retire("labels")
     lines = CliRunner().invoke(cli.app, ["status", str(run.file.path)]).stdout.splitlines()
     assert (
-        "Retired: labels:worth by anna (6 scores), labels:worth by ben (6 scores); `viva retire RUN MEASURE "
-        "--undo` lets one count again."
+        "Retired: 6 scores of labels: worth by anna, 6 scores of labels: worth by ben; `viva retire RUN "
+        "MEASURE --undo` lets one count again."
     ) in lines
 
 

@@ -63,7 +63,7 @@ def test_disjoint_candidates_are_joined(tmp_path: Path) -> None:
     two = there(tmp_path / "b", {"B": {"q1": 0.3, "q3": 0.4}})
     expected = said(one) | said(two)
     (done,) = one.merge(two.file.path)
-    assert (str(two.file.path), 0, 2, 2, 0, 0, 0) == done
+    assert (str(two.file.path), 0, 2, 2, 0, 0, 0, ()) == done
     assert expected == said(one)
     assert ["A", "B"] == [r["a"] for r in one.compare("A", "B", metric="told").rows] + ["B"]
 
@@ -139,7 +139,7 @@ def test_what_both_hold_is_there_once(tmp_path: Path) -> None:
     shared = {"q1": [0.1, 0.2], "q2": ""}
     one = there(tmp_path / "a", {"A": shared})
     two = there(tmp_path / "b", {"A": {**shared, "q3": 0.5}, "B": {"q1": 1}})
-    assert (0, 2, 2, 0, 0, 0) == one.merge(two.file.path)[0][1:]
+    assert (0, 2, 2, 0, 0, 0) == one.merge(two.file.path)[0][1:7]
     assert said(two) == said(one)
 
 
@@ -148,7 +148,7 @@ def test_merging_again_brings_nothing(tmp_path: Path) -> None:
     two = there(tmp_path / "b", {"B": {"q1": 0.3, "q2": None}})
     one.merge(two.file.path)
     before = contents(one)
-    assert (0, 0, 0, 0, 0, 0) == one.merge(two.file.path)[0][1:]
+    assert (0, 0, 0, 0, 0, 0) == one.merge(two.file.path)[0][1:7]
     assert before == contents(one)
 
 
@@ -177,7 +177,7 @@ def provenance(run: Run) -> list[tuple[str, str]]:
 def test_a_path_where_nothing_lies_yet_becomes_the_run(tmp_path: Path) -> None:
     source = there(tmp_path / "a", {"A": {"q1": 0.1, "q2": 0.2}})
     new = open_run(tmp_path / "all.viva")
-    assert (3, 2, 2, 0, 0, 0) == new.merge(source.file.path)[0][1:]
+    assert (3, 2, 2, 0, 0, 0) == new.merge(source.file.path)[0][1:7]
     assert said(source) == said(new)
     assert source.items.equals(new.items)
     assert source.measures == new.measures
@@ -255,7 +255,7 @@ def test_a_failed_answer_there_changes_nothing(tmp_path: Path) -> None:
     here = there(tmp_path / "a", {"A": {"q1": 0.7}})
     source = there(tmp_path / "b", {"A": {"q1": None}})
     before = said(here)
-    assert (0, 0, 0, 0, 0, 0) == here.merge(source.file.path)[0][1:]
+    assert (0, 0, 0, 0, 0, 0) == here.merge(source.file.path)[0][1:7]
     assert before == said(here)
 
 

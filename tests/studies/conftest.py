@@ -109,7 +109,7 @@ def panel(tmp_path: Path) -> Callable[..., Run]:
         }
         run = made(tmp_path, answers, items=items)
         file = write_lines(tmp_path / "marks.jsonl", rows)
-        run.import_scores(file, measure=measure, **{"range": {"*": (0, 5)}} | settings)
+        run.import_scores(file, measure=measure, again=True, **{"range": {"*": (0, 5)}} | settings)
         return run
 
     return marked

@@ -52,7 +52,7 @@ def _make(
     run = made(folder, answers, items=items, role=role)
     for n, (measure, own) in enumerate(rows.items()):
         file = write_lines(folder / f"marks-{n}.jsonl", own)
-        run.import_scores(file, measure=measure, **{"range": {"*": (0, 5)}, **settings})
+        run.import_scores(file, measure=measure, again=True, **{"range": {"*": (0, 5)}, **settings})
 
 
 def _row(mark: Sequence[Any]) -> dict[str, Any]:

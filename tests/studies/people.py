@@ -59,7 +59,7 @@ def _make(folder: Path, marks: Marks, rows: Sequence[Mapping[str, Any]], columns
     run = judged(folder, marks)
     if rows:
         file = write_lines(folder / "people.jsonl", rows)
-        run.import_scores(file, measure=RATING, range={"*": (0, 5)}, **columns)
+        run.import_scores(file, measure=RATING, range={"*": (0, 5)}, again=True, **columns)
 
 
 def drawn(seed: int, n: int = 200, size: int = 50) -> list[int]:

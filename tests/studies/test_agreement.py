@@ -105,7 +105,7 @@ def test_judges_of_one_rubric_are_raters_of_one_criterion(panel: Panel) -> None:
     )
     other = run.file.path.with_name("marks.jsonl")
     other.write_text(other.read_text().replace("m-1", "m-2"))
-    run.import_scores(other, measure="judge(rubric=r, model=m-2)", range={"*": (0, 5)})
+    run.import_scores(other, measure="judge(rubric=r, model=m-2)", range={"*": (0, 5)}, again=True)
     r = row(run.study("agreement")["agreement"], contrast="raters", coefficient="percent")
     assert ("judge(rubric=r)", 1.0, 2) == (r["metric"], r["value"], r["n_raters"])
 

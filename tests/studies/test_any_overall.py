@@ -231,7 +231,7 @@ def scored(run: Run, folder: Path, name: str, form: str, **declared: Any) -> Non
         {"candidate": r["candidate"], "item": r["item"], "value": 0.5, "criterion": "value"}
         for r in run.responses.filter(pl.col("format") == form).iter_rows(named=True)
     ]
-    run.import_scores(write_lines(folder / f"{name}.jsonl", rows), measure=name, **declared)
+    run.import_scores(write_lines(folder / f"{name}.jsonl", rows), measure=name, again=True, **declared)
 
 
 def test_scales_must_be_from_0_to_1_and_upward(tmp_path):

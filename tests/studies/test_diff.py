@@ -40,7 +40,7 @@ def second(run: Run, folder: Path, rows: Marks, *, measure: str = "panel(rubric=
         for candidate, item, rater, n, value, *criterion in rows
     ]  # fmt: skip
     file = write_lines(folder / "second.jsonl", lines)
-    run.import_scores(file, measure=measure, status="read", **{"range": {"*": (0, 5)}} | settings)
+    run.import_scores(file, measure=measure, status="read", again=True, **{"range": {"*": (0, 5)}} | settings)
     return run
 
 

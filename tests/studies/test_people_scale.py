@@ -146,7 +146,7 @@ def test_where_people_hardly_ever_see_a_difference_their_scores_speak_alone(tmp_
 def test_two_measures_of_people_are_not_chosen_between(tmp_path: Path) -> None:
     run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
     run.import_scores(
-        tmp_path / "people.jsonl", measure=EXPERT, map={"probability": "p"}, range={"*": (0, 5)}
+        tmp_path / "people.jsonl", measure=EXPERT, map={"probability": "p"}, range={"*": (0, 5)}, again=True
     )
     row = only(compare(run))
     assert row["judge_alone"]
@@ -495,6 +495,8 @@ def test_labels_that_were_certain_to_be_drawn_tell_of_no_others(tmp_path: Path) 
 
 def test_scores_of_a_model_are_refused_as_labels(tmp_path: Path) -> None:
     run = people_run(tmp_path, KIND, drawn(1))
-    run.import_scores(tmp_path / "people.jsonl", measure="rating(rubric=r, model=m3)", range={"*": (0, 5)})
+    run.import_scores(
+        tmp_path / "people.jsonl", measure="rating(rubric=r, model=m3)", range={"*": (0, 5)}, again=True
+    )
     with pytest.raises(SelectionError, match="these are no scores by people"):
         compare(run, labels="rating(rubric=r, model=m3)")

@@ -21,6 +21,7 @@ class AnnotationOptions(NamedTuple):
     raters: Sequence[str]
     partial: bool
     replace: bool
+    same_allowed: bool
     others: Mapping[str, object]
 
 
@@ -53,7 +54,12 @@ def store_annotations(
     """Store files that hold such tasks, and say what was stored."""
     names = parse_pairs(options.raters, "--rater")
     stored = opened.import_annotations(
-        *files, reader=reader, raters=names, partial=options.partial, replace=options.replace
+        *files,
+        reader=reader,
+        raters=names,
+        partial=options.partial,
+        replace=options.replace,
+        again=options.same_allowed,
     )
     if json:
         rows = [ballot._asdict() for ballot in stored.ballots]

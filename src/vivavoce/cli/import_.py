@@ -140,6 +140,12 @@ def import_(
         bool,
         typer.Option("--replace", help="Annotations: let those that say otherwise replace earlier ones."),
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Store scores that the run holds already under another measure or rater."
+        ),
+    ] = False,
     range: Range = [],
     direction: Direction = [],
     if_unanswered: IfUnanswered = [],
@@ -196,7 +202,7 @@ def import_(
         "--faulty": faulty == "exclude",
     }
     options_of_annotations = AnnotationOptions(
-        rater, partial, replace, options_of_scores | options_of_answers
+        rater, partial, replace, again, options_of_scores | options_of_answers
     )
     if are_annotations(file, reader, options_of_annotations):
         store_annotations(run, opened, file, reader, options_of_annotations, quiet=quiet, json=json)
@@ -209,7 +215,12 @@ def import_(
         }
         _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
         logs = opened.import_logs(
-            *file, reader=reader, benchmark=benchmark, candidate=_candidate_in(set), new_version=new_version
+            *file,
+            reader=reader,
+            benchmark=benchmark,
+            candidate=_candidate_in(set),
+            new_version=new_version,
+            again=again,
         )
         _show_logs(run, logs, json=json, quiet=quiet)
         return
@@ -218,7 +229,7 @@ def import_(
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
         _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
-        reviews = opened.import_ballots(path, task=task)
+        reviews = opened.import_ballots(path, task=task, again=again)
         _show(run, reviews, _print_reviews, json=json, quiet=quiet)
         return
     if scores:
@@ -242,11 +253,12 @@ def import_(
             benchmark=benchmark,
             map=columns,
             set=constants,
+            again=again,
             **file_options,
         )
         _show(run, imported_scores, _print_scores, json=json, quiet=quiet)
         return
-    _refuse_options(options_of_scores, "marks: it goes with --scores")
+    _refuse_options(options_of_scores | {"--again": again}, "marks: it goes with --scores")
     from vivavoce.run.exchange.wide_tables import columns_of_models
 
     imported = opened.import_answers(
@@ -338,10 +350,10 @@ def _split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _refuse_options(options: Mapping[str, object], whose: str) -> None:
+def _refuse_options(options: Mapping[str, object], subject: str) -> None:
     """Raise `InputError` for an option that goes with the other kind of file."""
     if misplaced := [option for option, value in options.items() if value]:
-        raise InputError(f"{misplaced[0]} says something of {whose}.")
+        raise InputError(f"{misplaced[0]} says something of {subject}.")
 
 
 def _print_answers(run: Path, imported: "Imported") -> None:

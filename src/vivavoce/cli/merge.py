@@ -40,6 +40,8 @@ def merge(
                 f"{source.scores} marks, {source.findings} findings and {source.calls} calls are new, "
                 f"{source.replaced} failed answers replaced."
             )
+            for note in source.notes:
+                echo(note)
         for sentence in shard_sentences(shards):
             echo(sentence)
     if incomplete(shards):

@@ -56,20 +56,21 @@ class ImportVerbs:
 
     def import_logs(
         self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
-        candidate: str | None = None, new_version: bool = False,
+        candidate: str | None = None, new_version: bool = False, again: bool = False,
     ) -> "ImportedLogs":  # fmt: skip
         """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
 
         Logs are told by their content, or read by the `reader` of that name. Without `benchmark` each log is
         the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
         names the model of logs that name none, or one. Marks are recorded measures, such as
-        `inspect.choice`. The same again changes nothing.
+        `inspect.choice`. The same again changes nothing; `again` stores scores that came in before by another
+        tool or measure, which are refused without it.
         """
         from vivavoce.run.exchange.import_logs import import_logs
 
         return import_logs(
             self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
-            candidate=candidate, new_version=new_version,
+            candidate=candidate, new_version=new_version, same_allowed=again,
         )  # fmt: skip
 
     def import_scores(
@@ -80,7 +81,7 @@ class ImportVerbs:
         range: Mapping[str, tuple[float | None, float | None]] | None = None,
         direction: Mapping[str, str] | None = None, if_unanswered: Mapping[str, str] | None = None,
         benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
-        sheet: str | None = None,
+        sheet: str | None = None, again: bool = False,
     ) -> "ImportedScores":  # fmt: skip
         """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
 
@@ -89,7 +90,8 @@ class ImportVerbs:
         `where` keeps rows, `status` names the column whose word must be ok. `range`,
         `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
         of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
-        `set` may give the `probability` with which each case was drawn for labelling.
+        `set` may give the `probability` with which each case was drawn for labelling. Scores that the run
+        holds under another measure or rater are refused, unless `again`: raters may agree in everything.
         """
         from vivavoce.run.exchange.score_layout import Layout
         from vivavoce.run.exchange.scores import import_scores
@@ -105,5 +107,5 @@ class ImportVerbs:
         layout = Layout(map or {}, set or {}, names, chosen, status, blank)
         return import_scores(
             self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
-            dialect=Dialect(delimiter, encoding, sheet),
+            dialect=Dialect(delimiter, encoding, sheet), same_allowed=again,
         )  # fmt: skip

@@ -21,17 +21,20 @@ class PanelVerbs:
 
     file: RunFile
 
-    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> "ReviewsStored":
+    def import_ballots(
+        self, file: str | Path, *, task: Literal["review"] = "review", again: bool = False
+    ) -> "ReviewsStored":
         """Store what people said elsewhere of items: reviews, one a row; all of them or none.
 
         Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
-        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing.
+        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing; reviews
+        that the run holds by another rater are refused, unless `again`.
         """
         from vivavoce.people.storing.store_reviews import import_reviews
 
         if task != "review":
             raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
-        return import_reviews(self.file, Path(file))
+        return import_reviews(self.file, Path(file), same_allowed=again)
 
     def import_annotations(
         self,
@@ -40,14 +43,15 @@ class PanelVerbs:
         raters: Mapping[str, str] | None = None,
         partial: bool = False,
         replace: bool = False,
+        again: bool = False,
     ) -> "AnnotationsStored":
         """Store what people said in an annotation tool of tasks that `export` wrote; all of it or none.
 
         The files are exports of Label Studio or Argilla (`reader`, by default told by their content).
         `raters` gives names by the ids of the tool, such as `{"1": "anna"}`; without one a rater is `user
         ID`. What was cancelled is named and left out. The same files again change nothing. `partial` takes
-        annotations that are half filled, and `replace` those that say otherwise than before; both are
-        refused without it.
+        annotations that are half filled, `replace` those that say otherwise than before, and `again` those
+        that the run holds by another rater; all are refused without it.
         """
         from vivavoce.people.storing.store_annotations import store_annotations
         from vivavoce.run.exchange.recognise import annotated_files
@@ -55,7 +59,9 @@ class PanelVerbs:
         annotated = annotated_files([Path(file) for file in files], reader)
         if not annotated:
             raise SelectionError("name the files that an annotation tool exported, with tasks of this run.")
-        return store_annotations(self.file, annotated, names=raters, partial=partial, replace=replace)
+        return store_annotations(
+            self.file, annotated, names=raters, partial=partial, replace=replace, same_allowed=again
+        )
 
     def make_panel(
         self, raters: Sequence[str] = (), to: str | Path | None = None, *, items: str | None = None,

@@ -17,12 +17,16 @@ from vivavoce.store.checksums import delete_scores, renew_checksums
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.same_scores import same_score_notes, score_groups
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import ANSWER, put_provenance
 
 
 class Merged(NamedTuple):
-    """What a merge brought: rows that were not there, and failures that it replaced."""
+    """What a merge brought: rows that were not there, and failures that it replaced.
+
+    `notes` are sentences on scores that were there by another rater or measure.
+    """
 
     source: str
     items: int
@@ -31,6 +35,7 @@ class Merged(NamedTuple):
     replaced: int
     findings: int
     calls: int
+    notes: tuple[str, ...] = ()
 
 
 def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ()) -> Merged:
@@ -53,7 +58,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_damaged(db, "Nothing was merged.")
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")
-        n_stored = _counts(db)
+        n_stored, present = _counts(db), score_groups(db)
         _refuse(db, source, _OTHER_WORDING, _OTHER_FORM, *_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS)
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
@@ -74,8 +79,14 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         )
         scores = max(scores, 0)  # further repeats may take more marks away than come
         done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
-        put_provenance(db, "merge", done._asdict(), changed=responses + scores + replaced)
-    return done
+        put_provenance(db, "merge", _facts(done), changed=responses + scores + replaced)
+        notes = tuple(same_score_notes(db, present, str(source.path)))
+    return done._replace(notes=notes)
+
+
+def _facts(done: Merged) -> dict[str, object]:
+    """What provenance keeps of a merge: its numbers."""
+    return {name: value for name, value in done._asdict().items() if name != "notes"}
 
 
 _REPEATS = (

@@ -6,9 +6,12 @@ a copy carry both, whatever the clocks and the order in which events arrive.
 
 import secrets
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
+from vivavoce.core.errors import InputError
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
@@ -95,13 +98,24 @@ def put_restorations(db: sqlite3.Connection, measures: Iterable[Measure]) -> Non
             put_event(db, RESTORED, {**_body(measure), "ends": [entry.id for entry in entries]})
 
 
+def refuse_retired_scores(db: sqlite3.Connection, measures: Sequence[Measure]) -> None:
+    """Raise `InputError` if measures are all retired: scores by them would come in and count nowhere."""
+    retired = retirements(db)
+    if measures and all(name_of(measure) in retired for measure in measures):
+        first = measures[0]
+        command = f"viva retire RUN {quote(first.metric)} --rater {quote(first.rater)} --undo"
+        raise InputError(
+            f"{measure_words(first)} is retired in this run, and more scores by it would count nowhere: name "
+            f"another measure or rater, or undo it with `{command}`. Nothing was stored."
+        )
+
+
 def measure_words(measure: Measure) -> str:
-    """A measure as a sentence names it: `rating(rubric=safety):harm by anna`, `labels without a rater`."""
-    name, criterion = one_line(measure.metric, 60), one_line(measure.criterion.criterion, 40)
-    words = name if criterion in ("value", name) else f"{name}:{criterion}"
-    if measure.rater:
-        return f"{words} by {one_line(measure.rater, 40)}"
-    return f"{words} without a rater" if signed(measure.signature).recorded else words
+    """A measure as a sentence names it: `rating(rubric=safety): harm by anna`, `labels without a rater`."""
+    criterion = "" if measure.criterion.criterion == "value" else measure.criterion.criterion
+    words = one_line(measure_name(measure.metric, criterion, measure.rater), 120)
+    is_of_nobody = not measure.rater and signed(measure.signature).recorded
+    return f"{words} without a rater" if is_of_nobody else words
 
 
 def _body(measure: Measure) -> dict[str, Any]:

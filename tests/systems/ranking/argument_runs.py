@@ -87,5 +87,5 @@ def evaluated(
                         row["parts"] = dict(parts(source, k, mixture, number))
                     rows.append(row)
         file = write_lines(folder / f"scores-{criterion}-{mixture}.jsonl", rows)
-        run.import_scores(file, measure=measure.format(mixture), range={"*": (0, 1)})
+        run.import_scores(file, measure=measure.format(mixture), range={"*": (0, 1)}, again=True)
     return run

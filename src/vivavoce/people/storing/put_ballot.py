@@ -20,6 +20,7 @@ from vivavoce.people.storing.references import put_references
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.by_place import items_at, responses_at
+from vivavoce.store.retirement import refuse_retired_scores
 from vivavoce.store.write import (
     ScoreRow,
     drop_scores,
@@ -66,18 +67,17 @@ _StoredScores = Mapping[tuple[int, int], _Stored]
 def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored:
     """Store a ballot, whole or of one question, in a transaction that the caller holds.
 
-    Raises `InputError` where it says otherwise than the run, unless `replace`, and for an item that was
-    worded otherwise when the panel was made.
+    Raises `InputError` where it says otherwise than the run, unless `replace`, for an item that was worded
+    otherwise when the panel was made, and for a rater whose scores are retired.
     """
     key, task = ballot.key, ballot.key.task
     signature = task.signature(key.panel)
-    measures = put_measures(
-        db,
-        [
-            Measure(metric=key.metric, signature=signature, rater=ballot.rater, criterion=c)
-            for c in task.criteria
-        ],
-    )
+    of_rater = [
+        Measure(metric=key.metric, signature=signature, rater=ballot.rater, criterion=c)
+        for c in task.criteria
+    ]
+    refuse_retired_scores(db, of_rater)
+    measures = put_measures(db, of_rater)
     answered = [filled for filled in ballot.filled if not filled.open]
     filled_items = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
     stored = _stored_by_item(db, ballot, filled_items, measures)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.text import label
 from vivavoce.people.choosing import MOST_ANSWERS
 from vivavoce.people.key import EVERYONE, Key
@@ -23,6 +24,7 @@ from vivavoce.people.tasks.control import Field, form_fields
 from vivavoce.people.tasks.task import quoted
 from vivavoce.people.tool_tasks import task_id
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.same_scores import Import, refusing_same_scores
 
 
 class Annotation(NamedTuple):
@@ -83,6 +85,7 @@ def store_annotations(
     names: Mapping[str, str] | None = None,
     partial: bool = False,
     replace: bool = False,
+    same_allowed: bool = False,
 ) -> AnnotationsStored:
     """Store annotations as the ballots of their raters; all of them or none.
 
@@ -90,7 +93,8 @@ def store_annotations(
     `user ID`. A task of a named rater is that rater's. The same again changes nothing; a judgement that says
     otherwise than the run is refused unless `replace`, one that is half filled unless `partial`. Questions
     that nobody annotated stay as they are. Raises `InputError` for a task of another run, one whose texts
-    were changed, two annotations of one task by one rater, and an entry that is none.
+    were changed, two annotations of one task by one rater, an entry that is none, and unless `same_allowed`
+    for what the run holds by another rater.
     """
     names = names or {}
     with run.reading() as db:
@@ -99,7 +103,9 @@ def store_annotations(
     _refuse_unknown(names, [person for file in files for a in file.annotations for person in a.people])
     if not partial:
         _refuse_half(ballots.values())
-    with run.writing() as db:
+    paths = [file.file for file in files]
+    data = Import(", ".join(map(str, paths)), tuple(map(file_hash, paths)))
+    with run.writing() as db, refusing_same_scores(db, data, allowed=same_allowed):
         stored = tuple(
             _store(db, keys[panel], file, rater, entries, replace=replace)
             for (file, panel, rater), entries in ballots.items()

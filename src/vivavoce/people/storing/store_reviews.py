@@ -17,7 +17,9 @@ from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, re
 from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
 from vivavoce.store.ballot_scores import ballot_scores
+from vivavoce.store.retirement import refuse_retired_scores
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.same_scores import Import, refusing_same_scores
 from vivavoce.store.write import (
     ScoreRow,
     put_event,
@@ -53,19 +55,21 @@ class _ItemReview(NamedTuple):
     review: Review
 
 
-def import_reviews(run: RunFile, file: Path) -> ReviewsStored:
+def import_reviews(run: RunFile, file: Path, *, same_allowed: bool = False) -> ReviewsStored:
     """Store the reviews of a table with a row each; all of them or none.
 
     Columns: `item`, `category`, `rater`, `correct` (yes or no), `relevance` (1 to 5), and where there are any
     `comment`, `dispute` and `proposed_edit`. The same file again changes nothing. Raises `InputError`, with
     the line, for an item that the run lacks or that two of its benchmarks hold, two reviews of an item by one
-    rater, an entry that is none, and a review that says otherwise than the run does.
+    rater, an entry that is none, a review that says otherwise than the run does, a rater whose reviews are
+    retired, and unless `same_allowed` for reviews that the run holds by another rater.
     """
     rows = [(line.where, line.row) for line in open_table(file).lines]
     absent = [column for column in COLUMNS if not any(column in row for _, row in rows)]
     if absent:
         raise InputError(f"{file}: no column {absent[0]!r}; reviews have {', '.join(COLUMNS)}.")
-    with run.writing() as db:
+    data = Import(str(file), (file_hash(file),))
+    with run.writing() as db, refusing_same_scores(db, data, allowed=same_allowed):
         by_id: dict[str, list[tuple[int, Item]]] = {}
         for number, item in read.items_by_id(db).items():
             if item.origin is None:
@@ -135,9 +139,9 @@ def _put_of_rater(
     db: sqlite3.Connection, rater: str, entries: Sequence[_ItemReview], responses: Mapping[int, int]
 ) -> int:
     """Store the scores of one rater; how many reviews were new."""
-    measures = put_measures(
-        db, [Measure(metric=METRIC, signature=SIGNATURE, rater=rater, criterion=c) for c in CRITERIA]
-    )
+    of_rater = [Measure(metric=METRIC, signature=SIGNATURE, rater=rater, criterion=c) for c in CRITERIA]
+    refuse_retired_scores(db, of_rater)
+    measures = put_measures(db, of_rater)
     return sum(_put_review(db, entry, responses[entry.number], measures) for entry in entries)
 
 

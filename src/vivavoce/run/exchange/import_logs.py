@@ -20,13 +20,14 @@ from vivavoce.run.exchange.batch_results import BatchImport, import_batches
 from vivavoce.run.exchange.log_exam import LogExam, exam_of, in_order
 from vivavoce.run.exchange.recognise import holds_tasks, recognise
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
-from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
+from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.by_place import response_at
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.same_scores import Import, refusing_same_scores
 from vivavoce.store.view import with_view
 from vivavoce.store.write import (
     ScoreRow,
@@ -107,20 +108,27 @@ def import_logs(
     benchmark: str | None = None,
     candidate: str | None = None,
     new_version: bool = False,
+    same_allowed: bool = False,
 ) -> ImportedLogs:
     """Store the answers and marks of logs in one transaction: all of them, or none.
 
     Without a `benchmark` each log is the exam, under the name of its task. `candidate` names the model of
     logs that name none, or one. Importing the same again changes nothing. Raises `InputError` for what cannot
-    be read, a log of several models that one is named for, and what contradicts the run.
+    be read, a log of several models that one is named for, what contradicts the run, and unless
+    `same_allowed` for scores that the run holds by a measure of another tool or of a table.
     """
     _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
-    others, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
+    tool_logs, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
     with run.writing() as db:
-        logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in others)
+        logs: tuple[ImportedLog, ...] = ()
+        for log in tool_logs:
+            digest = "-".join(map(file_hash, log.files))
+            data = Import(str(log.files[0]), (digest,), log.tool)
+            with refusing_same_scores(db, data, allowed=same_allowed):
+                logs += (_import_log(db, log, loaded, candidate, new_version, digest),)
         logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
         _refuse_none(logs, loaded)
     return ImportedLogs(logs, recognised.skipped)
@@ -168,7 +176,12 @@ def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None) -> None:
 
 
 def _import_log(
-    db: sqlite3.Connection, log: RecordedLog, loaded: Loaded | None, candidate: str | None, new_version: bool
+    db: sqlite3.Connection,
+    log: RecordedLog,
+    loaded: Loaded | None,
+    candidate: str | None,
+    new_version: bool,
+    digest: str,
 ) -> ImportedLog:
     name = log.candidate or f"unnamed ({log.tool})"
     exam, counts = exam_of(log, loaded), _Counts()
@@ -184,8 +197,8 @@ def _import_log(
         spec = benchmark.spec
         answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name)
         stored = _store(db, log, benchmark, counts, answers, new_version)
-    imported = _imported(log, counts, stored, skipped, spec)
-    body = {**imported._asdict(), "file_hash": "-".join(map(file_hash, log.files)), "of_run": log.settings}
+    imported = _imported(log, counts, stored, skipped, spec, db)
+    body = {**imported._asdict(), "file_hash": digest, "of_run": log.settings}
     put_provenance(db, "import log", _plain(body), changed=stored.new + stored.replaced)
     return imported
 
@@ -206,7 +219,7 @@ def _store(
     measures = recorded_measures(db, log.tool, counts.measures)
     stored = Stored(0, 0, 0)
     while batch := list(islice(answers, _BATCH)):
-        responses = [answer.response for answer in batch if not answer.again]
+        responses = [answer.response for answer in batch if not answer.is_repeated]
         more = put_responses(db, responses, items=items, candidates=keys, advice=_SECOND)
         stored = Stored(*(before + new for before, new in zip(stored, more, strict=True)))
         _put_marks(db, batch, measures, items, keys)
@@ -214,11 +227,11 @@ def _store(
 
 
 class _Answer(NamedTuple):
-    """An answer with its marks; `again` where the log has it a second time, with other marks."""
+    """An answer with its marks; `is_repeated` where the log has it a second time, with other marks."""
 
     response: Response
     marks: tuple[Mark, ...]
-    again: bool
+    is_repeated: bool
 
 
 def _refuse_several(source: Path | str, candidates: Collection[str]) -> None:
@@ -243,7 +256,7 @@ def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], s
             repeats[candidate, item.item, item.variant] += 1
         repeat = sample.repeat or repeats[candidate, item.item, item.variant]
         response = _response(sample, item, candidate, repeat)
-        yield _Answer(response, sample.marks, again=present.again(item, response, sample))
+        yield _Answer(response, sample.marks, is_repeated=present.repeats(item, response, sample))
 
 
 class _Present:
@@ -253,7 +266,7 @@ class _Present:
         self.texts: dict[int, int] = {}
         self.marks: set[int] = set()
 
-    def again(self, item: Item, response: Response, sample: Sample) -> bool:
+    def repeats(self, item: Item, response: Response, sample: Sample) -> bool:
         """Whether the answer was met before, with other marks.
 
         Raises `InputError` where it was another answer, or has no mark that is new.
@@ -261,15 +274,15 @@ class _Present:
         place = hash((response.candidate, response.item, response.variant, response.repeat))
         text = hash((response.status, response.text, response.logprobs))
         marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit, m.pass_no)) for m in sample.marks}
-        again = place in self.texts
-        if again and (self.texts[place] != text or not marks or marks & self.marks):
+        is_repeated = place in self.texts
+        if is_repeated and (self.texts[place] != text or not marks or marks & self.marks):
             raise InputError(
                 f"{sample.where}: a second sample for {item.name}, repeat {response.repeat}: a log holds "
                 "each once. Nothing was imported."
             )
         self.texts[place] = text
         self.marks |= marks
-        return again
+        return is_repeated
 
 
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
@@ -311,7 +324,7 @@ def _count(counts: _Counts, answer: _Answer) -> None:
     response = answer.response
     counts.candidates[response.candidate] = None
     counts.items.add((response.item, response.variant))
-    if not answer.again:
+    if not answer.is_repeated:
         counts.repeats[hash((response.candidate, response.item, response.variant))] += 1
         counts.numbers["responses"] += 1
         counts.numbers["failed"] += response.status == "failed"
@@ -363,9 +376,14 @@ def _put_marks(
 
 
 def _imported(
-    log: RecordedLog, counts: _Counts, stored: Stored, skipped: Counter[str], benchmark: str
+    log: RecordedLog,
+    counts: _Counts,
+    stored: Stored,
+    skipped: Counter[str],
+    benchmark: str,
+    db: sqlite3.Connection,
 ) -> ImportedLog:
-    notes = list(log.notes)
+    notes = [*log.notes, *retired_notes(db, log.tool, counts.measures)]
     if (name := f"unnamed ({log.tool})") in counts.candidates:
         notes.append(
             f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."

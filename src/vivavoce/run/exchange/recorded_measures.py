@@ -1,11 +1,13 @@
 """The measures that the marks of a log are of, as far as the marks declare them."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from shlex import quote
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import RECORDED, parse
 from vivavoce.run.exchange.recorded_log import Mark
+from vivavoce.store.read import retired_measures
 from vivavoce.store.write import put_measures
 
 MeasureKey = tuple[str, str, str]
@@ -51,3 +53,16 @@ def recorded_measures(
             Measure(metric=str(spec), signature=f"{text}@{RECORDED}", rater=rater, criterion=criterion)
         )
     return dict(zip(declared, put_measures(db, measures), strict=True))
+
+
+def retired_notes(
+    db: sqlite3.Connection, tool: str, declared: Mapping[MeasureKey, Declared]
+) -> Iterator[str]:
+    """A sentence for each measure of a log that is retired in the run, in whole or by a rater."""
+    retired = dict.fromkeys(entry.measure.metric for entry in retired_measures(db))
+    names = {str(parse(f"{tool}.{scorer}")) for scorer, *_ in declared}
+    for name in sorted(retired.keys() & names):
+        yield (
+            f"{name} is retired in this run: its marks are stored and count nowhere; "
+            f"`viva retire RUN {quote(name)} --undo` lets them count."
+        )

@@ -24,7 +24,9 @@ from vivavoce.run.exchange.score_rows import RecordedScore, Scorable, ScoreRows
 from vivavoce.run.exchange.score_tally import ScoreTally
 from vivavoce.run.exchange.sources import Data, Reading, read_source
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
+from vivavoce.store.retirement import refuse_retired_scores
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.same_scores import Import, refusing_same_scores
 from vivavoce.store.view import view_of
 from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_scores, refuse_other_scores
 
@@ -95,6 +97,7 @@ def import_scores(
     declared: Mapping[str, Mapping[str, Any]] | None = None,
     benchmark: str | None = None,
     dialect: Dialect = AS_FOUND,
+    same_allowed: bool = False,
 ) -> ImportedScores:
     """Store the recorded scores of a file or of data in memory for answers of the run; all, or none.
 
@@ -103,7 +106,8 @@ def import_scores(
     or `benchmark` with its settings, does not have are skipped and counted, as in `import_answers`. Importing
     the same marks again changes nothing. A `probability` that `layout` names is kept as the draw of labels.
     Raises `InputError` for a measure that is named as a metric of probabilities, which marks no answer in
-    words.
+    words, for one that is retired, and unless `same_allowed` for scores that the run holds under another
+    measure or rater.
     """
     spec = parse(measure)
     if scores_logprobs(spec):
@@ -125,8 +129,14 @@ def import_scores(
     measures = _measures(spec, tally, declared or {})
     _check(source.name, tally, measures)
     left_out = rows.left_out
-    with run.writing() as db, source.unchanged():
+    with (
+        run.writing() as db,
+        source.unchanged(),
+        refusing_same_scores(db, Import(source.name, (source.hash,)), allowed=same_allowed),
+    ):
         before = db.total_changes
+        for recorded in measures.values():
+            refuse_retired_scores(db, [recorded])
         if layout.of_draw:
             put_imported_draw(db, left_out.draw, measures.values())
         keys = dict(zip(measures, put_measures(db, measures.values()), strict=True))

@@ -29,8 +29,7 @@ from vivavoce.run.tables.load import signature_in
 from vivavoce.run.workers.executor import Executor
 from vivavoce.run.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS
-from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
-from vivavoce.store.read import measures as stored_measures
+from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs, stored_measures
 from vivavoce.store.view import View
 from vivavoce.store.write import put_measures, put_provenance
 

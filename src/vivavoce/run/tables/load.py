@@ -119,7 +119,7 @@ def signature_in(view: View, metric: Metric) -> str:
     under today's, keeps it: the file is the same, and nothing is scored again.
     """
     signature = registry.signature(metric)
-    stored = {keyed.measure.signature for keyed in view.fetch(read.measures)}
+    stored = {keyed.measure.signature for keyed in view.fetch(read.stored_measures)}
     if signature in stored or not metric.digests:
         return signature
     former = registry.signature(metric, by_bytes=True)

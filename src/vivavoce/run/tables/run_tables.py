@@ -50,13 +50,16 @@ class RunTables:
 
     @property
     def scores(self) -> "pl.DataFrame":
-        """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
+        """The scores by measures that are not retired: a row per response, measure, pass and ballot.
+
+        `value` is null unless the status is ok.
+        """
         with self.file.reading() as db:
             return read.scores(db)
 
     @property
     def evidence(self) -> "pl.DataFrame":
-        """What scores rest on: a row per passage of a score, with its place in its source and its quote."""
+        """What scores rest on, retired ones apart: a row per passage of a score, its place and its quote."""
         with self.file.reading() as db:
             return evidence_rows(db)
 
@@ -76,7 +79,7 @@ class RunTables:
 
     @property
     def measures(self) -> list[Measure]:
-        """What has scored this run."""
+        """What has scored this run, without measures that are retired."""
         with self.file.reading() as db:
             return [keyed.measure for keyed in read.measures(db)]
 

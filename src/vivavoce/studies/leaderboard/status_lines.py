@@ -124,7 +124,7 @@ def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     retired = [row for row in rows if row["about"] == "retired"]
     if not retired:
         return []
-    named = [f"{row['words']} ({_count(row['scores'], 'score')})" for row in retired[:MOST_RETIRED]]
+    named = [f"{_count(row['scores'], 'score')} of {row['words']}" for row in retired[:MOST_RETIRED]]
     named += [f"and {len(retired) - MOST_RETIRED:,} more"] if len(retired) > MOST_RETIRED else []
     return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
 

@@ -142,7 +142,9 @@ def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> 
             layout = Layout(_NAMES, {}, criteria, choice, "parse_status" if len(criteria) > 1 else None,
                             "recorded")  # fmt: skip
             limits = {"*": {"low": 0.0, "high": 5.0 if len(criteria) > 1 else 1.0}}
-            import_scores(run, source, measure=metric, layout=layout, declared=limits, benchmark=spec)
+            import_scores(
+                run, source, measure=metric, layout=layout, declared=limits, benchmark=spec, same_allowed=True
+            )
         with run.reading() as db:
             measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
             scores = read.scores(db, details=True)
