@@ -228,9 +228,9 @@ def test_what_is_no_bad_end_is_refused_before_anything_is_marked(tmp_path: Path,
 def test_the_sentences_name_the_view(tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": {"q1": [1, 0], "q2": [1]}})
     said = str(run.estimates(worst_at=2, tail=0.5))
-    assert "told, worth on exam, worst@2: A 0.000, 1 question" in said
+    assert "told: worth on exam, worst@2: A 0.000, 1 question" in said
     assert "1 of 2 questions left out" in said
-    assert "told, worth on exam, tail@0.5: A 0.500" in said
+    assert "told: worth on exam, tail@0.5: A 0.500" in said
 
 
 def test_ids_with_line_ends_are_no_other_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

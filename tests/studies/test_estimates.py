@@ -150,7 +150,7 @@ def test_candidates_are_ordered_by_the_questions_that_all_share(tmp_path: Path) 
     ]
     first = found.text.splitlines()[0]
     assert (
-        "told, worth on exam: Candidates have scores on different questions, so they are ordered by their "
+        "told: worth on exam: Candidates have scores on different questions, so they are ordered by their "
         "means on the 2 questions that all share. Means over their own questions: A 0.500 on 4, B 0.750 on 2."
     ) == first
     assert found.text.endswith("; 2 never asked.")
@@ -162,7 +162,7 @@ def test_without_a_common_question_candidates_stand_by_name(tmp_path: Path) -> N
         (r["candidate"], r["estimate_common"], r["n_common"]) for r in found.rows
     ]
     assert found.text.startswith(
-        "told, worth on exam: No question has scores of all candidates, so their means cannot be compared "
+        "told: worth on exam: No question has scores of all candidates, so their means cannot be compared "
         "and they are not ordered. Means over their own questions: A 0.100 on 1, B 0.850 on 2, C 0.950 on 1."
     )
 

@@ -36,7 +36,7 @@ def test_hard_questions_never_asked_of_one(tmp_path: Path) -> None:
     found = run.estimates("told")
     assert ["A", "B"] == order(found)
     assert (
-        "told, worth on exam: Candidates have scores on different questions, so they are ordered by their "
+        "told: worth on exam: Candidates have scores on different questions, so they are ordered by their "
         "means on the 30 questions that all share. Means over their own questions: A 0.462 on 60, B 0.745 on "
         "30."
     ) == found.text.splitlines()[0]
@@ -138,7 +138,7 @@ def test_refusals_alone(tmp_path: Path) -> None:
         (r["candidate"], r["estimate"] is None) for r in found.rows
     ]
     assert found.text.splitlines()[2] == (
-        "told, worth on exam: C: no result: no answer could be scored (12 unanswered)."
+        "told: worth on exam: C: no result: no answer could be scored (12 unanswered)."
     )
     assert run.compare("C", "A", metric="told").text == (
         "These two cannot be compared: C has no result, as no answer of it could be scored."

@@ -59,13 +59,18 @@ def names(finding: Finding, *columns: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("study", "columns"), [("correlation", ("a", "b")), ("consistency", ("metric",)), (AUDIT, ("metric",))]
+    ("study", "columns", "judges"),
+    [
+        ("correlation", ("a", "b"), {"medgpt by gpt-4o-2024-08-06"}),
+        ("consistency", ("metric",), {"judge"}),
+        (AUDIT, ("metric",), set()),
+    ],
 )
 def test_judge_rules_and_embeddings_stand_together(
-    found: dict[str, Finding], study: str, columns: tuple[str, ...]
+    found: dict[str, Finding], study: str, columns: tuple[str, ...], judges: set[str]
 ) -> None:
     rules = {"token_f1", "rouge", "meteor", "bertscore", "similarity"}
-    assert rules | ({"judge"} if study != AUDIT else set()) == names(found[study], *columns)
+    assert rules | judges == names(found[study], *columns)
 
 
 def test_the_audit_names_what_calls_yes_and_no_alike(found: dict[str, Finding]) -> None:
