@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run, open_run
+from vivavoce.studies.comparison.pairs import shown_rows
 
 Viva = Callable[..., Any]
 FITTING = ["accuracy", "exact", "list_f1", "step_accuracy", "token_f1"]
@@ -82,12 +84,27 @@ def test_a_comparison_without_names_takes_both_and_the_primary_criterion(viva: V
     ]
 
 
-def test_of_three_candidates_none_is_chosen_for_the_user(demo: Run) -> None:
+def test_without_names_all_pairs_of_three_candidates_are_compared(demo: Run) -> None:
     demo.score("accuracy")
-    with pytest.raises(SelectionError) as error:
-        demo.compare()
-    assert "this run has 3 candidates: name those to compare, or one with --against" in str(error.value)
-    assert all(name in str(error.value) for name in CANDIDATES)
+    rows = demo.compare().rows
+    assert {frozenset(pair) for pair in combinations(CANDIDATES, 2)} == {
+        frozenset((row["a"], row["b"])) for row in rows
+    }
+    assert {3} == {row["family"] for row in rows}
+
+
+def test_of_many_candidates_the_best_is_shown_against_the_others_and_all_pairs_are_tested(
+    tmp_path: Path,
+) -> None:
+    answers = {f"m{k}": twins([round(0.1 * k + 0.01 * (i % 3), 2) for i in range(12)]) for k in range(7)}
+    run = marked(tmp_path, {**answers, "chance": twins([0.1] * 12)}, role={"chance": "floor"})
+    finding = run.compare()
+    assert 21 == len(finding.rows) == finding.rows[0]["family"]
+    assert {"m6"} == {row["a"] for row in shown_rows(finding.rows)}
+    assert 6 == len(shown_rows(finding.rows)) == finding.text.count("m6 is better (")
+    notes = " ".join(finding.notes)
+    assert "Left out: chance (floor or ceiling). Name them to compare with them." in notes
+    assert "m6, which has the best estimate, is shown against the others" in notes
 
 
 def test_floors_and_ceilings_are_no_candidates_of_a_comparison_of_both(tmp_path: Path) -> None:

@@ -166,21 +166,26 @@ def test_the_answer_of_a_run_rests_on_its_newest_comparison(tmp_path: Path) -> N
     assert "Nothing: all 24 answers scored" == answer["missing"]
 
 
-def test_without_a_comparison_stands_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_the_report_makes_the_comparison_of_all_pairs_itself_and_it_is_one_test(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12), "C": twins([0.1] * 12)})
+    words = first(run)["words"]
+    assert words.startswith("A is better than B by 20.0 percentage points (")
+    assert words == first(run)["words"]
+    assert [1, 1, 1] == [row["test"] for row in run.interim().rows]
+    assert [3, 3, 3] == [row["family"] for row in run.interim().rows]
+
+
+def test_without_a_comparison_stands_the_command_that_makes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that cannot be written, where no comparison can be stored."""
     run = marked(tmp_path, {"A a": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
+    monkeypatch.setattr("vivavoce.run.report.compare_family", lambda view, items: None)
     answer = first(run)
     assert answer["words"].startswith("Not compared yet: A a has the highest mean, 60.0 % (")
     assert answer["words"].endswith("but to be in front is no verdict.")
     assert "A comparison: `viva compare run.viva 'A a' B --metric told`" == answer["settling"]
     assert not answer["settled"]
-    assert 0 == sum(row["section"] == "comparison" for row in run.report_rows())
-
-
-def test_a_ranking_says_who_is_first_where_nothing_was_compared(tmp_path: Path) -> None:
-    run = marked(tmp_path, {"A": twins([0.8, 0.9] * 6), "B": twins([0.1] * 12), "C": twins([0.1] * 12)})
-    run.study("ranking")
-    assert "Paired tests put A alone in first place of 3 candidates." == first(run)["words"]
-    assert "viva compare run.viva --against A --metric told" in first(run)["settling"]
 
 
 def test_one_candidate_is_its_estimate(tmp_path: Path) -> None:
@@ -282,7 +287,7 @@ def test_candidates_with_different_questions_say_how_few_they_share(tmp_path: Pa
     assert "Yes: 4 never asked, only 1 question shared by all, 1 blank or refused" == first(run)["missing"]
 
 
-def test_a_comparison_that_scores_have_overtaken_settles_nothing(
+def test_where_scores_have_come_since_the_comparison_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6 + ["fail 0.6"]), "B": twins([0.4] * 13)})
@@ -290,8 +295,9 @@ def test_a_comparison_that_scores_have_overtaken_settles_nothing(
     monkeypatch.setenv("TOLD_MENDED", "1")
     score(run)
     answer = first(run)
-    assert not answer["settled"]
-    assert "have come since this comparison: `viva compare run.viva A B --metric told`" in answer["settling"]
+    assert answer["settled"]
+    assert "have come since this comparison" not in answer["settling"]
+    assert [1, 2] == [row["test"] for row in run.interim().rows]
 
 
 def test_the_ceiling_leads_nothing(tmp_path: Path) -> None:
@@ -332,7 +338,7 @@ def test_long_names_are_cut_in_their_middle_and_stay_apart(tmp_path: Path) -> No
     assert "aaaaaa-version-1 is better than aaa" in words
     alike = {f"{'a' * 60}{n}{'a' * 60}": twins([0.5, 0.1 * n] * 6) for n in (3, 4)}
     words = first(marked(tmp_path / "alike", alike))["words"]
-    assert "aaa (1) has the highest mean" in words
+    assert "aaa (1) is better than aaa" in words
 
 
 def test_ticks_are_round_and_inside_the_scale() -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,6 +16,9 @@ from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_ta
 from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import InputError
 from vivavoce.core.measure_names import metric_name
+
+if TYPE_CHECKING:
+    from vivavoce.run.run import Run
 
 
 class FailIf(StrEnum):
@@ -32,7 +35,8 @@ def compare(
         typer.Argument(
             metavar="[A B...]",
             autocompletion=completion.candidates,
-            help="Candidates by their names in the run, or parts of them; by default both of a run of two.",
+            help="Candidates by their names in the run, or parts of them; by default all but floors and "
+            "ceilings, in all pairs.",
         ),
     ] = [],
     metric: Annotated[
@@ -144,10 +148,12 @@ def compare(
 ) -> None:
     """Test whether one candidate is better than another, with intervals and adjusted p-values.
 
-    Two or three candidates are compared in all pairs, four or more each with the first, and all with
-    --against if it is given; --against alone is compared with every other candidate. Repeated tests inflate
-    false positives, so they are counted and reported; with --sequential they are corrected for, as long as
-    every test of these candidates is made with it.
+    Without names all candidates are compared in all pairs by the primary metric, corrected together: the test
+    that the report's first line rests on. Of more than five the best is shown against the others, and --json
+    has all pairs. Two or three named candidates are compared in all pairs, four or more each with the first,
+    and all with --against if it is given. Repeated tests inflate false positives, so they are counted and
+    reported; with --sequential they are corrected for, as long as every test of these candidates is made
+    with it.
 
     Example: `viva compare exam.viva`
 
@@ -157,6 +163,8 @@ def compare(
 
     Example: `viva compare exam.viva A B --metric accuracy --sequential --analyses 5`
     """
+    from vivavoce.studies.comparison.pairs import shown_rows
+
     opened, start = open_run(run, plugin), time.perf_counter()
     terms: dict[str, Any] = {
         "metric": metric,
@@ -187,13 +195,25 @@ def compare(
     if json:
         print_json("compare", run, finding.rows)
     elif not quiet:
-        _print_pairs(finding.rows)
+        if line := _headline(opened, finding.rows):
+            echo(line, end="\n\n")
+        _print_pairs(shown_rows(finding.rows))
         echo(str(finding))
     if gate:
         print_gate(gate)
         write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
         if gate.closed:
             raise typer.Exit(ExitCode.GATE_CLOSED)
+
+
+def _headline(run: "Run", rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The first line: what the comparison says, as the report's first screen says it."""
+    from vivavoce.studies.comparison.headline import comparison_headline
+
+    key = (rows[0]["signature"], rows[0]["criterion"], rows[0]["rater"]) if rows else None
+    of_rows = (m for m in run.measures if (m.signature, m.criterion.criterion, m.rater) == key)
+    measure = next(of_rows, None)
+    return comparison_headline(rows, measure.criterion) if measure else None
 
 
 def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:

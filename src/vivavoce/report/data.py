@@ -36,7 +36,8 @@ class ReportData(NamedTuple):
     whose repeats are one text, and `roster` says who was asked what. `logprob_rows` are what came of
     log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
-    latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
+    latest comparison of each pair by it, with `made_at`, those of the `family` on the present data first.
+    `days` are the days of collection by response, null
     where all came on one. `exclusions` are the rows that benchmarks left out. `overall_scores` are the scores
     of single answers behind an overall that is primary. `units` are the scores of the facts of answers by
     `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
@@ -67,6 +68,7 @@ class ReportData(NamedTuple):
     primary: Primary | None = None
     primary_rows: Rows = ()
     primary_pairs: Rows = ()
+    family: str | None = None
     overall_scores: pl.DataFrame | None = None
     days: pl.DataFrame | None = None
     exclusions: Sequence[ExclusionCounts] = ()

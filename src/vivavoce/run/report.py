@@ -9,6 +9,7 @@ from vivavoce.core.errors import StoreError
 from vivavoce.report import Pages, write
 from vivavoce.report import refuse_other_files as refuse_other_files
 from vivavoce.report.data import ReportData, Roster, facts_of
+from vivavoce.run.compare.verb import compare_family
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import (
@@ -56,6 +57,7 @@ def write_report(
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
     refuse_other_files(path, checklist)  # before anything is read, and again before it is written
     choose_primary(view, primary)
+    family = compare_family(view, items=items)
     redact = redact or bool(credentialed_benchmarks(view))
     selected = select_items(view, items)
     table = without_reviews(load_scores(view, None, selected))
@@ -101,7 +103,8 @@ def write_report(
         exclusions=shown_exclusions(view.db, redact=redact),
         primary=criterion,
         primary_rows=of_it,
-        primary_pairs=primary_pairs(criterion, compared, of_it, selection=items),
+        primary_pairs=primary_pairs(criterion, compared, of_it, selection=items, family=family),
+        family=family,
         overall_scores=of_overall,
         units=facts.units,
         unit_measures=facts.unit_measures,

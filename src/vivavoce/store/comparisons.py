@@ -31,6 +31,14 @@ def comparisons(db: sqlite3.Connection) -> list[dict[str, Any]]:
     return sorted(findings, key=lambda finding: finding["made_at"])
 
 
+def headline_findings(
+    findings: Sequence[Mapping[str, Any]], family: str | None
+) -> Sequence[Mapping[str, Any]]:
+    """The comparisons that a headline is made of: those of the family on the present data, else all."""
+    of_family = [f for f in findings if family is not None and f["settings"].get("family") == family]
+    return of_family or findings
+
+
 def comparison_tests(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     """The tests among these comparisons, a name for each, in the order in which they were first made.
 

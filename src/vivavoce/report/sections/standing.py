@@ -9,12 +9,12 @@ from vivavoce.report.data import Board, ReportData, Rows, board_of
 from vivavoce.report.sections.comparisons import latest_comparisons
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.report.sections.leaderboard import Leaderboard
-from vivavoce.studies.comparison.headline import Unit
+from vivavoce.store.comparisons import headline_findings
+from vivavoce.studies.comparison.headline import Unit, short_names
 from vivavoce.studies.comparison.verdicts import BETTER
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.text import HEADLINES
 
-LONGEST_NAME, END = 44, 16
 LONGEST_NAMES = 100
 SETTLED = (*BETTER, "equivalent")
 Row = Mapping[str, Any]
@@ -87,17 +87,7 @@ class Standing(NamedTuple):
 
     def name(self, candidate: str) -> str:
         """The candidate's name, a long one cut in its middle and still its own."""
-        cut = [short_name(row["candidate"]) for row in self.rows]
-        place = next((k for k, row in enumerate(self.rows) if row["candidate"] == candidate), None)
-        if place is None or cut.count(cut[place]) == 1:
-            return short_name(candidate)
-        return f"{short_name(candidate)} ({place + 1})"
-
-
-def short_name(name: str) -> str:
-    """A name on one line, a long one without its middle: versions often differ at the end alone."""
-    flat = " ".join(name.split())
-    return flat if len(flat) <= LONGEST_NAME else f"{flat[: LONGEST_NAME - END - 1]}…{flat[-END:]}"
+        return short_names([row["candidate"] for row in self.rows])(candidate)
 
 
 def standings(data: ReportData, boards: Sequence[Leaderboard]) -> list[Standing]:
@@ -135,7 +125,9 @@ def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[L
     place = Board(*primary[:4])
     signature = rows[0]["signature"]
     ranks = [b.ranks for b in boards if b.rows[0]["signature"] == signature and board_of(b.rows[0]) == place]
-    on_these = [f for f in data.comparisons if f["settings"].get("items") == data.selection]
+    is_primary = data.primary is not None and place == Board(*data.primary[:4])
+    findings = headline_findings(data.comparisons, data.family if is_primary else None)
+    on_these = [f for f in findings if f["settings"].get("items") == data.selection]
     return Standing(
         run=data.name,
         primary=primary,

@@ -1,8 +1,8 @@
 """Compare candidates of a run, and store the comparison."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ItemKey
@@ -32,14 +32,16 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.interim_analyses import read_interim_analyses
-from vivavoce.store.label_draws import read_label_draws
+from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
 from vivavoce.studies.comparison.compare import compare
-from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
-from vivavoce.studies.comparison.pairs import pairs_of
+from vivavoce.studies.comparison.data_digest import PairKey, comparison_digest, data_digests
+from vivavoce.studies.comparison.headline import listed
+from vivavoce.studies.comparison.pairs import ALL_SHOWN, pairs_of
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
-from vivavoce.studies.score_table import ScoreTable, is_confidence
+from vivavoce.studies.score_table import Labels, ScoreTable, is_confidence
+from vivavoce.studies.text import HEADLINES
 
 if TYPE_CHECKING:
     from vivavoce.studies.comparison.paired import Population
@@ -68,73 +70,165 @@ def compare_candidates(
     """
     choose_primary(view, primary)
     check_analyses(sequential, analyses)
-    names, reference = _compared_names(view, candidates, against, assisted=assisted)
-    selected = select_items(view, items)
-    metric, table = _scores_to_compare(view, metric, names, items=items, selected=selected)
-    if assisted:
-        names, table = by_help(view, table)
-    digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
-    words = draws_by_word(view, labels, is_given=labels_at_random)
-    draws = read_label_draws(view.db, words)
-    of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
+    question = _question(
+        view,
+        candidates,
+        metric=metric,
+        reference=against,
+        items=items,
+        labels=labels,
+        labels_at_random=labels_at_random,
+        assisted=assisted,
+        may_be_family=population == "sample" and not (sequential or assisted or labels),
+    )
+    names, of_people = question.names, question.labels
     of_labels = labels_digest(of_people)
-    terms = PlanTerms.of(digests, of_labels, population, items, analyses)
+    terms = PlanTerms.of(question.digests, of_labels, population, items, analyses)
     tests = comparison_tests(checked_findings(read.findings(view.db, "compare"), "compare"))
     recorded = read_interim_analyses(view.db)
     plans = plans_of(recorded, terms) if sequential else None
     digest = comparison_digest(
-        digests,
+        question.digests,
         {"margin": margin, "population": population, "labels": of_labels, "sequential": sequential},
     )
     # All analyses of a plan are one test, whatever the data were.
-    test = plan_digest(terms) if sequential else digest
+    test = plan_digest(terms) if sequential else question.test(digest, margin)
     finding = compare(
-        table.scores,
-        table.measures,
+        question.table.scores,
+        question.table.measures,
         names,
         margin=margin,
         # The same comparison on unchanged data is the same test.
         looks=(tests.index(test) if test in tests else len(tests)) + 1,
-        against=reference,
+        against=question.reference,
+        all_pairs=question.all_pairs,
         population=population,
         labels=of_people,
         statuses=judge_statuses(view),
         plans=plans,
     )
-    notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
+    notes = (*finding.notes, *left_out_labels(of_people), *question.table.notes)
     finding = replace(finding, notes=(*notes, *writer_notes(view, names)))
     settings = {
         "candidates": names,
-        "metric": metric,
+        "metric": question.metric,
         "margin": margin,
         "items": items,
-        "against": reference,
+        "against": question.reference,
         "population": population,
         "digest": digest,
         "labels": labels,
         "labels_at_random": labels_at_random,
     }
-    store_word(view, words)
+    store_word(view, question.words)
     if sequential:
         settings |= {"sequential": True, "analyses": analyses, "test": test}
         store_analyses(view, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
         return finding
+    if question.family:
+        settings |= {"family": question.family, "test": test}
     finding = replace(finding, notes=(*finding.notes, *notes_outside(recorded, terms)))
     return store_finding(view, "compare", settings, finding)
 
 
-def _scores_to_compare(
+def compare_family(view: View, *, items: str | None) -> str | None:
+    """Make the test of a run's family on its data as they are, unless it is stored; the name of its state.
+
+    The family are all pairs of the candidates by the primary criterion. Null where there is none: fewer than
+    two candidates with scores, nothing scored, or a plan of interim analyses, whose tests count instead.
+    """
+    try:
+        question = _question(view, (), metric=None, items=items)
+    except SelectionError:
+        return None
+    findings = checked_findings(read.findings(view.db, "compare"), "compare")
+    if question.family is None or any(f["settings"].get("sequential") for f in findings):
+        return None
+    if not any(finding["settings"].get("family") == question.family for finding in findings):
+        compare_candidates(view, (), metric=None, margin=None, against=None, population="sample", items=items)
+    return question.family
+
+
+class _Question(NamedTuple):
+    """What is compared: the candidates and pairs, the scores with their digests, and people's labels.
+
+    `family` names the state of the data where these are all pairs by the primary criterion; else it is null.
+    """
+
+    names: list[str]
+    reference: str | None
+    all_pairs: bool
+    metric: str
+    table: ScoreTable
+    digests: Mapping[PairKey, str]
+    labels: Mapping[int, Labels | str]
+    words: Sequence[LabelDraw]
+    family: str | None
+
+    def test(self, digest: str, margin: float | None) -> str:
+        """What the test is counted as: the family's is one in a state of the data; a margin asks more."""
+        return digest if self.family is None or margin is not None else self.family
+
+
+def _question(
     view: View,
-    metric: str | None,
-    names: Sequence[str],
+    candidates: Sequence[str],
     *,
+    metric: str | None,
     items: str | None,
-    selected: set[ItemKey] | None,
+    reference: str | None = None,
+    labels: str | None = None,
+    labels_at_random: bool = False,
+    assisted: bool = False,
+    may_be_family: bool = True,
+) -> _Question:
+    """What a call asks, with its scores. Raises `SelectionError` where nothing can be compared."""
+    all_pairs = not (candidates or reference or assisted)
+    names, reference = _compared_names(view, candidates, reference, assisted=assisted)
+    selected = select_items(view, items)
+    primary = None if metric else _primary(view, selected)
+    metric, table = _scores_to_compare(view, metric, primary, names, items=items)
+    if assisted:
+        names, table = by_help(view, table)
+    if all_pairs:
+        names = _best_first(view, table, selected, names)
+        table = _with_unnamed(view, table, names)
+    pairs = pairs_of(names, reference, all_pairs=all_pairs)
+    digests = data_digests(table.scores, table.measures, pairs)
+    words = draws_by_word(view, labels, is_given=labels_at_random)
+    draws = read_label_draws(view.db, words)
+    of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
+    family = None
+    if may_be_family and _are_family(view, pairs, table, primary, selected):
+        family = comparison_digest(digests, {"labels": labels_digest(of_people)})
+    return _Question(names, reference, all_pairs, metric, table, digests, of_people, words, family)
+
+
+def _are_family(
+    view: View,
+    pairs: Sequence[tuple[str, str]],
+    table: ScoreTable,
+    primary: Primary | None,
+    items: set[ItemKey] | None,
+) -> bool:
+    """Whether these are all pairs of the run's candidates, by its primary criterion and nothing else."""
+    family = pairs_of(_unnamed_candidates(view), all_pairs=True)
+    if set(map(frozenset, family)) != set(map(frozenset, pairs)):
+        return False
+    try:
+        primary = primary or _primary(view, items)
+    except SelectionError:
+        return False
+    scores = of_primary(table, primary)
+    return scores.scores.height == table.scores.height > 0
+
+
+def _scores_to_compare(
+    view: View, metric: str | None, primary: Primary | None, names: Sequence[str], *, items: str | None
 ) -> tuple[str, ScoreTable]:
     """The metric that these candidates are compared by, without a name the primary one, and its scores."""
-    primary = None if metric else _primary(view, selected)
     metric = metric or (primary.metric if primary else "")
-    table = scores_by(view, metric, selected, names)
+    table = scores_by(view, metric, select_items(view, items), names)
     if primary:
         reason = f"No --metric: compared by {primary.label} ({primary.why})."
         table = of_primary(table, primary)._replace(notes=(*table.notes, reason))
@@ -176,7 +270,7 @@ def _compared_names(
 ) -> tuple[list[str], str | None]:
     """The labels of the candidates to compare, and of `against`, which alone stands for all others too.
 
-    Without a name they are both candidates of a run that has two; with `assisted`, people, who have no names.
+    Without a name they are all candidates but floors and ceilings; `assisted` compares people without names.
     """
     if assisted:
         if candidates or against:
@@ -185,7 +279,7 @@ def _compared_names(
     labels = candidate_labels(view)
     reference = None if against is None else match_candidate(against, labels)
     names = [match_candidate(name, labels) for name in candidates]
-    names = names or _unnamed_candidates(view, reference)
+    names = names or _unnamed_candidates(view)
     if reference and reference not in names:
         names.append(reference)
     if len(dict.fromkeys(names)) < max(2, len(names)):
@@ -193,12 +287,31 @@ def _compared_names(
     return names, reference
 
 
-def _unnamed_candidates(view: View, reference: str | None) -> list[str]:
-    """All candidates without floors and ceilings, of which there are two unless one is the reference."""
-    names = [c.candidate for c in view.fetch(read.candidates) if c.role == "candidate"]
-    if reference is None and len(names) > 2:
-        raise SelectionError(
-            f"this run has {len(names)} candidates: name those to compare, or one with --against, which is "
-            f"compared with all others. Here: {', '.join(names)}."
+def _unnamed_candidates(view: View) -> list[str]:
+    """All candidates without floors and ceilings."""
+    return [c.candidate for c in view.fetch(read.candidates) if c.role == "candidate"]
+
+
+def _best_first(view: View, table: ScoreTable, items: set[ItemKey] | None, names: Sequence[str]) -> list[str]:
+    """The candidates in the order of their estimates, those without one last; two keep theirs."""
+    if len(names) == 2:
+        return list(names)
+    from vivavoce.run.estimates import estimate_scores
+
+    rows = estimate_scores(view, table, items).rows
+    order = {row["candidate"]: place for place, row in enumerate(rows) if row["view"] in HEADLINES}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def _with_unnamed(view: View, table: ScoreTable, names: Sequence[str]) -> ScoreTable:
+    """The table with a note on the floors and ceilings that a comparison without names leaves out."""
+    bounds = [c.candidate for c in view.fetch(read.candidates) if c.role != "candidate"]
+    notes = (
+        [f"Left out: {listed(bounds)} (floor or ceiling). Name them to compare with them."] if bounds else []
+    )
+    if len(names) > ALL_SHOWN:
+        notes.append(
+            f"{names[0]}, which has the best estimate, is shown against the others; all pairs are tested and "
+            "corrected together, and --json has them."
         )
-    return names
+    return table._replace(notes=(*table.notes, *notes))

@@ -11,6 +11,7 @@ from vivavoce.core.text import one_line
 from vivavoce.run.tables.load import load_scores, refuse_retired, retired_by_name
 from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
+from vivavoce.store.comparisons import headline_findings
 from vivavoce.store.view import View
 from vivavoce.store.write import put_event
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
@@ -137,15 +138,22 @@ def primary_rows(primary: Primary | None, estimates: Rows) -> Rows:
 
 
 def primary_pairs(
-    primary: Primary | None, comparisons: Rows, estimates: Rows, *, selection: str | None
+    primary: Primary | None,
+    comparisons: Rows,
+    estimates: Rows,
+    *,
+    selection: str | None,
+    family: str | None = None,
 ) -> Rows:
     """The latest row of each pair compared on the primary criterion, on these items; none is made here.
+
+    Those of the `family` on the present data come before all others, however late these were made.
 
     Of an overall those alone that were of the same groups, metrics and weights as these `estimates`.
     """
     signatures = {row["signature"] for row in estimates}
     pairs: dict[frozenset[str], Mapping[str, Any]] = {}
-    for finding in comparisons:
+    for finding in headline_findings(comparisons, family):
         if finding["settings"].get("items") == selection:
             for row in finding["rows"]:
                 if _on(primary, row) and (row["metric"] != OVERALL or row["signature"] in signatures):

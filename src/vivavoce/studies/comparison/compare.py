@@ -27,7 +27,7 @@ from vivavoce.studies.comparison.paired import (
     Population,
     check_margin,
 )
-from vivavoce.studies.comparison.pairs import pairs, pairs_of
+from vivavoce.studies.comparison.pairs import pairs, pairs_of, shown_rows
 from vivavoce.studies.comparison.sequential import (
     Plan,
     PlannedTest,
@@ -70,6 +70,7 @@ def compare(
     *,
     margin: float | None = None,
     against: str | None = None,
+    all_pairs: bool = False,
     population: Population = "sample",
     looks: int = 1,
     labels: Mapping[int, Labels | str] = {},
@@ -79,9 +80,10 @@ def compare(
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
 
     `scores` are score rows with `measure_id`. `margin`, in the criterion's units, is the least difference
-    that matters; without it a criterion's declared `smallest_difference` serves. `looks` counts the tests
-    made on this run, this one included; where no pair can be compared it is none. `plans` hold the plan of
-    each pair where these are interim analyses: then p, intervals and verdicts hold over all analyses. Figures
+    that matters; without it a criterion's declared `smallest_difference` serves. With `all_pairs` these are
+    compared however many candidates there are; `pairs_of` says which are else. `looks` counts the tests made
+    on this run, this one included; where no pair can be compared it is none. `plans` hold the plan of each
+    pair where these are interim analyses: then p, intervals and verdicts hold over all analyses. Figures
     of a pair that cannot be compared are null, with a `reason`. With `population` fixed only repeats vary,
     for gates that ask whether a system has changed; else the items are a sample, by group. `…_answered` are
     on what both answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval
@@ -100,7 +102,7 @@ def compare(
     check_margin(margin)
     if population not in get_args(Population):
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
-    names = pairs_of(candidates, against)
+    names = pairs_of(candidates, against, all_pairs=all_pairs)
     results = list(pairs(scores, measures, names, margin=margin, population=population, labels=labels))
     compared = [pair for pair in results if isinstance(pair, Compared)]
     looks -= not compared  # what could not be compared was not tested
@@ -128,7 +130,9 @@ def compare(
         *([SAMPLED] if "weight" in scores.columns else []),
         *notes_on_people(compared, rows),
     )
-    return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=_text(rows), notes=notes)
+    return Finding(
+        study="compare", rows=tuple(map(as_mapping, rows)), text=_text(_rows_in_text(rows)), notes=notes
+    )
 
 
 def _corrected(
@@ -140,6 +144,12 @@ def _corrected(
     else:
         tests = planned_tests(compared, leads, plans, family)
         yield from zip(corrections(tests), tests, strict=True)
+
+
+def _rows_in_text(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
+    """The rows that sentences are made of: of a large family the pairs of its first candidate."""
+    firsts = [row["a"] for row in shown_rows([{"a": row.a, "b": row.b} for row in rows])]
+    return list(rows) if len(firsts) == len(rows) else [row for row in rows if row.a == firsts[0]]
 
 
 def _text(rows: Sequence[ComparisonRow]) -> str:

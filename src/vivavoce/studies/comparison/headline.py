@@ -12,6 +12,7 @@ from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.text import and_so, count, factor, number, plain
 
 MOST_NAMES = 3
+LONGEST_NAME, END = 44, 16
 Row = Mapping[str, Any]
 Name = Callable[[str], str]
 
@@ -63,6 +64,43 @@ class Unit(NamedTuple):
             return f"a factor of {factor(margin)}"
         # 100 * 0.07 is 7.000000000000001
         return f"{plain(round(100 * margin, 9))} percentage points" if self.is_share else plain(margin)
+
+
+def short_names(candidates: Sequence[str]) -> Name:
+    """What gives the name of each of these candidates on a line, a long one cut in its middle.
+
+    Two that would be cut to the same name are told apart by their place.
+    """
+    cut = [_short_name(name) for name in candidates]
+    alike = {name for name, short in zip(candidates, cut, strict=True) if cut.count(short) > 1}
+
+    def name(candidate: str) -> str:
+        short = _short_name(candidate)
+        return f"{short} ({list(candidates).index(candidate) + 1})" if candidate in alike else short
+
+    return name
+
+
+def _short_name(name: str) -> str:
+    """A name on one line, a long one without its middle: versions often differ at the end alone."""
+    flat = " ".join(name.split())
+    return flat if len(flat) <= LONGEST_NAME else f"{flat[: LONGEST_NAME - END - 1]}…{flat[-END:]}"
+
+
+def comparison_headline(rows: Sequence[Row], criterion: Criterion) -> str | None:
+    """The verdict of a comparison as one sentence: on its pair, or on its first candidate and the others.
+
+    Null where the rows are about several criteria or benchmarks, or about no candidate in common.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in (row["a"], row["b"])))
+    if len({(row["a"], row["b"]) for row in rows}) < len(rows) or not rows:
+        return None
+    unit, name = Unit(criterion), short_names(names)
+    if len(rows) == 1:
+        return pair_headline(rows[0], unit, name)
+    leader = names[0]
+    of_leader = [row for row in rows if row["a"] == leader]
+    return leader_headline(leader, of_leader, (), unit, name) if len(of_leader) == len(names) - 1 else None
 
 
 def pair_headline(row: Row, unit: Unit, name: Name) -> str:

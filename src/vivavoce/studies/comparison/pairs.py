@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import polars as pl
 
@@ -18,19 +19,33 @@ from vivavoce.studies.comparison.paired import (
 from vivavoce.studies.comparison.people_scale import on_peoples_scale
 from vivavoce.studies.score_table import Labels
 
+Row = Mapping[str, Any]
 ALL_PAIRS = 3
-"""Up to this many candidates every pair is compared; beyond, each with the first."""
+"""Up to this many named candidates every pair is compared; beyond, each with the first."""
+ALL_SHOWN = 5
+"""Up to this many candidates all pairs of a family are shown; beyond, those of the first candidate."""
 
 
-def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tuple[str, str]]:
+def pairs_of(
+    candidates: Sequence[str], against: str | None = None, *, all_pairs: bool = False
+) -> list[tuple[str, str]]:
     """Which candidates are compared: `against` with each of the others, if given.
 
-    Else all pairs of two or three, and of four or more the first with each of the others.
+    Else all pairs of two or three, and of four or more the first with each of the others, unless
+    `all_pairs` are asked for.
     """
-    if against is None and len(candidates) <= ALL_PAIRS:
+    if against is None and (all_pairs or len(candidates) <= ALL_PAIRS):
         return list(combinations(candidates, 2))
     first = candidates[0] if against is None else against
     return [(first, candidate) for candidate in candidates if candidate != first]
+
+
+def shown_rows(rows: Sequence[Row]) -> list[Row]:
+    """The rows of a comparison to show: of all pairs of many candidates those of the first of them."""
+    names = {name for row in rows for name in (row["a"], row["b"])}
+    if len(names) <= ALL_SHOWN or len({(row["a"], row["b"]) for row in rows}) < len(names):
+        return list(rows)
+    return [row for row in rows if row["a"] == rows[0]["a"]]
 
 
 def pairs(
