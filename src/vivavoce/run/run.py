@@ -210,7 +210,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
         Two or three are compared in all pairs, four or more each with the first, all with `against` if given,
-        and it alone with everyone; without a name both of a run that has two. Without `metric` the run's
+        and it alone with everyone; without a name all candidates in all pairs. Without `metric` the run's
         primary criterion counts; `primary`, such as "accuracy", "judge:harm" or "overall", names it for this
         and later calls. `margin` is the least difference that matters, in the metric's units.
         `population`: the items are a sample of such questions, or fixed, and only repeats vary.
