@@ -16,6 +16,7 @@ from vivavoce.report import explorer
 from vivavoce.run.run import Run
 from vivavoce.store import name_places, query_frames, read
 from vivavoce.studies.answers import N_WORDS, TEXT_HASH, answers_in
+from vivavoce.studies.coverage import Requests
 from vivavoce.studies.leaderboard import status as status_module
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.row_parts import coded, parts_by, stacked
@@ -172,7 +173,8 @@ def test_status_holds_the_scores_of_one_candidate_at_a_time(
     monkeypatch.setattr(status_module, "parts_by", watched)
     table = study_table(run, registry.build("study", "ranking"))
     responses = read_anew(run)(*status_module.OF_RESPONSES, blank=pl.col("text") == "")
-    counted = status(responses, table.scores, table.measures)
+    requests = Requests.of_rows(responses, run.items)
+    counted = status(responses, table.scores, table.measures, requests)
     assert len(CANDIDATES) == len(counted.rows)
     assert 1 <= most <= 2 < len(CANDIDATES)
 

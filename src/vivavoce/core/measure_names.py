@@ -16,13 +16,16 @@ _NAMED = ("rubric", "model", "of")
 """Settings of judges and juries that their names are made of; others stand behind, in brackets."""
 
 
-def metric_name(metric: str) -> str:
+def metric_name(metric: str | None) -> str:
     """The name of a metric in tables, charts and sentences; `metric` is its canonical spec.
 
     `judge(model=openai/gpt-4o, rubric=medgpt)` is `medgpt by openai/gpt-4o`, a rubric's file goes without its
     folder and ending, and other settings stand in brackets. A jury names its judges, by their models alone
-    where they share a rubric. Any other metric is its spec, and so is what cannot be read as one.
+    where they share a rubric. Any other metric is its spec, and so is what cannot be read as one. A row of a
+    damaged file may name none.
     """
+    if metric is None:
+        return ""
     try:
         spec = parse(metric)
     except SpecError:
@@ -30,7 +33,7 @@ def metric_name(metric: str) -> str:
     return _name(spec) if spec.name in ("judge", "jury") else metric
 
 
-def measure_name(metric: str, criterion: str, rater: str = "") -> str:
+def measure_name(metric: str | None, criterion: str, rater: str = "") -> str:
     """A criterion of a metric by its rater, each said once: `medgpt by openai/gpt-4o: harm`."""
     name = metric_name(metric)
     text = name if criterion in ("", metric) else f"{name}: {criterion}"

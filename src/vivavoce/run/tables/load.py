@@ -414,7 +414,7 @@ def comparable_scores(view: View, table: ScoreTable, candidates: Collection[str]
 
 def _per_token(table: ScoreTable) -> Iterator[tuple[int, Measure]]:
     """The measures that are counted by token."""
-    for key in table.probes:
+    for key in filter(table.measures.__contains__, table.probes):
         measure = table.measures[key]
         metric = registry.build("metric", specs.signed(measure.signature).spec)
         if measure.criterion.criterion in metric.tokenizer_dependent:
