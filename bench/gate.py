@@ -1,10 +1,11 @@
 """What a gate lets pass: how often `--require not-worse --margin M` passes a system worse by exactly M.
 
 Cells are those of `coverage_cells.py` (scores, sizes of cases, questions) with one to three criteria, one of
-them worse; systems that fail whole cases and nothing else; and fixed benchmarks, where repeats vary alone.
-Beside each rate stand the rate by the verdict's own interval, and how often an equal system passes.
+them worse; systems that fail whole cases and nothing else; systems that are better but for rare whole losses;
+and fixed benchmarks, where repeats vary alone. Beside each rate stand the rate by the verdict and its own
+interval, and how often an equal system passes; of rare losses, the same system without them.
 
-Usage: python bench/gate.py [DRAWS] [--json FILE]
+Usage: python bench/gate.py [DRAWS] [--only TEXT] [--json FILE]
 """
 
 import argparse
@@ -45,6 +46,11 @@ UNEVEN: dict[str, Codes] = {
     "20 of eight, 40 single": np.repeat(np.arange(60), [8] * 20 + [1] * 40),
 }
 """Cases by how many questions they hold, for systems that fail whole cases."""
+
+RARE = "better but for rare whole losses"
+BETTER_BY = 0.02
+RARE_SPREADS = {RARE: 0.0, f"{RARE}, sd .1": 0.1}
+"""Standard deviation of the differences that are no whole loss."""
 
 
 class Setting(NamedTuple):
@@ -133,6 +139,19 @@ def of_whole_cases(setting: Setting, draws: int, worse_by: float) -> Iterator[Dr
         yield Draw([loss[cases]], cases, 1.0)
 
 
+def of_rare_losses(setting: Setting, draws: int, worse_by: float) -> Iterator[Draw]:
+    """A new system that is better by .02, but for whole losses in so many cases that it is worse by that."""
+    size = {"single": 1, "twins": 2}[setting.cases]
+    cases = np.arange(setting.n) // size
+    half = RARE_SPREADS[setting.scores] * np.sqrt(3)
+    share = (worse_by + BETTER_BY) / (1 + BETTER_BY) if worse_by else 0.0
+    rng = np.random.default_rng(11)
+    for _ in range(draws):
+        rest = rng.uniform(-half, half, setting.n) - BETTER_BY
+        lost = (rng.random(setting.n // size) < share)[cases]
+        yield Draw([np.where(lost, 1.0, rest)], cases, 1.0)
+
+
 def of_repeats(setting: Setting, draws: int, worse_by: float) -> Iterator[Draw]:
     """A fixed benchmark with three repeats of each question, most of which are nearly always right."""
     rng = np.random.default_rng(7)
@@ -161,6 +180,11 @@ def settings() -> Iterator[tuple[str, Setting]]:
         for cases, codes in UNEVEN.items():
             for margin in (0.02, 0.05, 0.1, 0.2):
                 yield "of_whole_cases", Setting(scores, cases, len(codes), margin)
+    for scores in RARE_SPREADS:
+        for cases in ("single", "twins"):
+            for n in (20, 30, 60, 100, 200):
+                for margin in (0.031, 0.082):  # whole losses in 5 and in 10 % of the cases
+                    yield "of_rare_losses", Setting(scores, cases, n, margin)
     for scores in ("repeats, mixed", "repeats, ceiling"):
         for n in QUESTIONS:
             for margin in (0.05, 0.1):
@@ -182,6 +206,7 @@ def measure(kind: str, setting: Setting, draws: int) -> dict[str, Rate]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("draws", nargs="?", type=int, default=2_000, help="benchmarks simulated per row")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose scores hold this text")
     parser.add_argument("--json", type=Path, help="write every figure to this file")
     asked = parser.parse_args()
     draw_few_flips()
@@ -194,6 +219,8 @@ def main() -> None:
     )
     print("|---|---|--:|--:|--:|--:|--:|--:|")
     for kind, setting in settings():
+        if asked.only not in setting.scores:
+            continue
         rates = measure(kind, setting, asked.draws)
         worse, plain, equal = rates.values()
         missed += worse.percent > PASSED.most

@@ -160,6 +160,7 @@ ARRAYS = dict(
         case(stats.lower_tail_mean, SIX, GROUPS, weights=WEIGHTS, share=0.5, low=0, high=1),
         case(stats.macro_mean, SIX, GROUPS, categories=KINDS, weights=WEIGHTS),
         case(stats.gate_interval, SIX, GROUPS, span=1),
+        case(stats.unseen_shares, SIX, n=6, span=1),
         case(stats.margin_interval, SIX, GROUPS, span=1),
         case(stats.margin_test, SIX, GROUPS, margin=0.2, span=1),
         case(stats.mean_ranks, THREE, **K_BY_N),

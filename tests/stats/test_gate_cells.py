@@ -28,10 +28,16 @@ def bench(root):
 
 
 WORST = [
+    ("of_rare_losses", "better but for rare whole losses", "single", 20, 0.031, 1),
     ("of_cells", "yes/no .5", "single", 200, 0.05, 1),
     ("of_cells", "F1, zeros .4", "fives", 200, 0.1, 1),
     ("of_whole_cases", "whole cases fail", "10 of eight, 100 single", 180, 0.2, 1),
     ("of_repeats", "repeats, ceiling", "single", 50, 0.05, 1),
+    *(
+        ("of_rare_losses", "better but for rare whole losses", "single", n, 0.031, 1)
+        for n in (30, 60, 100, 200)
+    ),
+    ("of_rare_losses", "better but for rare whole losses, sd .1", "twins", 60, 0.082, 1),
     ("of_cells", "yes/no .97", "single", 200, 0.1, 1),
     ("of_cells", "yes/no .9", "single", 200, 0.1, 3),
     ("of_whole_cases", "whole cases fail", "200 single", 200, 0.1, 1),
@@ -39,7 +45,7 @@ WORST = [
 ]
 
 
-@pytest.mark.parametrize("cell", length(WORST[:4], WORST), ids=lambda cell: ", ".join(map(str, cell[1:])))
+@pytest.mark.parametrize("cell", length(WORST[:5], WORST), ids=lambda cell: ", ".join(map(str, cell[1:])))
 def test_worse_by_the_margin_passes_in_at_most_5_percent(bench, cell):
     kind, *setting = cell
     rates = bench.measure(kind, bench.Setting(*setting), DRAWS)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce import stats
-from vivavoce.stats import gate_interval, margin_interval, paired
+from vivavoce.stats import gate_interval, margin_interval, paired, unseen_shares
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
 EIGHTS = np.repeat(np.arange(110), [8] * 10 + [1] * 100)
@@ -87,6 +87,66 @@ def test_it_turns_with_the_candidates_and_holds_the_interval_of_margins(d: list[
     if inner is not None and paired(d, groups).n_different >= LEAST_DIFFERENT:
         assert ends.low <= inner.low + 1e-12
         assert inner.high - 1e-12 <= ends.high
+
+
+# What may not have been seen
+
+
+@pytest.mark.parametrize(("n", "share"), [(10, 0.259), (20, 0.139), (30, 0.095), (50, 0.058), (100, 0.030)])
+def test_shares_never_seen_are_those_of_the_rule_of_three(n: int, share: float) -> None:
+    """Exact upper 95 % limits of 0 of n: Hanley & Lippman-Hand (1983); SciPy's one-sided exact limit."""
+    exact = scipy.stats.binomtest(0, n, alternative="less").proportion_ci(0.95).high
+    assert pytest.approx((share, exact), abs=5e-4) == (unseen_shares([0.1], n, span=1).negative,) * 2
+    assert pytest.approx(exact, abs=1e-12) == unseen_shares([0.1], n, span=1).positive
+
+
+def test_a_share_is_null_where_such_a_difference_was_seen_and_half_is_none() -> None:
+    assert (None, 0.95) == unseen_shares([-0.51, 0.5], 1, span=1)
+    assert (0.95, None) == pytest.approx(unseen_shares([-2.5, 2.6], 1, span=5))
+    assert None not in unseen_shares([0.5 + 1e-12, -0.5 - 1e-12], 20, span=1)
+    narrow, wide = (unseen_shares([0.0], 40, span=1, level=level).positive for level in (0.95, 0.99))
+    assert narrow is not None
+    assert wide is not None
+    assert narrow < wide
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "span", "message"),
+    [
+        ([], 20, 1, "differences"),
+        ([0.1], 0, 1, "above 0"),
+        ([0.1], 20, 0, "above 0"),
+        ([np.nan], 9, 1, "NaN|nan"),
+    ],
+)
+def test_shares_of_nothing_are_refused(d: list[float], n: float, span: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        unseen_shares(d, n, span=span)
+
+
+def test_the_limits_of_both_parts_are_joined_by_mover() -> None:
+    """By hand: 20 differences of -.1 and .1, half each: mean 0, se .1 / sqrt(19), one-sided t(19) 1.7291, so
+    u = .0397; p = 1 - .05^(1 / 20) = .1391; sqrt(.1391^2 + (.8609 x .0397)^2) = .1432. Agresti-Min: .1049."""
+    ends = gate_interval([-0.1, 0.1] * 10, np.arange(20), span=1)
+    assert ends == pytest.approx((-0.1432, 0.1432), abs=5e-5)
+
+
+def test_a_small_gain_everywhere_excludes_no_rare_whole_loss() -> None:
+    """All better by .02: by Agresti-Min a loss of .03 is excluded with 40 cases, of which 5 % may be lost."""
+    for n, excluded in ((40, False), (60, False), (100, True)):
+        ends = gate_interval([0.02] * n, np.arange(n), span=1)
+        assert ends is not None
+        assert excluded == (ends.low > -0.031)
+
+
+def test_where_a_large_loss_was_seen_the_rest_of_the_interval_decides() -> None:
+    d = [-0.6] + [0.02, 0.01] * 30
+    ends, inner = (f(d, np.arange(61), span=1) for f in (gate_interval, stats.agresti_min))
+    assert ends is not None
+    assert ends.low <= inner.low
+    skewed = gate_interval([-0.49] + [0.02, 0.01] * 30, np.arange(61), span=1)
+    assert skewed is not None
+    assert skewed.low < -0.03
 
 
 def test_a_wider_level_is_a_wider_interval() -> None:

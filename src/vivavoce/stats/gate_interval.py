@@ -2,19 +2,30 @@
 
 A gate is asked over and over, so its error must hold where a plain interval fails. Near a ceiling losses are
 rare and whole: t is too sure of an error that it saw too little of. Where large groups happen to be equal,
-few small ones make the error. Where hardly any group differs there is no error at all, only a count.
+few small ones make the error. Where hardly any group differs there is no error at all, only a count. Where
+no large loss was seen, the data do not exclude a few.
 """
 
+import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Floats, finite, group_codes, item_weights, scaled_weights
+from vivavoce.stats._arrays import (
+    Floats,
+    amount,
+    finite,
+    group_codes,
+    item_weights,
+    proportion,
+    scaled_weights,
+)
 from vivavoce.stats.estimate import Interval, skewed_interval
 from vivavoce.stats.group_error import GroupDesign
-from vivavoce.stats.paired import Paired, agresti_min, paired
+from vivavoce.stats.paired import Paired, agresti_min, margin_interval, paired
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
 
@@ -30,8 +41,15 @@ def gate_interval(
     """Interval of a paired difference that a system worse by a margin passes in at most 5 %.
 
     Where 6 groups or more differ: the hull of t by CR2 and Hall's skewness-adjusted t (both only where
-    `paired` tests by t) and of Agresti-Min. Where fewer differ: -/+ span times the Clopper-Pearson upper
-    limits of the shares of groups that lost and that won, among the effective groups.
+    `paired` tests by t), of Agresti-Min, and of what may not have been seen. Where fewer differ: -/+ span
+    times the Clopper-Pearson upper limits of the shares of groups that lost and that won, among the
+    effective groups.
+
+    What may not have been seen: on a side where no item differs by more than half the span, a share p of
+    the groups, `unseen_shares` of the effective ones, may differ by the whole span. With d the difference
+    and u the one-sided end of `margin_interval`, the upper end is
+    d + sqrt((p (span - d))^2 + ((1 - p) (u - d))^2), the limits of both parts joined by MOVER; the lower
+    end is its mirror image.
 
     Parameters
     ----------
@@ -41,14 +59,16 @@ def gate_interval(
     Returns
     -------
     Interval or None
-        Null with one group, or one with all weight; without a span also where sign flips decide p.
+        Null with one group, or one with all weight; without a span also where sign flips decide p. Without a
+        span nothing bounds what was not seen, and the interval does not cover it.
 
     Raises
     ------
     ValueError
-        As `agresti_min`.
+        As `agresti_min`; with a span also if the level is not above .5.
 
-    Clopper & Pearson (1934), Biometrika 26; Hall (1992), JRSS B 54; Agresti & Min (2005), Stat. Med. 24.
+    Clopper & Pearson (1934), Biometrika 26; Hall (1992), JRSS B 54; Agresti & Min (2005), Stat. Med. 24;
+    Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
     Worse by the margin passed in at most 5 % of the draws of each row of bench/gate.py, by `margin_interval`
     alone in up to 12 %.
     """
@@ -61,7 +81,66 @@ def gate_interval(
     parts = list(_tails(d, groups, result, (weights, cells), level))
     if span is not None:
         parts.append(agresti_min(d, groups, span=span, weights=weights, cells=cells, level=level))
+        # Both parts of what was not seen are one-sided limits at the level, or equal systems hardly pass.
+        one_sided = 2 * level - 1
+        ends = margin_interval(d, groups, span=span, weights=weights, cells=cells, level=one_sided)
+        if ends is not None:
+            parts.append(_with_unseen(d, result, ends, span, level))
     return Interval(min(p.low for p in parts), max(p.high for p in parts)) if parts else None
+
+
+class UnseenShares(NamedTuple):
+    """Upper limits of the shares of whole losses (`negative`) and whole gains; null where one was seen."""
+
+    negative: float | None
+    positive: float | None
+
+
+def unseen_shares(differences: ArrayLike, n: float, *, span: float, level: float = 0.95) -> UnseenShares:
+    """Shares of whole differences that may exist although none was seen: 1 - (1 - level)^(1 / n).
+
+    Parameters
+    ----------
+    differences : array of shape (m,)
+        Of items, rounded to 1e-9. Over half the span is a whole difference that was seen; half is not.
+    n : float
+        Independent cases that hold them, or effective ones; above 0.
+    span : float
+        Width of the metric's range.
+    level : float
+        One-sided, 0.95 by default.
+
+    Returns
+    -------
+    UnseenShares
+        0 to 1, falling with n: nearly 3 / n at 95 %.
+
+    Raises
+    ------
+    ValueError
+        If there is no difference, one is NaN or infinite, or a number is out of its range.
+
+    Clopper & Pearson (1934) at no hits; Hanley & Lippman-Hand (1983), JAMA 249, 1743-1745.
+    """
+    d = np.round(finite("differences", differences), 9)
+    if not (amount("n", n) > 0 and amount("span", span) > 0):
+        raise ValueError(f"n and span must be above 0, but are {n} and {span}")
+    share = -math.expm1(math.log1p(-proportion("level", level)) / n)
+    return UnseenShares(
+        share if d.min() >= -span / 2 else None,
+        share if d.max() <= span / 2 else None,
+    )
+
+
+def _with_unseen(d: Floats, result: Paired, ends: Interval, span: float, level: float) -> Interval:
+    """The ends, each with the whole differences of which the data hold none."""
+    mean, shares = result.difference, unseen_shares(d, result.effective_groups, span=span, level=level)
+    low, high = ends
+    if (p := shares.negative) is not None:
+        low = mean - math.hypot(p * (span + mean), (1 - p) * (mean - low))
+    if (p := shares.positive) is not None:
+        high = mean + math.hypot(p * (span - mean), (1 - p) * (high - mean))
+    return Interval(low, high)
 
 
 def _tails(

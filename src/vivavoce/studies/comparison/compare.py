@@ -35,6 +35,7 @@ from vivavoce.studies.comparison.sequential import (
     notes_on_plans,
     planned_tests,
 )
+from vivavoce.studies.comparison.unseen_losses import notes_on_unseen_losses, unseen_losses
 from vivavoce.studies.comparison.verdicts import (
     BETTER,
     ComparisonRow,
@@ -87,11 +88,12 @@ def compare(
     of a pair that cannot be compared are null, with a `reason`. With `population` fixed only repeats vary,
     for gates that ask whether a system has changed; else the items are a sample, by group. `…_answered` are
     on what both answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval
-    of a gate. A pooled criterion is compared by its figures as a whole, each group left out of both in turn;
-    a perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
-    are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
-    forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
-    as `form_of`, else null.
+    of a gate; `unseen_loss_a` and `unseen_loss_b` are the shares of cases that they could have lost whole
+    (95 %), null where a loss over half the scale was seen. A pooled criterion is compared by its figures as a
+    whole, each group left out of both in turn; a perplexity on the log scale (`scale` is log, else null),
+    where differences, their intervals and margins are natural logarithms of how many times A's figure is
+    B's. Of criteria that are one number in several forms one is in the family; each of the others is
+    corrected as if it stood in its place, and has its name as `form_of`, else null.
 
     `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
     its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
@@ -128,6 +130,7 @@ def compare(
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
         *([SAMPLED] if "weight" in scores.columns else []),
+        *notes_on_unseen_losses(results, rows),
         *notes_on_people(compared, rows),
     )
     return Finding(
@@ -261,6 +264,7 @@ def with_verdict(
         # The interval is of "better for A".
         loss_a=certain and -certain.low,
         loss_b=certain and certain.high,
+        **unseen_losses(compared),
         basis=basis_of(row, compared, criterion),
         verdict=sentence(row, verdict, criterion, compared.failed),
     )

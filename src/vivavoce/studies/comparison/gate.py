@@ -12,6 +12,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
+from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparison.critical import CriticalCount
 from vivavoce.studies.comparison.paired import no_result
 from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
@@ -148,12 +149,10 @@ def _effective(row: ComparisonRow) -> float:
 
 def is_shown(row: ComparisonRow, require: Require) -> bool:
     """Whether a row to which there is no objection shows what is required of its second candidate."""
-    # Who is shown to be better is not worse, though the interval of a margin can be wider than that test.
-    if row.favours == "b" and row.verdict_code in BETTER:
-        return True
-    if require == "better" or row.loss_b is None or row.margin is None:
-        return False
-    return row.loss_b < row.margin
+    if require == "better":
+        return row.favours == "b" and row.verdict_code in BETTER
+    # Better on average in these questions does not exclude rare losses, so the verdict opens nothing here.
+    return row.loss_b is not None and row.margin is not None and row.loss_b < row.margin
 
 
 def _pair_check(row: ComparisonRow, terms: GateTerms) -> CheckRow:
@@ -240,8 +239,15 @@ def _not_shown(row: ComparisonRow, require: Require) -> str | None:
         return f"was not shown to be better: {row.verdict}"
     could = "no interval bounds how much worse it is"
     if row.loss_b is not None:
-        could = f"it could be worse by {row.loss_b:.3g}"
+        could = f"it could be worse by {row.loss_b:.3g}{_unseen(row)}"
     return f"was not shown to be not worse than {row.a} by {plain(row.margin or 0.0)}: {could}. {row.verdict}"
+
+
+def _unseen(row: ComparisonRow) -> str:
+    """What a bound holds that the data do not show, in words; nothing where hardly any case differs."""
+    if row.unseen_loss_b is None or row.n_different < LEAST_DIFFERENT:
+        return ""
+    return f", as up to {100 * row.unseen_loss_b:.2g} % of cases may be whole losses although none was seen"
 
 
 _REMEDIES = {

@@ -60,6 +60,8 @@ class ComparisonRow:
     margin_source: str | None = None
     loss_a: float | None = None
     loss_b: float | None = None
+    unseen_loss_a: float | None = None
+    unseen_loss_b: float | None = None
     n_needed: int | None = None
     set_low: float | None = None
     set_high: float | None = None
@@ -222,18 +224,17 @@ def _cases_of(compared: Compared, paired: stats.Paired) -> tuple[int, float]:
 
 
 def gate_interval(compared: Compared, level: float) -> stats.Interval | None:
-    """The interval on which a gate decides; of both fillings where scores failed.
+    """The interval on which a gate decides; of both fillings too where scores failed.
 
     Null without a margin, or where nothing bounds what failed.
     """
     if compared.pair.margin is None or (compared.failed and compared.fillings is None):
         return None
-    columns, (worst, best) = ("d", "d"), (compared.observed, compared.observed)
-    if compared.failed and compared.fillings:
-        columns, (worst, best) = ("d_low", "d_high"), compared.fillings
-    nearer = _margin_interval(compared, columns[0], worst, level, stats.gate_interval)
-    far = _margin_interval(compared, columns[1], best, level, stats.gate_interval)
-    return stats.Interval(nearer.low, far.high) if nearer and far else None
+    # A filling counts as a loss that was seen, so what may not have been seen is of the observed alone.
+    columns = ("d", compared.observed), *zip(("d_low", "d_high"), compared.fillings or (), strict=False)
+    ends = [_margin_interval(compared, *column, level, stats.gate_interval) for column in columns]
+    lows, highs = zip(*filter(None, ends), strict=True) if None not in ends else ((), ())
+    return stats.Interval(min(lows), max(highs)) if lows else None
 
 
 def _margin_interval(
