@@ -1,7 +1,7 @@
 """Whole losses that no question showed: how many may exist, and whether they would undo a difference."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
 from vivavoce.studies.text import and_so, cases, count
 
 
-def unseen_losses(compared: Compared) -> dict[str, float | None]:
+def unseen_losses(compared: Compared) -> dict[str, Any]:
     """The columns with the shares of cases that A, and B, could have lost whole (95 %) though none was seen.
 
     Null where a loss over half the scale was seen, without two limits, and where no cases were sampled or
