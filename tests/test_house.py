@@ -104,7 +104,7 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8340,
+    "report": 8349,
     "retrieval": 1692,
     "run": 27307,
     "stats": 10683,

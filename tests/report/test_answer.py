@@ -175,6 +175,19 @@ def test_the_report_makes_the_comparison_of_all_pairs_itself_and_it_is_one_test(
     assert [3, 3, 3] == [row["family"] for row in run.interim().rows]
 
 
+def test_an_effect_without_an_interval_beside_one_with_is_explained(tmp_path: Path) -> None:
+    answers = {"A": [0.9] * 14, "B": [0.9] * 6 + [0.2] * 8, "C": [0.1, 0.2] * 7}
+    run = marked(tmp_path, {name: twins(values) for name, values in answers.items()})
+    run.compare("A", "B", "C", metric="told")
+    answer = first(run)
+    assert answer["words"].startswith("A is better than B by 40.0 percentage points (p 0.0078 by sign flips")
+    assert answer["words"].endswith("and than C by 75.0 (71.2 to 78.8).")
+    assert (
+        "In brackets 95 % intervals for all 3 comparisons together; p where fewer than 10 effective cases "
+        "differ, which have none."
+    ) in answer["basis"]
+
+
 def test_without_a_comparison_stands_the_command_that_makes_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

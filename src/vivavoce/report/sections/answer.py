@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce import stats
 from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
@@ -154,11 +155,19 @@ def _basis(s: Standing) -> Iterator[str]:
 def _brackets(s: Standing, pair: Row | None) -> Iterator[str]:
     """What the intervals in the headline hold for, if it has any."""
     if pair is not None:
-        if any(row["low_family"] is not None for row in s.leader_pairs):
-            family = f" for all {pair['family']} comparisons together" if (pair["family"] or 1) > 1 else ""
-            yield f"In brackets 95 % intervals{family}."
+        yield from _intervals_of_pairs(s.leader_pairs, pair["family"] or 1)
     elif s.results and s.results[0]["low"] is not None and not _ranked(s):
         yield "In brackets the 95 % interval."
+
+
+def _intervals_of_pairs(pairs: Sequence[Row], family: int) -> Iterator[str]:
+    """What stands in brackets behind differences: an interval each, or p where a pair has none."""
+    has_interval = {row["low_family"] is not None for row in pairs if row["p_adjusted"] is not None}
+    if True in has_interval:
+        text = f" for all {family} comparisons together" if family > 1 else ""
+        if False in has_interval:
+            text += f"; p where fewer than {stats.LEAST_GROUPS} effective cases differ, which have none"
+        yield f"In brackets 95 % intervals{text}."
 
 
 def _ticks(scale: Scale) -> tuple[float, ...]:
