@@ -252,7 +252,7 @@ def _answered_and_q(row: Mapping[str, Any]) -> str | None:
         parts.append(f"on the {row['n_answered']} both answered: {difference}")
     if row["difference"] is not None and row["low"] is None:
         parts.append(f"no interval: {row['reason']}")
-    if row["q"] is not None and row["family"] > 1:  # of one test it is p again
+    if row["q"] is not None:
         parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
     by = f" by {row['rater']}" if row["rater"] else ""
     return f"{row['a']} - {row['b']}, {row['criterion']}{by}: {'; '.join(parts)}." if parts else None

@@ -280,7 +280,7 @@ def _row(
     low_answered, high_answered = _ends(pair, on_answered.interval(level=level) if on_answered else None)
     row = replace(
         paired_row(compared, corrected, family, looks, levels),
-        q=corrected.q,
+        q=corrected.q if family > 1 else None,  # of one test it is p
         form_of=corrected.form_of,
         p_flip=observed.p if observed.test == "sign-flip" else _p_flip(compared),
         n_only_a=compared.n_only[0],
