@@ -107,16 +107,16 @@ LINES: dict[str, int] = {
     "report": 8349,
     "retrieval": 1692,
     "run": 27307,
-    "stats": 10683,
+    "stats": 10692,
     "store": 8234,
-    "studies": 21624,
+    "studies": 21641,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 990, 174
+MODULES, COMPLEX = 991, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from vivavoce.stats import Evidence, Verdict, common_direction, holm, margin_interval, paired, verdict
+from vivavoce.stats import (
+    Evidence,
+    Verdict,
+    common_direction,
+    gate_interval,
+    holm,
+    margin_interval,
+    paired,
+    verdict,
+)
 
 
 def evidence(low=-0.1, high=0.3, *, p=0.2, direction=1, n_groups=42, n_different=30):
@@ -79,6 +88,25 @@ def test_one_giant_case_that_is_won_is_too_few():
 
 def test_equivalence_is_not_shown_by_five_different_groups_either():
     assert Verdict("too_few") == verdict(evidence(-0.01, 0.01, p=1, n_different=0, direction=0), margin=0.2)
+
+
+@pytest.mark.parametrize(("most", "margin"), [(0.2, 0.2), (0.21, 0.2), (None, 0.2), (0.1, None)])
+def test_the_same_answers_are_too_few_without_a_bound_below_the_margin(most, margin):
+    same = replace(evidence(-0.01, 0.01, p=1, n_different=5, direction=0), most_by_count=most)
+    assert Verdict("too_few") == verdict(same, margin=margin)
+
+
+def test_nearly_the_same_answers_are_equivalent_by_the_share_that_may_differ():
+    """0 of 200: at most 1.8 % differ (Clopper-Pearson), as in `gate_interval`."""
+    most = gate_interval([0.0] * 200, np.arange(200), span=1).high
+    same = replace(evidence(0, 0, p=1, n_groups=200, n_different=0, direction=0), most_by_count=most)
+    assert pytest.approx(0.0183, abs=5e-5) == most
+    assert Verdict("equivalent") == verdict(same, margin=0.02)
+    assert Verdict("too_few") == verdict(same, margin=0.018)
+    assert Verdict("too_few") == verdict(replace(same, effective_groups=9), margin=0.02)
+    assert Verdict("cannot_tell") == verdict(
+        replace(same, n_different=6, margin_low=-1, margin_high=1), margin=0.02
+    )
 
 
 def test_a_p_of_five_percent_counts_and_more_does_not():

@@ -251,6 +251,21 @@ def test_questions_whose_every_mark_failed_are_no_common_question(tmp_path: Path
     assert "every mark on the questions they share failed" in found["verdict"]
 
 
+def test_nearly_the_same_answers_are_equivalent_within_a_margin_and_failed_ones_count_as_different(
+    tmp_path: Path,
+) -> None:
+    """Two of 120 differ, one way each: at most 4.6 % may be lost or won (Clopper-Pearson of 1 of 120)."""
+    same = {f"q{k}": 1.0 for k in range(120)}
+    a, b = {**same, "q0": 0.0}, {**same, "q1": 0.0}
+    run = marked(tmp_path / "same", {"a": a, "b": b})
+    for margin, code in ((0.05, "equivalent"), (0.045, "too_few"), (None, "too_few")):
+        assert code == run.compare("a", "b", metric="told", margin=margin).rows[0]["verdict_code"]
+    row = run.compare("a", "b", metric="told", margin=0.05).rows[0]
+    assert "a and b are equivalent within 0.05." == row["verdict"]
+    failed = marked(tmp_path / "failed", {"a": a, "b": {**b, "q2": "fail"}})
+    assert "too_few" == failed.compare("a", "b", metric="told", margin=0.05).rows[0]["verdict_code"]
+
+
 def test_too_few_comes_before_depends(tmp_path: Path) -> None:
     answers = {"A": twins([0.6, 0.7] * 4 + ["fail"] * 8), "B": twins([0.4] * 16)}
     assert "too_few" == compare(tmp_path, answers)["verdict_code"]

@@ -269,13 +269,13 @@ def test_worse_by_less_than_the_margin_passes_and_is_said(tmp_path: Path) -> Non
 
 
 def test_an_unchanged_system_passes_where_the_exam_is_large_enough(tmp_path: Path) -> None:
-    """No case differs: the verdict is "too few", and a loss of .05 is excluded from 72 cases on."""
-    for n, closed in ((71, True), (72, False)):
+    """No case differs: the verdict is "too few" until a loss of .05 is excluded, from 72 cases on."""
+    for n, closed, code in ((71, True, "too_few"), (72, False, "equivalent")):
         same = {f"q{k}": 1.0 for k in range(n)}
         run = marked(tmp_path / str(n), {"old": same, "new": same})
         found = gate(run, require="not-worse", margin=0.05)
-        assert "too_few" == found.finding.rows[0]["verdict_code"]
-        assert closed == found.closed
+        assert code == found.finding.rows[0]["verdict_code"]
+        assert closed == found.closed == gate(run, fail_if=["unclear"], margin=0.05).closed
         assert pytest.approx(1 - 0.025 ** (1 / n)) == found.checks[0].loss
 
 

@@ -45,6 +45,9 @@ class Evidence:
     effective_groups : float, optional
         How many groups of equal size would tell as much as the common ones, `Paired.effective_groups`; all of
         them by default.
+    most_by_count : float, optional
+        The most by which either could be better, by the share of groups that may differ: the farther end of
+        `gate_interval` where fewer than 6 do. Not read where more differ.
 
     For the bounds interval: p_adjusted from the larger p of the two fillings, `common_direction` of both,
     margin_low of the low and margin_high of the high filling.
@@ -57,6 +60,7 @@ class Evidence:
     margin_low: float | None = None
     margin_high: float | None = None
     effective_groups: float | None = None
+    most_by_count: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.n_different <= self.n_groups:
@@ -92,7 +96,8 @@ class Verdict:
 def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float | None = None) -> Verdict:
     """The first row of the table that applies.
 
-    incomparable (fewer than 2 common groups), too_few (fewer than 10 effective groups, or 6 that differ),
+    incomparable (fewer than 2 common groups), too_few (fewer than 10 effective groups, or 6 that differ; with
+    fewer than 6 that differ "equivalent" where `most_by_count` is below the margin),
     depends (observed and bounds lead to different rows or different candidates), better_by_margin (p <=
     .05 and the interval beyond the margin), better (p <= .05), equivalent (interval inside -/+ margin),
     not_worse (interval above -margin), cannot_tell.
@@ -122,8 +127,12 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
     if observed.n_groups < 2:
         return Verdict("incomparable")
     effective = observed.n_groups if observed.effective_groups is None else observed.effective_groups
-    if not enough_groups(effective) or observed.n_different < LEAST_DIFFERENT:
+    if not enough_groups(effective):
         return Verdict("too_few")
+    if observed.n_different < LEAST_DIFFERENT:
+        # So few groups carry no test, but the share that may differ is bounded all the same.
+        most = observed.most_by_count
+        return Verdict("too_few" if margin is None or most is None or most >= margin else "equivalent")
     observed_verdict = _row(observed, margin)
     if bounds is None:
         return observed_verdict

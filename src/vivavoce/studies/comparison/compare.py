@@ -18,6 +18,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.studies.comparison.data_digest import PairKey
+from vivavoce.studies.comparison.margin_intervals import gate_interval
 from vivavoce.studies.comparison.paired import (
     Compared,
     Correction,
@@ -44,7 +45,6 @@ from vivavoce.studies.comparison.verdicts import (
     basis_of,
     correct,
     footnote,
-    gate_interval,
     leads_of,
     note_on_logs,
     notes_on_forms,

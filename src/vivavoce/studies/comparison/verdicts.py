@@ -5,7 +5,7 @@ What may be said is decided in `stats.verdict`. Words that promise more than a b
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
-from vivavoce.studies.comparison.paired import Compared, Correction, Differences, IntervalMethod
+from vivavoce.studies.comparison.margin_intervals import margin_interval, most_by_count
+from vivavoce.studies.comparison.paired import Compared, Correction
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.rater_scores import is_judge
@@ -172,6 +173,7 @@ def verdict_of(compared: Compared, corrected: Corrected, level: float) -> Verdic
     """The row of the table that applies to what was observed and to what the failed scores could be."""
     margin = compared.pair.margin
     observed = _evidence(compared, compared.observed, corrected.observed, ("d", "d"), level)
+    observed = replace(observed, most_by_count=most_by_count(compared, level))
     if not compared.failed:
         return stats.verdict(observed, margin=margin)
     if compared.fillings is None:
@@ -195,9 +197,9 @@ def _evidence(
     near = far = None
     if compared.pair.margin is not None:
         # Where few cases differ this is Agresti-Min's interval: a tiny standard error shows no equivalence.
-        near = far = _margin_interval(compared, columns[0], paired, level)
+        near = far = margin_interval(compared, columns[0], paired, level)
         if best is not None:
-            far = _margin_interval(compared, columns[1], best, level)
+            far = margin_interval(compared, columns[1], best, level)
     direction: Any = paired.direction
     if best is not None:
         direction = stats.common_direction(paired.direction, best.direction)
@@ -221,36 +223,6 @@ def _cases_of(compared: Compared, paired: stats.Paired) -> tuple[int, float]:
     if compared.pair.population == "fixed":  # no sample of cases, so their sizes do not matter
         return paired.n_different, paired.n_groups
     return paired.n_different, paired.effective_groups
-
-
-def gate_interval(compared: Compared, level: float) -> stats.Interval | None:
-    """The interval on which a gate decides; of both fillings too where scores failed.
-
-    Null without a margin, or where nothing bounds what failed.
-    """
-    if compared.pair.margin is None or (compared.failed and compared.fillings is None):
-        return None
-    # A filling counts as a loss that was seen, so what may not have been seen is of the observed alone.
-    columns = ("d", compared.observed), *zip(("d_low", "d_high"), compared.fillings or (), strict=False)
-    ends = [_margin_interval(compared, *column, level, stats.gate_interval) for column in columns]
-    lows, highs = zip(*filter(None, ends), strict=True) if None not in ends else ((), ())
-    return stats.Interval(min(lows), max(highs)) if lows else None
-
-
-def _margin_interval(
-    compared: Compared,
-    column: str,
-    paired: stats.Paired,
-    level: float,
-    method: IntervalMethod = stats.margin_interval,
-) -> stats.Interval | None:
-    """The interval on which a margin is judged, of a column of differences or of pooled figures."""
-    if compared.pair.population == "fixed":
-        return paired.interval(level=level)
-    if not isinstance(compared.data, Differences):
-        # Pseudo-groups of Agresti-Min have no counts to be pooled, and no labels.
-        return paired.interval(level=level) if paired.test == "t" else None
-    return compared.data.arrays(column).interval(method, span=compared.pair.width, level=level)
 
 
 def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> str:
