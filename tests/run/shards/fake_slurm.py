@@ -21,17 +21,8 @@ class FakeSlurm:
         folder.mkdir()
         for name in COMMANDS:
             program = folder / name
-            program.write_text(f'#!/bin/bash\nexec {sys.executable} -IS {Path(__file__)} {name} "$@"\n')
+            program.write_text(f'#!/bin/bash\nexec {sys.executable} {Path(__file__)} {name} "$@"\n')
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
-
-    def fake_viva(self, run: str, *, copy: str = 'cp -- "$2" "$3"') -> None:
-        """Let jobs find a `viva` that does these commands of bash where a shard runs and where it is copied.
-
-        `$6` is the run of the shard.
-        """
-        program = self.folder / "viva"
-        program.write_text(f'#!/bin/bash\ncase "$1" in\ncopy) {copy} ;;\nrun) {run} ;;\nesac\n')
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
     def environment(self, **more: str) -> dict[str, str]:
         path = f"{self.folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
