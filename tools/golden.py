@@ -800,7 +800,7 @@ def through_a_run(data: Data) -> list[Row]:
             run.import_scores(data.folder / "judge_scores.csv", measure=f"published(criteria={name})",
                               map=columns, criteria=criteria,
                               where={"supervised": "True"}, status="parse_status", range={"*": (0, 5)},
-                              if_unanswered=silence, benchmark=exam)
+                              if_unanswered=silence, benchmark=exam, again=True)
         seen = {(r["candidate"], r["criterion"]): r
                 for r in run.estimates("published(criteria=five)", items=paper).rows}
         pairs = {r["b"]: r for r in run.compare(GEMINI, *OTHERS, metric="published(criteria=one)",

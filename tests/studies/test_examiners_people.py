@@ -250,8 +250,9 @@ def test_labels_correct_a_candidates_mean(
         ]  # fmt: skip
     assert 42 * 5 == len(labels)
     run.import_scores(
-        write_lines(tmp_path / "labels.jsonl", labels), measure=EXPERT, range={"*": (0, 5)}, blank="recorded"
-    )
+        write_lines(tmp_path / "labels.jsonl", labels), measure=EXPERT, range={"*": (0, 5)}, blank="recorded",
+        again=True,
+    )  # fmt: skip
     found = card(run, labels=EXPERT, items=paper)
     own = {
         r["figure"]: r
