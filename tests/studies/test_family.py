@@ -65,6 +65,14 @@ def test_a_narrower_comparison_is_counted_and_takes_no_headline(tmp_path: Path) 
     }
 
 
+def test_all_items_under_another_name_are_the_same_family(tmp_path: Path) -> None:
+    run = equal_candidates(tmp_path, 0)
+    words = headline(run)
+    spec = f"jsonl(path='{tmp_path}/exam.jsonl')"
+    assert words == next(str(r["words"]) for r in run.report_rows(items=spec) if r["section"] == "answer")
+    assert {1} == {row["test"] for row in run.interim().rows}
+
+
 def test_all_candidates_named_are_the_family_in_any_order(tmp_path: Path) -> None:
     run = equal_candidates(tmp_path, 0)
     run.compare("C", "A", "B", metric="told")

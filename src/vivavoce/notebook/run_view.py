@@ -16,7 +16,7 @@ STATUSES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
 
 Gaps = Callable[[], tuple[int, int]]
-"""Tells how many responses were never asked for, and how many of them a collect was to ask for."""
+"""Counts the responses that were never asked for, and those of them that a collect was to ask for."""
 
 
 class Overview(NamedTuple):

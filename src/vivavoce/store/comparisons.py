@@ -32,11 +32,14 @@ def comparisons(db: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def headline_findings(
-    findings: Sequence[Mapping[str, Any]], family: str | None
+    findings: Sequence[Mapping[str, Any]], family: str | None, items: str | None
 ) -> Sequence[Mapping[str, Any]]:
-    """The comparisons that a headline is made of: those of the family on the present data, else all."""
+    """The comparisons that a headline is made of: those of the family, else all that were asked on `items`.
+
+    A family is named by its data, so that other words for the same items are the same family.
+    """
     of_family = [f for f in findings if family is not None and f["settings"].get("family") == family]
-    return of_family or findings
+    return of_family or [f for f in findings if f["settings"].get("items") == items]
 
 
 def comparison_tests(findings: Sequence[Mapping[str, Any]]) -> list[str]:

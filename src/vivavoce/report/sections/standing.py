@@ -126,14 +126,14 @@ def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[L
     signature = rows[0]["signature"]
     ranks = [b.ranks for b in boards if b.rows[0]["signature"] == signature and board_of(b.rows[0]) == place]
     is_primary = data.primary is not None and place == Board(*data.primary[:4])
-    findings = headline_findings(data.comparisons, data.family if is_primary else None)
-    on_these = [f for f in findings if f["settings"].get("items") == data.selection]
+    family = data.family if is_primary else None
+    findings = headline_findings(data.comparisons, family, data.selection)
     return Standing(
         run=data.name,
         primary=primary,
         rows=sorted(rows, key=lambda row: row["role"] != "candidate"),  # stable: the order by estimate stays
         unit=Unit(_criterion(data, place, signature)),
-        pairs=[row for row in latest_comparisons(on_these, data.provenance) if board_of(row) == place],
+        pairs=[row for row in latest_comparisons(findings, data.provenance) if board_of(row) == place],
         ranks=next(iter(ranks), None),
     )
 

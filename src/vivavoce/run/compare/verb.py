@@ -134,8 +134,8 @@ def compare_candidates(
 def compare_family(view: View, *, items: str | None) -> str | None:
     """Make the test of a run's family on its data as they are, unless it is stored; the name of its state.
 
-    The family are all pairs of the candidates by the primary criterion. Null where there is none: fewer than
-    two candidates with scores, nothing scored, or a plan of interim analyses, whose tests count instead.
+    A family is all pairs of the candidates by the primary criterion. Null without a family: nothing scored,
+    fewer than two candidates with scores, or a plan of interim analyses, whose tests count instead.
     """
     try:
         question = _question(view, (), metric=None, items=items)

@@ -153,13 +153,12 @@ def primary_pairs(
     """
     signatures = {row["signature"] for row in estimates}
     pairs: dict[frozenset[str], Mapping[str, Any]] = {}
-    for finding in headline_findings(comparisons, family):
-        if finding["settings"].get("items") == selection:
-            for row in finding["rows"]:
-                if _on(primary, row) and (row["metric"] != OVERALL or row["signature"] in signatures):
-                    pair = frozenset((row["a"], row["b"]))
-                    pairs.pop(pair, None)
-                    pairs[pair] = {**row, "made_at": finding["made_at"]}
+    for finding in headline_findings(comparisons, family, selection):
+        for row in finding["rows"]:
+            if _on(primary, row) and (row["metric"] != OVERALL or row["signature"] in signatures):
+                pair = frozenset((row["a"], row["b"]))
+                pairs.pop(pair, None)
+                pairs[pair] = {**row, "made_at": finding["made_at"]}
     return list(pairs.values())
 
 
