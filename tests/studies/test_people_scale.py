@@ -218,16 +218,18 @@ def test_means_are_on_peoples_scale_too(tmp_path: Path) -> None:
     assert "on people's scale (the judge alone " in finding.text
 
 
-def test_no_mean_is_corrected_where_one_candidate_has_too_few_labels(tmp_path: Path) -> None:
-    """Means on two scales have no order."""
+def test_a_candidate_without_labels_stays_on_the_judges_scale(tmp_path: Path) -> None:
     names = [(c, k) for c in range(2) for k in range(200)]
     marks = [("AB"[c], f"q{k:03}", float(KIND.judge[c, k])) for c, k in names]
     people = [("A", f"q{k:03}", float(KIND.people[0, k]), "ann") for k in drawn(1)]
     run = judged(tmp_path, {JUDGE: marks, RATING: people})
     run.compare("A", "B", metric=JUDGE, labels_chosen_at_random=True)
-    rows = run.estimates(JUDGE).rows
-    assert {"scores"} == {row["estimate_kind"] for row in rows}
-    assert all("people scored none of the cases as a whole (B)" in row["reason"] for row in rows)
+    # The only candidate on people's scale has no order there, so it comes last.
+    b, a = run.estimates(JUDGE).rows
+    assert [("A", "people", False), ("B", "judge", True)] == [
+        (row["candidate"], row["scale"], row["judge_alone"]) for row in (a, b)
+    ]
+    assert "people scored none of the cases as a whole" in b["reason"]
 
 
 def test_a_rare_harm_with_few_labels_has_an_interval_inside_the_scale(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
         "estimate": _estimate_of,
         common: lambda row: figure(row["estimate_common"]),
         "95% interval": lambda row: _ends(row["low"], row["high"]),
+        "scale": itemgetter("scale"),
         "bounds": _bounds_of,
         "items": itemgetter("n_items"),
         "groups": lambda row: groups_of(row) + few_cases(row["effective_cases"]),
@@ -118,6 +119,7 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
     }
     needed = {
         common: n_common is not None,
+        "scale": _has_any(rows, "scale"),
         "bounds": _has_any(rows, "n_failed"),
         "set aside": _has_any(rows, "n_set_aside"),
         "never asked": _has_any(rows, "n_never_asked"),

@@ -114,7 +114,12 @@ def rank_intervals(
 
 
 def ranks_of_pairs(
-    means: ArrayLike, p: Sequence[float], directions: Sequence[int], *, alpha: float = 0.05
+    means: ArrayLike,
+    p: Sequence[float],
+    directions: Sequence[int],
+    *,
+    further: Sequence[float] = (),
+    alpha: float = 0.05,
 ) -> RankIntervals:
     """Rank intervals from the test of every pair, however it was made, with Holm over all of them.
 
@@ -126,6 +131,8 @@ def ranks_of_pairs(
         Two-sided, of the pairs (0, 1), (0, 2) … (1, 2) …
     directions : sequence of the same length
         Whom each p speaks for: 1 the first of the pair, -1 the second, 0 nobody.
+    further : sequence of any length
+        p of further tests of the same family, which Holm counts and no rank does.
     alpha : float
         As in `rank_intervals`.
 
@@ -147,7 +154,7 @@ def ranks_of_pairs(
             f"{len(y)} systems have {len(first)} pairs, but there are {len(p)} p and {len(directions)} "
             "directions"
         )
-    adjusted = holm(p)
+    adjusted = holm([*p, *further])[: len(p)]
     table = np.ones((len(y), len(y)))
     table[first, second] = table[second, first] = adjusted
     better = _better(len(y), adjusted, directions, alpha)

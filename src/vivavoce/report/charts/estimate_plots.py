@@ -12,6 +12,7 @@ from vivavoce.report.charts.sheet import Line, Sheet, clean, nice_ticks, text_wi
 from vivavoce.report.charts.svg import Drawing, drawing, listed, no_chart, short, unique
 from vivavoce.report.data import Rows
 from vivavoce.report.format import interval, number, ranks
+from vivavoce.studies.scale import JUDGE, phrase_of, scale_of_row
 
 Placed = Sequence[tuple[Mapping[str, Any], float]]
 """Lines of a forest with the middles of their rows."""
@@ -49,7 +50,7 @@ def forest(rows: Rows) -> Drawing | str:
             sheet.lines(style, _spans(placed, scale, low, high, offset))
         sheet.lines("thin", _margins(placed, scale))
         for line, y in placed:
-            sheet.dot("dot", scale(line["value"]), y)
+            sheet.dot(line["dot"], scale(line["value"]), y)
         lanes.axis(scale, ticks)
         sheet.notes(_axis_title(rows), x=lanes.left)
         return sheet
@@ -204,6 +205,7 @@ def _lines(rows: Rows) -> list[dict[str, Any]]:
                 "out_high": row.get("bound_high") if failed else None,
                 "margin": row.get("margin"),
                 "text": _figures(value, low, high),
+                "dot": "hollow" if scale_of_row(row) == JUDGE else "dot",
             }
         )
     return lines
@@ -224,7 +226,8 @@ def _names(rows: Rows) -> list[str]:
         sides = [side for side in ("a", "b") if _varies(rows, side)]
         rows = [{**row, "pair": " − ".join(str(row[side]) for side in sides)} for row in rows]
         return _joined(rows, ("pair", "benchmark", "metric", "criterion", "rater"))
-    return _joined(rows, ("candidate", "measure", "contrast", "category"))
+    named = [{**row, "scale": phrase_of(scale_of_row(row))} for row in rows]
+    return _joined(named, ("candidate", "measure", "contrast", "category", "scale"))
 
 
 def _joined(rows: Rows, columns: Sequence[str]) -> list[str]:
@@ -244,7 +247,7 @@ def _axis_title(rows: Rows) -> list[str]:
     kind = "mean"
     if "value" in first and "estimate" not in first:
         kind = str(first.get("coefficient", "value")).replace("_", " ")
-    return [f"{kind}, bands: 95% intervals"]
+    return [f"{kind}, bands: 95% intervals{_hollow(rows)}"]
 
 
 def _difference_title(rows: Rows) -> list[str]:
@@ -256,7 +259,13 @@ def _difference_title(rows: Rows) -> list[str]:
     if not _varies(rows, "criterion"):
         title += f", {clean(first['criterion'])}"
     margin = "; ticks: margin" if any(row["margin"] is not None for row in rows) else ""
-    return [title, f"thick: 95% for the pair alone; thin: for the family of {first['family']}{margin}"]
+    lines = f"thick: 95% for the pair alone; thin: for the family of {first['family']}{margin}"
+    return [title, lines + _hollow(rows)]
+
+
+def _hollow(rows: Rows) -> str:
+    """What a hollow dot means, where there is one."""
+    return "; hollow: by the judge alone" if any(scale_of_row(row) == JUDGE for row in rows) else ""
 
 
 JOINED = "Joined: not told apart by mean ranks, a weaker test than that of the means."

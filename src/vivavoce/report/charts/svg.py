@@ -64,6 +64,7 @@ STYLES: Mapping[str, Mapping[str, object]] = {
     "loser": _line(BAD, 2),
     # Shapes. The paper around a dot keeps it apart from the band it lies on.
     "dot": {"fill": MARK, "stroke": PAPER, "stroke-width": 1.5},
+    "hollow": {"fill": PAPER, "stroke": MARK, "stroke-width": 1.8},
     "chosen": {"fill": INK, "stroke": PAPER, "stroke-width": 1.5},
     "outlined": {"stroke": SOFT, "stroke-width": 0.5},
     "span": {"fill": BAND, "stroke": SOFT, "stroke-width": 0.5},

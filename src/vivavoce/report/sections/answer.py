@@ -13,6 +13,7 @@ from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
 from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
 from vivavoce.studies.comparison.headline import leader_headline, listed, pair_headline
+from vivavoce.studies.scale import opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import cases, count
 
 MOST_ROWS, MOST_ON_PHONE = 8, 5
@@ -95,7 +96,8 @@ def _headline(s: Standing) -> str:
         return f"No candidate has a result by {s.primary.label}; {reason}."
     leader = str(s.leader)
     if len(s.candidates) == 1:
-        return f"{_scale(s)}{s.name(leader)} scores {_value(s)} by {s.primary.label}."
+        opening = opening_of(scale_of_row(s.results[0]))
+        return f"{opening}{s.name(leader)} scores {_value(s)} by {s.primary.label}."
     if len(s.candidates) == 2 and s.pairs_of_candidates:
         return pair_headline(s.pairs_of_candidates[0], s.unit, s.name)
     if s.leader_pairs:
@@ -108,14 +110,15 @@ def _not_compared(s: Standing, leader: str) -> str:
     if first := _ranked(s):
         of_judge = " of the judge's scores" if s.results[0]["judge_alone"] else ""
         if len(first) == 1:
-            candidates = count(len(s.candidates), "candidate")
+            candidates = count(len(s.ranks.places) if s.ranks else 0, "candidate")
             return f"Paired tests{of_judge} put {s.name(first[0])} alone in first place of {candidates}."
         return f"{listed([*map(s.name, first)])} are statistically tied for first by {s.primary.label}."
     end = "highest" if s.unit.criterion.direction == "higher" else "lowest"
     figure = {"pooled": "pooled figure"}.get(s.results[0]["view"], "mean")
+    phrase = phrase_of(scale_of_row(s.results[0]))
     return (
-        f"Not compared yet: {_scale(s, low=True)}{s.name(leader)} has the {end} {figure}, {_value(s)}, "
-        "but to be in front is no verdict."
+        f"Not compared yet: {phrase}{', ' if phrase else ''}{s.name(leader)} has the {end} {figure}, "
+        f"{_value(s)}, but to be in front is no verdict."
     )
 
 
@@ -131,15 +134,6 @@ def _value(s: Standing) -> str:
     row = s.results[0]
     ends = "" if row["low"] is None else f" ({s.unit.interval(row['low'], row['high'])})"
     return f"{s.unit.value(row['estimate'])}{ends}"
-
-
-def _scale(s: Standing, *, low: bool = False) -> str:
-    row = s.results[0]
-    if row["estimate_kind"] == "prediction_powered":
-        return "on people's scale, " if low else "On people's scale, "
-    if row["judge_alone"]:
-        return "by the judge alone, " if low else "By the judge alone, "
-    return ""
 
 
 def _basis(s: Standing) -> Iterator[str]:

@@ -84,14 +84,22 @@ def _judge(standing: Standing) -> tuple[State, str]:
     stamp = weakest_status(row["stamp"] for row in standing.rows)
     if stamp is None:
         return _no_judge(standing)
-    if any(row["estimate_kind"] == "prediction_powered" for row in standing.rows):
-        labels = max(row["n_labelled"] or 0 for row in standing.rows)
-        return "yes", f"Corrected by people's scores of {count(labels, 'question')}"
+    corrected = [row for row in standing.results if row["estimate_kind"] == "prediction_powered"]
+    if corrected:
+        return _corrected(corrected, len(standing.results))
     if stamp == UNVALIDATED:
         return "no", "No: not checked against people"
     if stamp == NOT_SHOWN:
         return "no", "Checked, but agreement was not shown"
     return "yes", f"Yes, {stamp.partition(' (')[0]}"
+
+
+def _corrected(rows: Sequence[Row], n: int) -> tuple[State, str]:
+    """How many of `n` candidates people's scores correct, and of how many questions."""
+    words = f"corrected by people's scores of {count(max(row['n_labelled'] for row in rows), 'question')}"
+    if len(rows) == n:
+        return "yes", words.capitalize()
+    return "open", f"{len(rows)} of {n} candidates {words}, the others not"
 
 
 def _no_judge(standing: Standing) -> tuple[State, str]:

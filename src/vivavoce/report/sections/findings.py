@@ -15,6 +15,7 @@ from vivavoce.report.format import number
 from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.quotes import quoted
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.scale import by_scale
 from vivavoce.studies.score_matrix import row_labels
 
 MOST_ROWS = 200
@@ -42,7 +43,8 @@ def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict
     """Ranks by board, from the newest ranking of exactly these items."""
     on_these_items = [f for f in findings if _same(f["settings"].get("items"), selection)]
     ranks = {}
-    for board, rows in by_board(on_these_items[-1]["rows"] if on_these_items else ()).items():
+    for board, every_scale in by_board(on_these_items[-1]["rows"] if on_these_items else ()).items():
+        rows = by_scale(every_scale)[0]  # a rank on another scale is a place in another order
         rank_texts = {row["candidate"]: plots.rank_text(row) for row in rows if row["rank"] is not None}
         if rank_texts and len(rows) == len(
             {row["candidate"] for row in rows}

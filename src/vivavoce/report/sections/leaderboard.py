@@ -14,6 +14,7 @@ from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.leaderboard.common_items import order_basis
+from vivavoce.studies.scale import by_scale, opening_of, phrase_of
 from vivavoce.studies.score_table import JudgedCriterion, is_confidence
 from vivavoce.studies.text import and_so, by_view, count
 from vivavoce.studies.validation_status import status_of
@@ -58,12 +59,15 @@ class Leaderboard(NamedTuple):
     is_earlier: bool = False
 
     @property
-    def scale_words(self) -> str:
-        """On which scale a judge's board stands: people's, or the judge's alone; empty for other metrics."""
-        kinds = {row["estimate_kind"] for row in self.rows if row["role"] == "candidate"}
-        if "prediction_powered" in kinds:
-            return "On people's scale"
-        return "By the judge alone" if any(row["judge_alone"] for row in self.rows) else ""
+    def scales(self) -> list[str | None]:
+        """The scales of its candidates, in their order; null for a metric that is no judge."""
+        scales = [row["scale"] for row in self.rows if row["role"] == "candidate"]
+        return list(dict.fromkeys(scales or [row["scale"] for row in self.rows]))
+
+    @property
+    def n_labelled(self) -> int:
+        """The most questions that people scored of a candidate on their scale; 0 without any."""
+        return max((row["n_labelled"] or 0 for row in self.rows), default=0)
 
     @property
     def any_failed(self) -> bool:
@@ -168,12 +172,25 @@ def leads(leaderboards: Sequence[Leaderboard]) -> list[dict[str, Any]]:
 
 
 def _lead(board: Leaderboard) -> str | None:
-    candidates = [r for r in board.rows if r["role"] == "candidate" and r["estimate"] is not None]
-    if not candidates:
+    results = [r for r in board.rows if r["role"] == "candidate" and r["estimate"] is not None]
+    if not results:
         return None
+    leading, *unordered = by_scale(results)
+    return " ".join([_lead_of(board, leading), *map(_unordered, unordered)])
+
+
+def _unordered(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The candidates that the order of a board does not hold, being on another scale."""
+    phrase = phrase_of(rows[0]["scale"])
+    return f"In no order with these, {phrase}: {_listed([row['candidate'] for row in rows])}."
+
+
+def _lead_of(board: Leaderboard, candidates: Rows) -> str:
+    """The leading ones of the candidates on one scale."""
     n = len(candidates)
     if board.basis and not board.n_common:
         return board.basis
+    scale = opening_of(candidates[0]["scale"])
     # Means over different items would compare the items too.
     column = "estimate_common" if board.basis else "estimate"
     best = candidates[0]
@@ -183,7 +200,6 @@ def _lead(board: Leaderboard) -> str | None:
     value = number(best[column])
     if best["low"] is not None and not board.basis:
         value += f" ({interval(best['low'], best['high'])})"
-    scale = f"{board.scale_words}, " if board.scale_words else ""
     if n == 1:
         return f"{scale}{_listed(tied)} {have} the {figure} {value}."
     end = "highest" if board.direction == "higher" else "lowest"

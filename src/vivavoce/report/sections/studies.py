@@ -1,6 +1,7 @@
 """The sections of the studies of the core: what they are about, and which charts draw their rows."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from vivavoce.core.registry import section
@@ -8,6 +9,7 @@ from vivavoce.report import charts
 from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Rows, by_board
 from vivavoce.report.section import Section
+from vivavoce.studies.scale import by_scale, phrase_of, scale_of_row
 from vivavoce.studies.text import count
 
 MOST_CURVES = 12
@@ -21,6 +23,11 @@ def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     for row in rows:
         by_benchmark.setdefault(row["benchmark"], []).append(row)
     yield from by_benchmark.items()
+
+
+def _on_one_scale(rows: Rows) -> list[Rows]:
+    """The rows of each board and scale: a rank holds on one."""
+    return [part for on_board in by_board(rows).values() for part in by_scale(on_board)]
 
 
 @section("ranking")
@@ -38,12 +45,15 @@ class Ranking(Section):
     def charts(self, rows: Rows) -> Iterator[Figure]:
         """Ranks by measure; rank intervals, and critical differences where boards hold enough cases."""
         for benchmark, on_benchmark in _benchmarks(rows):
-            by_measure = charts.ranks_by_measure(on_benchmark)
+            firsts = [by_scale(on_board)[0] for on_board in by_board(on_benchmark).values()]
+            by_measure = charts.ranks_by_measure(list(chain(*firsts)))
             if isinstance(by_measure, charts.Drawing):
                 title = f"Ranks by measure on {benchmark}"
                 yield figure(title, by_measure, "ranks-by-measure", benchmark)
-        for (benchmark, *_), on_board in by_board(rows).items():
-            title = f"{on_board[0]['measure']} on {benchmark}"
+        for on_board in _on_one_scale(rows):
+            title = f"{on_board[0]['measure']} on {on_board[0]['benchmark']}"
+            scale = phrase_of(scale_of_row(on_board[0]))
+            title = ", ".join(filter(None, (title, scale)))
             yield figure(title, charts.rank_ranges(on_board), "ranks", title)
             if on_board[0]["critical_difference"] is not None:
                 mean_ranks = charts.critical_difference(on_board)

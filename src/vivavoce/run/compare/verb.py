@@ -19,6 +19,7 @@ from vivavoce.run.compare.interim import (
 from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_labels, store_word
 from vivavoce.run.tables.load import (
     comparable_scores,
+    load_items,
     load_scores,
     nothing_scored,
     select_items,
@@ -190,14 +191,14 @@ def _question(
     metric, table = _scores_to_compare(view, metric, primary, names, items=items)
     if assisted:
         names, table = by_help(view, table)
-    if all_pairs:
-        names = _best_first(view, table, selected, names)
-        table = _with_unnamed(view, table, names)
-    pairs = pairs_of(names, reference, all_pairs=all_pairs)
-    digests = data_digests(table.scores, table.measures, pairs)
     words = draws_by_word(view, labels, is_given=labels_at_random)
     draws = read_label_draws(view.db, words)
     of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
+    if all_pairs:
+        names = _best_first(view, table._replace(labels=of_people), selected, names)
+        table = _with_unnamed(view, table, names)
+    pairs = pairs_of(names, reference, all_pairs=all_pairs)
+    digests = data_digests(table.scores, table.measures, pairs)
     family = None
     if may_be_family and _are_family(view, pairs, table, primary, selected):
         family = comparison_digest(digests, {"labels": labels_digest(of_people)})
@@ -296,9 +297,9 @@ def _best_first(view: View, table: ScoreTable, items: set[ItemKey] | None, names
     """The candidates in the order of their estimates, those without one last; two keep theirs."""
     if len(names) == 2:
         return list(names)
-    from vivavoce.run.estimates import estimate_scores
+    from vivavoce.studies.leaderboard.estimates import estimates
 
-    rows = estimate_scores(view, table, items).rows
+    rows = estimates(table, load_items(view, items)).rows
     order = {row["candidate"]: place for place, row in enumerate(rows) if row["view"] in HEADLINES}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 

@@ -235,6 +235,7 @@ MEANINGS = {
     "bound_high": "the upper end of the interval around both",
     "estimate_kind": "scores as they are, or corrected by people's: prediction_powered, rogan_gladen",
     "judge_alone": "true where a judge's scores are not corrected by people's",
+    "scale": "people or judge, of a comparison also log; null is the metric's own: orders hold on one scale",
     "stamp": "what is known of the judge; null where no judge gave the scores",
     "n_labelled": "items, or answers of another benchmark, that people scored",
     "lambda": "how far the estimate rests on the judge, 0 to 1",

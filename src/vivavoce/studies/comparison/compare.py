@@ -45,6 +45,7 @@ from vivavoce.studies.comparison.verdicts import (
     basis_of,
     correct,
     footnote,
+    holds_zero,
     leads_of,
     note_on_logs,
     notes_on_forms,
@@ -56,6 +57,7 @@ from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.labels import LabelledValues, unlabelled_words
 from vivavoce.studies.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.rater_scores import is_judge
+from vivavoce.studies.scale import LOG, PEOPLE, scale_of
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, JudgedCriterion, Labels, span
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.validation_status import status_of
@@ -90,16 +92,15 @@ def compare(
     on what both answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval
     of a gate; `unseen_loss_a` and `unseen_loss_b` are the shares of cases that they could have lost whole
     (95 %), null where a loss over half the scale was seen. A pooled criterion is compared by its figures as a
-    whole, each group left out of both in turn; a perplexity on the log scale (`scale` is log, else null),
-    where differences, their intervals and margins are natural logarithms of how many times A's figure is
-    B's. Of criteria that are one number in several forms one is in the family; each of the others is
-    corrected as if it stood in its place, and has its name as `form_of`, else null.
+    whole, each group left out of both in turn; a perplexity on the log scale (`scale` is log), where
+    differences, their intervals and margins are natural logarithms of how many times A's figure is B's. Of
+    criteria that are one number in several forms one is in the family; each of the others is corrected as if
+    it stood in its place, and has its name as `form_of`, else null.
 
-    `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
-    its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
-    (`difference_judge`) it rests on, `difference_people` is of the `n_labelled` items alone. Without them a
-    judge's row is `judge_alone`, and its words say what the judge prefers. `statuses` are what is known of
-    judges, and each row bears its judge's `stamp`.
+    `labels` are people's scores by measure, or why there are none. With them a row's `scale` is people and
+    its `estimate_kind` prediction_powered: `lambda` says how far it rests on the rater's `difference_judge`,
+    `difference_people` is of the `n_labelled` items alone. Without them a judge's row is `judge_alone` on the
+    `scale` judge: what the judge prefers. Each row bears its judge's `stamp`, from `statuses`.
     """
     check_margin(margin)
     if population not in get_args(Population):
@@ -192,7 +193,6 @@ def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
         population=pair.population,
         family=family,
         looks=looks,
-        scale="log" if on_log_scale(pair.measure.criterion) else None,
     )
 
 
@@ -232,16 +232,20 @@ def paired_row(
         p=observed.p,
         p_adjusted=corrected.observed,
         mde_family=_mde(pair, observed, level=levels.family),
-        judge_alone=is_judge(pair.measure) and change is None,
-        **(_correction_columns(pair, change) if change else {}),
+        **_scale_columns(pair, change),
         **_counts(change.judge if change else observed, pair.population) | {"test": observed.test},
     )
 
 
-def _correction_columns(pair: Pair, change: Correction) -> dict[str, Any]:
-    """What people's scores did, in the metric's own direction."""
+def _scale_columns(pair: Pair, change: Correction | None) -> dict[str, Any]:
+    """Whose scale the pair is on, and what people's scores did, in the metric's own direction."""
+    if change is None:
+        judge_alone = is_judge(pair.measure)
+        scale = LOG if on_log_scale(pair.measure.criterion) else scale_of("scores", judge_alone=judge_alone)
+        return {"judge_alone": judge_alone, "scale": scale}
     return {
         "estimate_kind": "prediction_powered",
+        "scale": PEOPLE,
         "n_labelled": change.n_labelled,
         "lambda_": change.lambda_,
         "difference_judge": change.judge.difference * pair.sign,
@@ -313,10 +317,6 @@ def _label_reasons(compared: Compared) -> Iterator[str]:
         yield unlabelled_words(compared.correction.n_unlabelled)
 
 
-def _holds_zero(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and low <= 0 <= high
-
-
 def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
     """Why figures are null, and why an interval and a verdict differ."""
     observed = compared.observed
@@ -328,7 +328,7 @@ def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
         yield "all cases differ alike: without spread no detectable difference can be told"
     elif row.mde is None:
         yield FEW_FOR_MDE
-    if row.verdict_code in BETTER and _holds_zero(row.low_family, row.high_family):
+    if row.verdict_code in BETTER and holds_zero(row.low_family, row.high_family):
         yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 

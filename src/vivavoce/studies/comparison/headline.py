@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Criterion
-from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.comparison.verdicts import BETTER, holds_zero
 from vivavoce.studies.pooling import on_log_scale
+from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import and_so, count, factor, number, plain
 
 MOST_NAMES = 3
@@ -116,8 +117,9 @@ def pair_headline(row: Row, unit: Unit, name: Name) -> str:
             bound = f"by more than {margin}, and was not shown to be better"
             return f"{_scale(row)}{a} is not worse than {b} {bound}{_difference(row, unit, name)}."
         case "cannot_tell":
-            scale = f" {_scale(row)[0].lower()}{_scale(row)[1:-2]}" if _scale(row) else ""
-            return f"This exam cannot tell {a} and {b} apart{scale}{_difference(row, unit, name)}."
+            scale = phrase_of(scale_of_row(row))
+            claim = f"This exam cannot tell {a} and {b} apart{' ' if scale else ''}{scale}"
+            return f"{claim}{_difference(row, unit, name)}."
         case "incomparable" | None:
             return f"{a} and {b} cannot be compared: {row['reason'] or 'no reason is stored'}."
     words = str(row["verdict"])
@@ -125,25 +127,46 @@ def pair_headline(row: Row, unit: Unit, name: Name) -> str:
 
 
 def leader_headline(leader: str, rows: Sequence[Row], absent: Sequence[str], unit: Unit, name: Name) -> str:
-    """The verdicts on a leader and each of the others as one sentence.
+    """The verdicts on a leader and each of the others, a sentence for each scale that pairs are on.
 
     `rows` are its pairs, the next best first; `absent` were not compared with it.
     """
-    better = [row for row in rows if row["verdict_code"] in BETTER and _favours(row, leader)]
-    clauses = [_better(leader, better, len(rows) + len(absent), unit, name)] if better else []
+    n = len(rows) + len(absent)
+    parts = sorted(by_scale(rows), key=lambda part: scale_of_row(part[0]) != PEOPLE) or [[]]
+    return " ".join(
+        _leader_sentence(leader, part, absent if part is parts[-1] else (), n, unit, name) for part in parts
+    )
+
+
+def _leader_sentence(
+    leader: str, rows: Sequence[Row], absent: Sequence[str], n: int, unit: Unit, name: Name
+) -> str:
+    """The verdicts on a leader and those of all `n` others whose pairs are on one scale."""
+    better = _won(leader, rows)
+    clauses = [_better(leader, better, n, unit, name)] if better else []
+    # A claim that somebody is better names its scale itself; any other clause has it in front.
+    opening = "" if better or not rows else _scale(rows[0])
     for code, part in _by_code(leader, [row for row in rows if row not in better]).items():
         names = listed([name(_opponent(row, leader)) for row in part])
         clauses.append(_clause(code, names, unit.margin(part[0]["margin"]), clauses, name(leader)))
     if absent:
         clauses.append(_clause("absent", listed([*map(name, absent)]), "", clauses, name(leader)))
-    return f"{'; '.join(clauses)}."
+    return _as_sentence(f"{opening}{'; '.join(clauses)}", name(leader))
+
+
+def _won(leader: str, rows: Sequence[Row]) -> list[Row]:
+    """The pairs whose verdict is for the leader."""
+    return [row for row in rows if row["verdict_code"] in BETTER and _favours(row, leader)]
+
+
+def _as_sentence(words: str, leader: str) -> str:
+    """The words with a full stop; our own begin with a capital, a candidate's name stays as it is written."""
+    return f"{words}." if words.startswith(f"{leader} ") else f"{words[0].upper()}{words[1:]}."
 
 
 def _clause(code: str, names: str, margin: str, before: Sequence[str], leader: str) -> str:
     """What was found of the leader and these: the first clause names it, the others say `it`."""
-    # Only our own words lose their capital: a candidate's name stays as it is written.
-    words = _OPEN[code].format(it="it" if before else leader, names=names, margin=margin)
-    return words[0].lower() + words[1:] if before else words
+    return _OPEN[code].format(it="it" if before else leader, names=names, margin=margin)
 
 
 def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -155,14 +178,14 @@ def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 _OPEN = {
-    "cannot_tell": "This exam cannot tell {it} apart from {names}",
-    "too_few": "There are too few different cases to say of {it} and {names}",
-    "depends": "Answers that could not be scored decide between {it} and {names}",
+    "cannot_tell": "this exam cannot tell {it} apart from {names}",
+    "too_few": "there are too few different cases to say of {it} and {names}",
+    "depends": "answers that could not be scored decide between {it} and {names}",
     "incomparable": "{it} cannot be compared with {names}",
     "equivalent": "{it} is equivalent to {names} within {margin}",
     "not_worse": "{it} is not worse than {names} by more than {margin}",
     "not_better": "{it} is not better than {names} by more than {margin}",
-    "worse": "Tests put {names} above {it}",
+    "worse": "tests put {names} above {it}",
     "absent": "{it} was not compared with {names}",
 }
 
@@ -202,10 +225,7 @@ def _opponent(row: Row, candidate: str) -> str:
 
 
 def _scale(row: Row) -> str:
-    """The words before a claim on people's scale, or on a judge's alone."""
-    if row["estimate_kind"] == "prediction_powered":
-        return "On people's scale, "
-    return "By the judge alone, " if row["judge_alone"] else ""
+    return opening_of(scale_of_row(row))
 
 
 def _better_than(row: Row, a: str) -> str:
@@ -233,7 +253,7 @@ def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
     """The interval of a difference, or its p where there is none."""
     low, high, note = row["low_family"], row["high_family"], ""
     # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
-    if low is not None and high is not None and low <= 0 <= high:
+    if holds_zero(low, high):
         low, high, note = row["low"], row["high"], " for this pair alone"
     if low is not None and high is not None:
         return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + note

@@ -19,6 +19,7 @@ from vivavoce.studies.comparison.paired import Compared, Correction
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.rater_scores import is_judge
+from vivavoce.studies.scale import opening_of, phrase_of
 from vivavoce.studies.score_table import BY_WORD
 from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
 from vivavoce.studies.validation_status import stamp_notes
@@ -272,9 +273,9 @@ def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed:
             amount = _difference(row, verdict, criterion, b)
             return f"{_claim(row, a)} ({amount}).{matters.get(verdict.size or '', '')}"
         case "equivalent":
-            return f"{_scale(row)}{a} and {b} are equivalent within {margin_text}."
+            return f"{opening_of(row.scale)}{a} and {b} are equivalent within {margin_text}."
         case "not_worse":
-            by_more = f"{_scale(row)}{a} is not worse than {b} by more than {margin_text}"
+            by_more = f"{opening_of(row.scale)}{a} is not worse than {b} by more than {margin_text}"
             return f"{by_more}. It was not shown to be better."
     return _undecided(row, criterion, margin_text)
 
@@ -283,16 +284,9 @@ def _too_few(row: ComparisonRow) -> str:
     return f"Too few {'labelled cases that differ' if row.n_labelled else 'different cases'} to say."
 
 
-def _scale(row: ComparisonRow) -> str:
-    """The words before a claim that say on which scale it is made: people's, a judge's, or the metric's."""
-    if row.estimate_kind == "prediction_powered":
-        return "On people's scale, "
-    return "By the judge alone, " if row.judge_alone else ""
-
-
 def _claim(row: ComparisonRow, a: str) -> str:
     """That a candidate is better. A judge may be kinder to one of them, so alone it shows a preference."""
-    return f"The judge prefers {a}" if row.judge_alone else f"{_scale(row)}{a} is better"
+    return f"The judge prefers {a}" if row.judge_alone else f"{opening_of(row.scale)}{a} is better"
 
 
 def _dependent(failed: int) -> str:
@@ -331,6 +325,11 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     return f"{size}, {number(low, criterion)} to {number(high, criterion)}{alone}"
 
 
+def holds_zero(low: float | None, high: float | None) -> bool:
+    """Whether there is an interval, and 0 lies in it."""
+    return low is not None and high is not None and low <= 0 <= high
+
+
 def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> str:
     """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
     able = needed = ""
@@ -344,8 +343,8 @@ def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> st
         able = f" It would have found {smallest} four times in five."
     if row.n_needed:
         needed = f" To tell {margin_text} apart takes about {count(row.n_needed, 'question')}."
-    scale = _scale(row).rstrip(", ")
-    on_scale = f" {scale[0].lower()}{scale[1:]}" if scale else ""
+    scale = phrase_of(row.scale)
+    on_scale = f" {scale}" if scale else ""
     return f"This exam cannot tell them apart{on_scale}.{able}{needed}"
 
 

@@ -29,6 +29,7 @@ from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_me
 from vivavoce.studies.pooling import counts
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
+from vivavoce.studies.scale import PEOPLE, scale_of
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -86,6 +87,7 @@ class EstimateRow:
     signature: str
     estimate_kind: str = "scores"
     judge_alone: bool = False
+    scale: str | None = None
     stamp: str | None = None
     n_labelled: int | None = None
     lambda_: float | None = None
@@ -133,6 +135,8 @@ def estimates(
     asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95% interval
     (Wilson with effective size, or t), null with one group. `estimate_common` is the figure on the `n_common`
     items that all candidates have values for, which orders them; without a common item they stand by name.
+    `scale` is people or judge, null for any other metric, and orders hold on one scale: where two candidates
+    or more are on people's, it comes first.
     `set_…` is what the failed scores could make of the estimate, `bound_…` that with sampling error.
     Where people's scores correct a judge's mean (`scores.labels`) its `estimate_kind` is prediction_powered:
     `lambda` says how far it rests on the judge, whose own mean is `estimate_judge`; `estimate_people` is that
@@ -170,9 +174,11 @@ def estimates(
 def _sorted(rows: Iterator[EstimateRow], criterion: Criterion) -> list[EstimateRow]:
     """The rows of a criterion view by view, the best on common items first.
 
-    Those without a figure there follow by name, and those without any estimate are last.
+    Those without a figure there follow by name, and those without any estimate are last. Rows on people's
+    scale come first, unless a single candidate is on it: then the order of the others does.
     """
     unsorted = list(rows)
+    people_first = sum(row.scale == PEOPLE and row.role == "candidate" for row in unsorted) > 1
     views = list(dict.fromkeys(row.view for row in unsorted))
     sign = -1 if criterion.direction == "higher" else 1
     return sorted(
@@ -180,6 +186,7 @@ def _sorted(rows: Iterator[EstimateRow], criterion: Criterion) -> list[EstimateR
         key=lambda row: (
             views.index(row.view),
             row.estimate is None,
+            (row.scale == PEOPLE) != people_first,
             row.estimate_common is None,
             # A mean over a candidate's own items would rank the items too.
             sign * (row.estimate_common or 0.0),
@@ -313,7 +320,8 @@ def _rows(
                 n_unscored=counted.unscored,
                 n_never_asked=counted.never_asked,
                 coverage=counted.share,
-                judge_alone=is_judge(measure) and figures.estimate_kind == "scores",
+                judge_alone=(judge_alone := is_judge(measure) and figures.estimate_kind == "scores"),
+                scale=scale_of(figures.estimate_kind, judge_alone=judge_alone),
                 stamp=status_of(views.statuses, str(benchmark), measure),
             )
             figures = figures if counted.n_covered else without_result(figures, why_none)
@@ -371,7 +379,7 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
     by_item = resolve(part, criterion)
     observed = pl.col("observed").is_not_null()
 
-    means = people_means(people.labels, part, by_item, criterion, people.elsewhere)
+    means = people_means(people.labels, part, criterion, people.elsewhere)
 
     def mean(rows: Any, failed: bool, why_none: str) -> Figures:
         figures = mean_of(rows, criterion, failed=failed, why_none=why_none)

@@ -1,6 +1,9 @@
 """A candidate's mean on people's scale: another rater's scores of all cases, corrected by people's of some.
 
-Candidates are corrected all or none of them: means on two scales have no order.
+A candidate without enough labels stays on the judge's scale, and no order joins the two. Where people scored
+another benchmark alone, a judged share of yes and no is corrected by how the judge did there: Rogan and
+Gladen's estimate takes sensitivity and specificity as the same for every candidate. A judge that is kinder to
+one breaks that, so it corrects shares and no comparison.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,12 +15,28 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.labels import LabelledValues, labels_by_item, unlabelled_words, with_labels
+from vivavoce.studies.labels import (
+    CHOSEN_BY_HAND,
+    NO_LABELS,
+    LabelledValues,
+    labels_by_item,
+    people_scores,
+    unlabelled_words,
+    with_labels,
+)
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
-from vivavoce.studies.leaderboard.validated_share import Validation, by_validation, judge_validation
-from vivavoce.studies.score_table import Labels
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
 
+INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"
 _NAMES = {"observed": "d", "low": "d_low", "high": "d_high"}
+
+
+class Validation(NamedTuple):
+    """How often a judge says yes where people do, and no where they do; and on how many answers."""
+
+    sensitivity: stats.Mean
+    specificity: stats.Mean
+    n_labelled: int
 
 
 class PeopleMeans(NamedTuple):
@@ -39,14 +58,12 @@ class PeopleMeans(NamedTuple):
 def people_means(
     labels: Labels | str | None,
     part: pl.DataFrame,
-    values: pl.DataFrame,
     criterion: Criterion,
     elsewhere: pl.DataFrame,
 ) -> PeopleMeans:
     """What corrects the means of these candidates.
 
-    `part` are the score rows of a criterion on a benchmark, `values` the same by item, `elsewhere` the score
-    rows on other benchmarks. Floors and ceilings need no labels: they are in no order.
+    `part` are the score rows of a criterion on a benchmark, `elsewhere` those on other benchmarks.
     """
     if not isinstance(labels, Labels):
         return PeopleMeans(None, labels)
@@ -56,14 +73,7 @@ def people_means(
             return PeopleMeans(None, validation)
         return PeopleMeans(None, validation=validation)
     by_item = labels_by_item(labels, part, criterion).rename({"label": "people"})
-    means = PeopleMeans(by_item, labels=labels)
-    # One candidate without enough labels leaves all of them on the judge's scale.
-    scored = values.filter((pl.col("role") == "candidate") & pl.col("observed").is_not_null())
-    for (name,), rows in scored.group_by("candidate", maintain_order=True):
-        reason = means.of(rows)
-        if isinstance(reason, str):
-            return PeopleMeans(None, f"{reason} ({name})")
-    return means
+    return PeopleMeans(by_item, labels=labels)
 
 
 def on_peoples_scale(
@@ -120,3 +130,68 @@ def _outermost(
     """The outermost of these values and of their ends; no end where one has none."""
     finite = [end for _, end in ends if end is not None]
     return choose(value for value, _ in ends), choose(finite) if len(finite) == len(ends) else None
+
+
+def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -> Validation | str:
+    """From the answers that people and the judge both scored; or why they tell nothing.
+
+    `judged` are the judge's score rows on the benchmarks that people scored. Scores must be 0 or 1, and each
+    of the two rest on 10 effective cases. Labels that were chosen by hand, such as the doubtful ones, tell of
+    no other answers.
+    """
+    if (criterion.low, criterion.high) != (0, 1) or judged.is_empty():
+        return NO_LABELS
+    answers = by_repeat(judged, criterion).drop_nulls("observed").rename({"observed": "judge"})
+    scored = answers.join(people_scores(labels).drop_nulls("label"), on=RESPONSE, validate="1:1")
+    joined = scored.join(labels.draw, on=ITEM_KEY, validate="m:1")
+    if not joined.select(pl.all_horizontal(pl.col("judge", "label").is_in([0.0, 1.0])).all()).item():
+        return NO_LABELS
+    if joined["probability"].null_count():
+        open_to_people = judged.filter(status="ok").join(joined, on="benchmark", how="semi")
+        if open_to_people.join(joined, on=RESPONSE, how="anti").height:
+            return CHOSEN_BY_HAND
+    weight = pl.col("weight") if "weight" in joined.columns else pl.lit(1.0)
+    joined = joined.with_columns(weight=weight / pl.col("probability").fill_null(1.0))
+    sensitivity, specificity = (_agreement(joined.filter(label=label)) for label in (1.0, 0.0))
+    if sensitivity is None or specificity is None:
+        return NO_LABELS
+    return Validation(sensitivity, specificity, joined.height)
+
+
+def _agreement(rows: pl.DataFrame) -> stats.Mean | None:
+    """The share of these answers that the judge scored as people did; null below 10 effective cases."""
+    if not rows.height:
+        return None
+    right = (rows["judge"] == rows["label"]).to_numpy()
+    share = stats.cluster_mean(right, rows["group"].to_numpy(), weights=weights_of(rows))
+    return share if stats.enough_groups(share.df + 1) else None
+
+
+def by_validation(figures: Figures, values: pl.DataFrame, validation: Validation, *, failed: bool) -> Figures:
+    """The share corrected by the validation, with the bounds of its failed scores."""
+    if figures.estimate is None:
+        return figures
+    share = _corrected(values, "observed", validation)
+    if share.value is None:
+        return replace(figures, reason=INCONSISTENT)
+    reasons = [INCONSISTENT] if share.low is None else []
+    corrected = replace(
+        figures,
+        estimate=share.value,
+        low=share.low,
+        high=share.high,
+        estimate_kind="rogan_gladen",
+        n_labelled=validation.n_labelled,
+        estimate_judge=figures.estimate,
+    )
+    if not failed:
+        return with_no_failures(corrected, reasons)
+    worst, best = (_corrected(values, side, validation) for side in ("low", "high"))
+    return bounded(corrected, stats.Bounds(worst.value, best.value, worst.low, best.high), reasons)
+
+
+def _corrected(values: pl.DataFrame, column: str, validation: Validation) -> stats.RoganGladen:
+    """The share by a column; its scale has limits, so a failed score has both fillings."""
+    rows = values.filter(pl.col(column).is_not_null())
+    judged = stats.cluster_mean(rows[column].to_numpy(), rows["group"].to_numpy(), weights=weights_of(rows))
+    return stats.rogan_gladen(judged, sensitivity=validation.sensitivity, specificity=validation.specificity)

@@ -7,6 +7,7 @@ fillings of them leave open.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -14,8 +15,9 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
-from vivavoce.studies.leaderboard.people_ranks import PeopleRanks, ranks_on_peoples_scale
+from vivavoce.studies.leaderboard.scale_ranks import ScaleRanks, ranks_by_scale
 from vivavoce.studies.rater_scores import is_judge
+from vivavoce.studies.scale import PEOPLE, phrase_of, scale_of
 from vivavoce.studies.score_matrix import (
     Fillings,
     ScoreMatrix,
@@ -62,6 +64,7 @@ class RankingRow:
     critical_difference: float | None = None
     estimate_kind: str = "scores"
     judge_alone: bool = False
+    scale: str | None = None
     n_labelled: int | None = None
     reason: str | None = None
 
@@ -85,7 +88,8 @@ class Ranking(Study):
 
     Where people's scores correct a judge's, `estimate_kind` is prediction_powered: means and tests are then
     on people's scale, and figures of a judge's ranks and own questions are null. Else a judge's rows are
-    `judge_alone`.
+    `judge_alone`. Candidates are ranked with those on their own `scale` (people or judge) alone, of which
+    there are `n_candidates`; pairs are corrected over all candidates, as `compare` does it.
     """
 
     about = (
@@ -99,25 +103,28 @@ class Ranking(Study):
     def findings(self, scores: ScoreTable) -> Finding:
         """The ranks by every criterion, with a sentence each."""
         rows: list[RankingRow] = []
-        lines, notes = dict[tuple[str, str], str](), []
-        unranked: dict[str, list[tuple[str, str]]] = {}
+        lines, notes = dict[tuple[str, str, str | None], str](), []
+        unranked: dict[str, list[tuple[str, str, str | None]]] = {}
         short = labels(scores.measures)
         for matrix, every in grids_with_fillings(scores.scores, scores.measures):
             fillings = every.complete if every else None
             ranked = ranking_rows(matrix, fillings)
             name = short[key_of(matrix.measure)]
-            people = _people_ranks(scores, matrix.complete) if ranked and not ranked[0].reason else None
-            if isinstance(people, PeopleRanks):
-                ranked = _on_peoples_scale(ranked, people, matrix)
-            elif people:
+            people = _ranks_by_scale(scores, matrix.complete) if ranked and not ranked[0].reason else None
+            parts = [ranked]
+            if isinstance(people, str):
                 notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {people}.")
-            rows.extend(ranked)
-            lines[name, matrix.benchmark] = _sentence(name, matrix, fillings, ranked)
-            if reason := _why_no_order(ranked):
-                unranked.setdefault(reason, []).append((name, matrix.benchmark))
+            elif people:
+                parts = [_on_scale(ranked, ranks, matrix) for ranks in people]
+            for part in parts:
+                rows.extend(part)
+                scale = part[0].scale if part else None
+                lines[name, matrix.benchmark, scale] = _sentence(name, matrix, fillings, part)
+                if reason := _why_no_order(part):
+                    unranked.setdefault(reason, []).append((name, matrix.benchmark, scale))
         # Dozens of orders may lack the same: it is said once, where the first of them stands.
         for reason, places in unranked.items():
-            lines[places[0]] = once(reason, places)
+            lines[places[0]] = once(reason, [place[:2] for place in places])
             for place in places[1:]:
                 del lines[place]
         sampled = unweighted(
@@ -150,6 +157,7 @@ def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingR
             effective_cases=effective,
             n_failed=fillings.n_failed[k] if fillings else 0,
             judge_alone=is_judge(matrix.measure),
+            scale=scale_of("scores", judge_alone=is_judge(matrix.measure)),
             reason=_too_few(matrix, n_groups, effective),
         )
         for k, name in enumerate(matrix.candidates)
@@ -190,8 +198,8 @@ def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingR
     return sorted(rows, key=lambda row: (row.rank or 0.0, row.candidate))
 
 
-def _people_ranks(scores: ScoreTable, matrix: ScoreMatrix) -> PeopleRanks | str | None:
-    """The ranks on people's scale, or why there are none; null where nobody scored this criterion."""
+def _ranks_by_scale(scores: ScoreTable, matrix: ScoreMatrix) -> list[ScaleRanks] | str | None:
+    """The ranks of each scale, or why none is on people's; null where nobody scored this criterion."""
     (key,) = (key for key, measure in scores.measures.items() if measure == matrix.measure)
     of_people = scores.labels.get(key)
     if not isinstance(of_people, Labels):
@@ -203,42 +211,49 @@ def _people_ranks(scores: ScoreTable, matrix: ScoreMatrix) -> PeopleRanks | str 
         & pl.col("candidate").is_in(matrix.candidates)
     )
     rows = scores.scores.filter(of_matrix).join(items, on=["item", "variant"], how="semi")
-    return ranks_on_peoples_scale(rows, key, matrix.measure, matrix.candidates, of_people)
+    return ranks_by_scale(rows, key, matrix, of_people)
 
 
-def _on_peoples_scale(
-    rows: Sequence[RankingRow], people: PeopleRanks, matrix: ScoreMatrix
-) -> list[RankingRow]:
-    """The rows with means and ranks on people's scale, the best first."""
+def _on_scale(rows: Sequence[RankingRow], ranks: ScaleRanks, matrix: ScoreMatrix) -> list[RankingRow]:
+    """The rows of the candidates on a scale with their means and ranks there, the best first."""
+    place = {name: k for k, name in enumerate(ranks.candidates)}
+    scale: dict[str, Any] = {"scale": ranks.scale, "n_candidates": len(place)}
+    if ranks.scale == PEOPLE:
+        scale |= {"estimate_kind": "prediction_powered", "judge_alone": False, "n_labelled": ranks.n_labelled}
+    on_scale = [replace(row, **_WITHOUT_MEAN_RANKS, **scale) for row in rows if row.candidate in place]
+    if len(on_scale) == 1:
+        (row,) = on_scale
+        reason = f"{row.candidate} is the only candidate {phrase_of(ranks.scale)}, so it has no rank there"
+        return [replace(row, **_NO_RANK, reason=reason)]
     sign = 1 if matrix.measure.criterion.direction == "higher" else -1
-    ranked, observed = people.ranked, people.observed
-    place = {name: k for k, name in enumerate(matrix.candidates)}
+    ranked, observed = ranks.ranked, ranks.observed
     corrected = [
         replace(
             row,
             mean=float(ranked.means[k]) * sign,
-            mean_own=None,
             rank=float(ranked.ranks[k]),
             rank_low=ranked.intervals[k].best,
             rank_high=ranked.intervals[k].worst,
             rank_low_observed=observed.intervals[k].best,
             rank_high_observed=observed.intervals[k].worst,
             depends_on_failed=ranked.intervals[k] != observed.intervals[k],
-            mean_rank=None,
-            mean_rank_items=None,
             n_shown=ranked.n_shown,
             n_pairs=ranked.n_pairs,
-            friedman_chi2=None,
-            friedman_f=None,
-            friedman_p=None,
-            critical_difference=None,
-            estimate_kind="prediction_powered",
-            judge_alone=False,
-            n_labelled=people.n_labelled,
         )
-        for row, k in ((row, place[row.candidate]) for row in rows)
+        for row, k in ((row, place[row.candidate]) for row in on_scale)
     ]
     return sorted(corrected, key=lambda row: (row.rank or 0.0, row.candidate))
+
+
+_WITHOUT_MEAN_RANKS: dict[str, Any] = dict.fromkeys(
+    ("mean_own", "mean_rank", "mean_rank_items", "friedman_chi2", "friedman_f", "friedman_p",
+     "critical_difference")
+)  # fmt: skip
+"""What ranks by pairs of two scales do not have."""
+_NO_RANK: dict[str, Any] = dict.fromkeys(
+    ("mean", "rank", "rank_low", "rank_high", "rank_low_observed", "rank_high_observed", "n_shown", "n_pairs",
+     "depends_on_failed")
+)  # fmt: skip
 
 
 def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
@@ -262,10 +277,9 @@ def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: S
     criterion = every.measure.criterion
     first = [*_warnings(rows, fillings, criterion)]
     basis = f"{count(rows[0].n_items, 'question')} in {cases(rows[0].n_groups, rows[0].effective_cases)}"
+    basis += f", {phrase}" if (phrase := phrase_of(rows[0].scale)) else ""
     if rows[0].n_labelled:
-        basis += f", on people's scale by their scores of {count(rows[0].n_labelled, 'question')}"
-    elif rows[0].judge_alone:
-        basis += ", by the judge alone"
+        basis += f" by their scores of {count(rows[0].n_labelled, 'question')}"
     ranks = ", ".join(_ranked(row, criterion) for row in rows)
     figures = "mean" if rows[0].mean_rank is None else "mean; mean rank"
     told_apart = f"{rows[0].n_shown} of {rows[0].n_pairs} pairs told apart"
