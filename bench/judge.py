@@ -1,10 +1,11 @@
 """Verdicts and means on people's scale, where a judge scores everything and people label a part.
 
 Blocks: `verdicts` (two equally good candidates, a judge that is kinder to one), `labels` (the same with 10 to
-30 labels), `drawn` (cases labelled with unequal probabilities), `power` (a true difference), `rates` (a
-share, down to a harm of .03 with 20 labels; Rogan-Gladen where the judge was validated elsewhere) and `peers`
-(the same verdicts by CJE and truescore, where they can be imported). Each prints a table with the promise
-beside it and what misses it.
+30 labels), `few` (yes/no answers of which few labelled ones differ) and `few power`, `drawn` (cases labelled
+with unequal probabilities), `families` (three candidates, of which people labelled two), `power` (a true
+difference), `rates` (a share, down to a harm of .03 with 20 labels; Rogan-Gladen where the judge was
+validated elsewhere) and `peers` (the same verdicts by CJE and truescore, where they can be imported). Each
+prints a table with the promise beside it and what misses it.
 
 Usage: python bench/judge.py [DRAWS] [--block NAME]… [--json FILE] [--jobs N] [--install FOLDER]
 """
@@ -23,17 +24,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coverage_cells import SCALES, Codes, Floats, Scale, draw_normal
+from coverage_cells import SCALES, Codes, Floats, Scale, draw_normal, yes_no
 from coverage_rates import Figures, Goal, Rate, code_of, draw_few_flips, holds, is_better, rate
 from vivavoce import stats
 
 CONTINUOUS = Scale(lambda z: z, 0.0, None, None)
-JUDGES = {"good": 0.9, "weak": 0.5, "random": 0.0, "wrong": -0.5}
+ALL_SCALES = SCALES | {f"yes/no {share:g}".replace("0.", "."): yes_no(share) for share in (0.65, 0.7, 0.8)}
+JUDGES = {"best": 0.99, "good": 0.9, "weak": 0.5, "random": 0.0, "wrong": -0.5}
 """Correlation of judge and people in one answer, as normal variables; a wrong judge turns the scale round."""
 KINDER = 0.3
 """By how many standard deviations the judge is kinder to the first candidate than people are."""
 BETTER = 0.35
 """By how many the first candidate is better in `power`; the judge is as kind as ever to the other one."""
+BETTER_BY_SHARE = {"yes/no .5": 0.3, "yes/no .7": 0.2}
+"""By which share the first candidate is better in `few power`."""
 SEEN = {"good": (0.9, 0.95), "weak": (0.6, 0.8)}
 """How often the judge sees a harm that is there, and passes an answer that has none."""
 VALIDATED = 100
@@ -88,7 +92,7 @@ class Verdict(NamedTuple):
 def benchmarks(cell: Cell, draws: int, *, better: float = 0.0, kinder: float = KINDER) -> Iterable[Compared]:
     """Benchmarks of two candidates; the first is `better`, and the judge `kinder` to it."""
     rng = cell.rng("two candidates")
-    scale, rho = SCALES.get(cell.scale, CONTINUOUS), JUDGES[cell.judge]
+    scale, rho = ALL_SCALES.get(cell.scale, CONTINUOUS), JUDGES[cell.judge]
     z, cases = draw_normal(cell.sizes, cell.n, draws, 2, rng)
     z[:, 0] += better
     seen = rho * z + np.sqrt(1 - rho**2) * rng.standard_normal(z.shape)
@@ -137,18 +141,30 @@ def by_labels(b: Compared) -> Verdict:
     return of_pair(stats.paired(b.people[b.at], b.cases[b.at], weights=weights))
 
 
-def by_both(b: Compared) -> Verdict:
-    """Judge and labels together; sign flips of the labels where few of them differ."""
-    found = stats.prediction_powered(
+def powered(b: Compared) -> stats.PredictionPowered:
+    return stats.prediction_powered(
         b.judged, b.people[b.at], labelled=b.at, groups=b.cases, probabilities=b.probabilities
     )
+
+
+def p_by_both(b: Compared) -> stats.Paired:
+    """The labels' pair with the p and direction of judge and labels together.
+
+    Where few of the labels differ, with those of sign flips of the labels.
+    """
+    both = powered(b)
     weights = None if b.probabilities is None else 1 / b.probabilities
     pair = stats.paired(b.people[b.at], b.cases[b.at], weights=weights)
-    p = pair.p if found.p is None else found.p
-    direction = int(np.sign(found.value))
-    code = code_of(pair._replace(direction=direction), p)
-    width = float("nan") if found.low is None or found.high is None else found.high - found.low
-    return Verdict(is_better(code), direction, width, code == "too_few", found.lambda_)
+    p = pair.p if both.p is None else both.p
+    return pair._replace(p=p, direction=int(np.sign(both.value)))
+
+
+def by_both(b: Compared) -> Verdict:
+    """Judge and labels together."""
+    both, pair = powered(b), p_by_both(b)
+    code = code_of(pair, pair.p)
+    width = float("nan") if both.low is None or both.high is None else both.high - both.low
+    return Verdict(is_better(code), pair.direction, width, code == "too_few", both.lambda_)
 
 
 def by_truescore(b: Compared) -> Verdict:
@@ -201,11 +217,14 @@ def importable() -> dict[str, Callable[[Compared], Verdict]]:
 
 
 def figures_of(ways: dict[str, list[Verdict]], *, power: bool = False) -> Figures:
-    """How often each way claims a difference (in `power` the right one), and its width beside the labels'."""
+    """How often each way claims a difference, and its width beside the labels'.
+
+    In `power` the right one, of all draws; else of those that are not too few.
+    """
     out: Figures = {}
     labels = np.array([v.width for v in ways["labels"]])
     for name, verdicts in ways.items():
-        told = [not v.too_few for v in verdicts]
+        told = [power or not v.too_few for v in verdicts]
         out[name] = rate([v.better and (v.direction > 0 or not power) for v in verdicts], told)
         width = np.array([v.width for v in verdicts])
         both = np.isfinite(width) & np.isfinite(labels)
@@ -224,6 +243,50 @@ def power(cell: Cell, draws: int) -> Figures:
     """One is better, and the judge kinder to the other."""
     made = list(benchmarks(cell, draws, better=BETTER, kinder=-KINDER))
     return figures_of({name: [way(b) for b in made] for name, way in WAYS.items()}, power=True)
+
+
+def power_of_few(cell: Cell, draws: int) -> Figures:
+    """The same for shares of yes, whether the judge is kinder to the better one or to the other."""
+    shift = ALL_SCALES[cell.scale].shift_for(BETTER_BY_SHARE[cell.scale])
+    made = [
+        b
+        for kinder in (KINDER, -KINDER)
+        for b in benchmarks(cell, -(-draws // 2), better=shift, kinder=kinder)
+    ]
+    return figures_of({name: [way(b) for b in made] for name, way in WAYS.items()}, power=True)
+
+
+def families(cell: Cell, draws: int) -> Figures:
+    """Three equal candidates, people's labels of two; the judge is kinder to the first. Holm over the pairs.
+
+    "people": the two that have labels are said to differ. "judge prefers": one of the other two pairs does,
+    which is said of the judge alone and promised nothing. "better found": the first of the two is better.
+    """
+    hits: dict[str, list[bool]] = {"people": [], "judge prefers": [], "better found": []}
+    told: list[bool] = []
+    for better in (0.0, BETTER):
+        rng = cell.rng("unlabelled candidate")
+        scale, rho = ALL_SCALES.get(cell.scale, CONTINUOUS), JUDGES[cell.judge]
+        for b in benchmarks(cell, draws, better=better):
+            third = scale.of(rng.standard_normal(cell.n))
+            seen = np.where(rng.random(cell.n) < (1 + rho) / 2, third, scale.of(rng.standard_normal(cell.n)))
+            labelled_pair = p_by_both(b)
+            judged = [stats.paired(marks - seen, b.cases) for marks in b.judge_scores]
+            adjusted = stats.holm([labelled_pair.p, *(pair.p for pair in judged)])
+            code = code_of(labelled_pair, float(adjusted[0]))
+            if better:
+                hits["better found"].append(is_better(code) and labelled_pair.direction > 0)
+                continue
+            told.append(code != "too_few")
+            hits["people"].append(is_better(code))
+            others = zip(judged, adjusted[1:], strict=True)
+            hits["judge prefers"].append(any(is_better(code_of(pair, float(p))) for pair, p in others))
+    return {
+        "people": rate(hits["people"], told),
+        "judge prefers": rate(hits["judge prefers"]),
+        "better found": rate(hits["better found"]),
+        "too few": rate([not t for t in told]),
+    }
 
 
 def peers(cell: Cell, draws: int) -> Figures:
@@ -279,7 +342,7 @@ class Block(NamedTuple):
     share: float = 1.0
 
 
-FALSE, COVERED, NO_WIDER = Goal(most=6), Goal(least=93), 1.02
+FALSE, COVERED, NO_WIDER = Goal(most=5), Goal(least=93), 1.02
 SOME = ("good", "weak", "random")
 TOO_FEW = ("both, width", "too few")
 
@@ -310,6 +373,56 @@ BLOCKS = {
         ],
         ("judge", "labels", "both", *TOO_FEW),
         {"both": FALSE},
+    ),
+    "few": Block(
+        "The same where few labels differ",
+        verdicts,
+        [
+            *(
+                Cell(f"yes/no {share}", judge, "single", 60, 25)
+                for share in (".5", ".65", ".8", ".9")
+                for judge in JUDGES
+            ),
+            *(
+                Cell(scale, judge, sizes, n, labels)
+                for scale, sizes, n, labels in (
+                    ("yes/no .5", "single", 200, 10),
+                    ("yes/no .5", "single", 200, 15),
+                    ("yes/no .5", "single", 200, 20),
+                    ("yes/no .5", "single", 1000, 20),
+                    ("yes/no .8", "single", 1000, 20),
+                    ("yes/no .8", "single", 1000, 30),
+                    ("yes/no .8", "fives", 300, 125),
+                    ("yes/no .9", "cv .5", 300, 125),
+                )
+                for judge in ("best", "good", "weak")
+            ),
+            *(
+                Cell(scale, judge, "single", 120, 30, "three to one")
+                for scale in ("yes/no .5", "yes/no .8")
+                for judge in ("best", "good", "weak")
+            ),
+        ],
+        ("judge", "labels", "both", *TOO_FEW),
+        {"both": FALSE},
+    ),
+    "few power": Block(
+        "One is better, .8 against .5 or .9 against .7, and few labels differ: the better one found, %",
+        power_of_few,
+        [Cell(scale, judge, "single", 60, 25) for scale in BETTER_BY_SHARE for judge in JUDGES],
+        ("judge", "labels", "both", *TOO_FEW),
+        {},
+    ),
+    "families": Block(
+        "Three candidates, of which people labelled two: differences claimed, %",
+        families,
+        [
+            Cell(scale, judge, "single", n, labels)
+            for scale, n, labels in (("yes/no .5", 60, 25), ("yes/no .5", 200, 50), ("grades 0-5", 200, 50))
+            for judge in ("good", "weak", "random")
+        ],
+        ("people", "judge prefers", "better found", "too few"),
+        {"people": FALSE},
     ),
     "drawn": Block(
         "The same, cases drawn with unequal probabilities",
@@ -408,7 +521,7 @@ def summary(block: Block, results: dict[Cell, Figures]) -> str:
             f"{len(missed)} miss"
         )
         lines += [f"  - missed: {', '.join(map(str, cell))}: {found[cell].percent:.1f}" for cell in missed]
-    widths = [f["both, width"] for f in results.values()]
+    widths = [f.get("both, width") for f in results.values()]
     known = [w for w in widths if isinstance(w, float) and not np.isnan(w)]
     if known:
         over = sum(w > NO_WIDER for w in known)

@@ -104,7 +104,9 @@ def test_hand_worked_without_own_case():
     assert (pytest.approx(19 / 40), pytest.approx(5.5), 4.5) == (r.lambda_, r.value, r.judge_mean)
     squares = (d - 4.5) ** 2
     without = np.clip(19 / 40 * (1 - squares / 82.5 * 10 / 9) * 10 / 9, 0, 1)
-    of_labels = (squares * (1 - without) ** 2).sum() / 9 / 10
+    # People and the judge differ by 1 throughout, so two thirds of a case stand for those that do not.
+    unseen = 2 / 3 * ((d + 1) ** 2).mean() / 9 / 10
+    of_labels = (squares * (1 - without) ** 2).sum() / 9 / 10 + unseen
     of_judge = r.lambda_**2 * squares.sum() / 9 / 10
     assert pytest.approx(math.sqrt(of_labels + of_judge)) == r.se
     df = (of_labels + of_judge) ** 2 / (of_labels**2 / 9 + of_judge**2 / 9)
@@ -199,12 +201,97 @@ def test_the_labels_alone_are_the_paired_test_of_the_labels():
     assert "fewer than 10 effective labelled cases differ" in r.reason
 
 
-def test_ten_labelled_cases_that_differ_are_enough_and_nine_are_not():
+def test_without_a_judge_ten_labelled_cases_that_differ_are_enough_and_nine_are_not():
     rng = np.random.default_rng(13)
-    judged = rng.normal(size=60)
+    judged = np.ones(60)
     for differing, few in ((9, True), (10, False)):
         labels = np.r_[rng.normal(size=differing), np.zeros(20 - differing)]
         assert few is prediction_powered(judged, labels, labelled=np.arange(20)).few_differ
+
+
+def rarely_different(n_different, n_labelled=25, n=60, *, wrong=2):
+    """Differences of two yes/no answers, of which people saw some differ; the judge is wrong on the last."""
+    truth = np.zeros(n)
+    truth[:n_different] = np.r_[-1, np.ones(n_different - 1)]
+    truth[n_labelled : n_labelled + 15] = 1
+    judged = truth.copy()
+    judged[n_labelled - wrong : n_labelled] = -1
+    return judged, truth[:n_labelled]
+
+
+def test_beside_a_judge_six_of_twenty_labelled_cases_that_differ_are_enough():
+    for n_different, n_labelled, expected in ((5, 25, True), (6, 25, False), (6, 20, False), (9, 19, True)):
+        judged, labels = rarely_different(n_different, n_labelled)
+        r = prediction_powered(judged, labels, labelled=np.arange(n_labelled))
+        assert (expected, expected, expected) == (r.few_differ, r.p is None, r.lambda_ == 0), (
+            n_different,
+            n_labelled,
+        )
+        assert expected or (r.low <= 0 <= r.high) == (r.p > 0.05)
+
+
+def test_hand_worked_where_few_labelled_differ_and_the_judge_errs_in_two():
+    """7 of 25 differ, one against; d is D but for two judged -1. Two of 25 is few: 2/3 of a case more."""
+    judged, labels = rarely_different(7)
+    r = prediction_powered(judged, labels, labelled=np.arange(25))
+    d, people = judged[:25], labels - labels.mean()
+    products = people * (d - d.mean())
+    v = judged.var(ddof=1) * (1 / 25 + 1 / 35)
+    lam = products.sum() / 25**2 / v
+    assert near(0.47369) == lam == pytest.approx(r.lambda_)
+    value = 0.2 + lam * (15 / 35 - 3 / 25)
+    assert near(0.34617) == value == pytest.approx(r.value)
+    jackknife = (products.sum() - products * 25 / 24) * 25 / 24 / 25**2 / v
+    of_labels = (((people - jackknife * (d - d.mean())) ** 2).sum() + 2 / 3) / 25 / 24
+    se = math.sqrt(of_labels + lam**2 * judged[25:].var(ddof=1) / 35)
+    assert near(0.07960) == se == pytest.approx(r.se)
+    assert 0 < r.low < r.value < r.high
+
+
+def test_a_judge_that_is_right_on_all_labels_is_not_taken_to_be_right_on_all_else():
+    """Labels and judge agree; the error has 2/3 of a case for what nobody saw. A shift is no disagreement."""
+    n = 20
+    judged, labels = rarely_different(10, n, 3_000, wrong=0)
+    judged[n:] = np.resize([1, 0, -1, 0], 2_980)
+    r = prediction_powered(judged, labels, labelled=np.arange(n))
+    unseen = math.sqrt(2 / 3 / n / (n - 1))
+    assert unseen < r.se < math.hypot(unseen, r.labels_se)
+    shifted = prediction_powered(judged + 0.5, labels, labelled=np.arange(n))
+    assert pytest.approx((r.value, r.se)) == (shifted.value, shifted.se)
+    # Where ten disagree the error is what was seen.
+    judged[:10] = 0
+    judged[10:n] = labels[10:n] + 0.5
+    large = prediction_powered(judged, labels, labelled=np.arange(n))
+    assert large.lambda_ == 0 or large.se < math.hypot(unseen, large.labels_se)
+
+
+def test_few_labelled_cases_say_the_same_in_any_order_unit_and_orientation():
+    judged, labels = rarely_different(8)
+    r = prediction_powered(judged, labels, labelled=np.arange(25))
+    order = np.random.default_rng(3).permutation(60)
+    place = np.argsort(order)[:25]
+    permuted = prediction_powered(judged[order], labels, labelled=place, groups=[f"c{k}" for k in order])
+    scaled = prediction_powered(-7 * judged, -7 * labels, labelled=np.arange(25))
+    assert pytest.approx((r.value, r.se, r.p)) == (permuted.value, permuted.se, permuted.p)
+    assert pytest.approx((-7 * r.value, 7 * r.se, r.p)) == (scaled.value, scaled.se, scaled.p)
+
+
+@pytest.mark.parametrize(("better", "low", "high"), [(0.0, 0, 5), (0.3, 74, 100)])
+def test_sixty_items_of_which_people_labelled_25(better, low, high):
+    """Shares of .5 and .5 + better, a judge kinder to the other one; false verdicts, and those that hold."""
+    rng, draws, hits = np.random.default_rng(40), 600, 0
+    for _ in range(draws):
+        item = rng.normal(0, math.sqrt(0.4), 60)
+        answers = item + rng.normal(0, math.sqrt(0.6), (2, 60))
+        judge = 0.9 * answers + math.sqrt(0.19) * rng.normal(size=(2, 60)) + [[0], [0.3]]
+        limits = np.array([[-0.8416 if better else 0.0], [0.0]])
+        truth, judged = (1.0 * (x > limits)[0] - (x > limits)[1] for x in (answers, judge))
+        r = prediction_powered(judged, truth[:25], labelled=np.arange(25))
+        pair = paired(truth[:25], np.arange(25))
+        enough = pair.n_different >= 6
+        hits += enough and (pair.p if r.p is None else r.p) <= 0.05 and (not better or r.value > 0)
+    error = 100 * math.sqrt(0.05 * 0.95 / draws)
+    assert low <= 100 * hits / draws <= high + 2 * error
 
 
 def test_p_and_interval_agree():

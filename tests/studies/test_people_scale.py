@@ -133,6 +133,31 @@ def test_nine_labels_are_too_few_to_correct_a_judge(tmp_path: Path) -> None:
     assert "people scored 9 cases: too few to correct a judge" in row["reason"]
 
 
+def test_seven_of_25_labels_that_differ_carry_a_verdict_beside_a_good_judge(tmp_path: Path) -> None:
+    """Before, the judge was left aside below ten: sign flips of seven labels, p .125, and no interval."""
+    people = np.zeros((2, 60))
+    people[1, [0, 1, 2, 3, 4, 5, *range(25, 40)]] = 5
+    people[0, 6] = 5
+    judge = people.copy()
+    judge[0, [23, 24]] = 5
+    row = only(compare(people_run(tmp_path, Benchmark(people, judge), range(25), probability=25 / 60)))
+    labels = people[0, :25] - people[1, :25]
+    expected = stats.prediction_powered(judge[0] - judge[1], labels, labelled=np.arange(25))
+    assert ("better", "b", "t", 25) == (
+        row["verdict_code"], row["favours"], row["test"], row["n_labelled"]
+    )  # fmt: skip
+    assert pytest.approx((expected.value, expected.low, expected.high, expected.p)) == (
+        row["difference"], row["low"], row["high"], row["p"]
+    )  # fmt: skip
+    assert row["high"] < 0
+    assert stats.paired(labels, np.arange(25)).p > 0.05
+    useless = Benchmark(people, np.full((2, 60), 3.0))
+    by_labels = only(compare(people_run(tmp_path / "useless", useless, range(25), probability=0.4)))
+    assert (0.0, "sign-flip", 0.125, None, "cannot_tell") == (
+        by_labels["lambda"], by_labels["test"], by_labels["p"], by_labels["low"], by_labels["verdict_code"]
+    )  # fmt: skip
+
+
 def test_where_people_hardly_ever_see_a_difference_their_scores_speak_alone(tmp_path: Path) -> None:
     """The judge differs on every question, people on two of fifty: nothing is known of its errors."""
     people = np.full((2, 200), 3.0)

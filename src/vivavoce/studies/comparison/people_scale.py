@@ -47,12 +47,14 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
         )
     fillings = None
     if compared.fillings:
-        filled = (_paired(values.powered(column), compared.observed) for column in ("d_low", "d_high"))
+        filled = (
+            _paired(values.powered(column), compared.observed, people) for column in ("d_low", "d_high")
+        )
         # Each has its own lambda, so labels may put the fillings in another order.
         worst, best = sorted(filled, key=lambda paired: paired.difference)
         fillings = worst, best
     return compared._replace(
-        observed=_paired(powered, compared.observed),
+        observed=_paired(powered, compared.observed, people),
         data=values,
         fillings=fillings,
         on_answered=None,
@@ -72,10 +74,13 @@ def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.Dat
     )
 
 
-def _paired(powered: stats.PredictionPowered, judge: stats.Paired) -> stats.Paired:
-    """The comparison on people's scale; counts of items and cases are those of the `judge`'s own."""
+def _paired(powered: stats.PredictionPowered, judge: stats.Paired, people: stats.Paired) -> stats.Paired:
+    """The comparison on people's scale; counts of items and cases are those of the `judge`'s own.
+
+    Where the judge is left aside and few labels differ, p is from sign flips of the labels.
+    """
     direction: Any = int(np.sign(powered.value))
     change: dict[str, Any] = {"difference": powered.value, "se": powered.se, "df": powered.df}
     if powered.p is None:
-        return judge._replace(**change, p=1.0, test="sign-flip", direction=0)
+        return judge._replace(**change, p=people.p, test=people.test, direction=people.direction)
     return judge._replace(**change, p=powered.p, test="t", direction=direction)
