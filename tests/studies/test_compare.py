@@ -179,7 +179,7 @@ def test_depends_counts_the_marks_of_common_questions_only(tmp_path: Path) -> No
     found = compare(tmp_path, answers)
     assert "depends" == found["verdict_code"]
     assert found["verdict"].startswith(
-        "It depends on the 8 answers that could not be marked. Mark them again"
+        "It depends on the 8 answers that could not be scored. Score them first."
     )
 
 

@@ -7,6 +7,7 @@ compared is silent is labelled for certain, drawn or not.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -36,12 +37,13 @@ class LabelledValues(NamedTuple):
 
     Of wholly labelled cases also `people`, people's value, `judge`, the other rater's on the same repeats
     (null where its scores failed), `probability`, and `silent`, true for what a rule scored alone; null
-    elsewhere.
+    elsewhere. `people_low` and `people_high` are people's value; where a drawn case has no label, the worst
+    and the best it could be, NaN on a side without a limit.
     """
 
     items: pl.DataFrame
     n_unlabelled: int = 0
-    """Cases that were drawn and have no label of all that is compared."""
+    """Cases that were drawn and have no label of all that is compared: labels that failed."""
 
     @property
     def labelled(self) -> pl.DataFrame:
@@ -55,28 +57,31 @@ class LabelledValues(NamedTuple):
 
     @property
     def of_people(self) -> pl.DataFrame:
-        """The items with people's values alone, each weighed by how many it stands for."""
+        """The drawn items with people's values alone, each weighed by how many it stands for."""
         weight = pl.col("weight") if "weight" in self.items.columns else pl.lit(1.0)
-        people = pl.col("people")
-        labelled = self.items.filter(people.is_not_null())
-        return labelled.with_columns(
-            d=people, d_low=people, d_high=people, weight=weight / pl.col("probability")
+        rows = self.items.filter(pl.col("people_low").is_not_null())
+        return rows.with_columns(
+            weight=weight / pl.col("probability"),
+            **{column: pl.col(people) for column, people in _PEOPLES.items()},
         )
 
     def powered(
         self, column: str = "d", *, low: float | None = None, high: float | None = None
     ) -> stats.PredictionPowered:
-        """The mean on people's scale, the rater's values taken from this column; on a scale with limits."""
-        rows = self.items.filter(pl.col(column).is_not_null())
+        """The mean on people's scale, of what was observed or of a filling; on a scale with limits.
+
+        A filling takes the rater's failed scores and the labels that did not come back at the same end.
+        """
+        rows, people = self.items.filter(pl.col(column).is_not_null()), _PEOPLES[column]
         # People scored some repeats of a labelled case, and the rater's scores of the same go with theirs.
         judge = pl.col("judge").fill_null(pl.col(column)) if column == "d" else pl.col(column)
-        labelled = rows["people"].is_not_null()
+        labelled = rows[people].is_not_null()
         of_labelled = rows.filter(labelled)
         # Equal probabilities need no weighing, whatever constant stands for them.
         alike = of_labelled["probability"].n_unique() == 1
         return stats.prediction_powered(
             rows.select(pl.when(labelled).then(judge).otherwise(column)).to_series().to_numpy(),
-            of_labelled["people"].to_numpy(),
+            of_labelled[people].to_numpy(),
             labelled=np.flatnonzero(labelled.to_numpy()),
             groups=rows["group"].to_numpy(),
             weights=weights_of(rows),
@@ -84,6 +89,16 @@ class LabelledValues(NamedTuple):
             low=low,
             high=high,
         )
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every failed score and every lost label has both ends of a scale."""
+        ends = ("d_low", "d_high", "people_low", "people_high")
+        return not any(self.items[end].is_nan().any() for end in ends)
+
+
+_PEOPLES = {"d": "people", "d_low": "people_low", "d_high": "people_high"}
+"""People's values that go with a rater's: as observed, and under the two fillings."""
 
 
 def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> LabelledValues | str:
@@ -98,7 +113,7 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
     compared = values.items.filter(_HAS_SCORES)
     by_people = compared.filter(pl.col("people").is_not_null() & ~pl.col("certain"))
     skipped = compared.filter(pl.col("people").is_null())
-    n_unlabelled = skipped.join(labels.draw, on=ITEM_KEY, how="semi")["group"].n_unique()
+    n_unlabelled = skipped.filter(pl.col("people_low").is_not_null())["group"].n_unique()
     if problem := _no_draw(by_people, skipped, labels):
         return problem
     probability = pl.col("probability")
@@ -161,8 +176,12 @@ def _whole_cases(joined: pl.DataFrame) -> pl.DataFrame:
         probability=pl.col("probability").fill_null(pl.col("probability").max().over("group")),
     )
     share = pl.when(pl.col("certain")).then(1.0).otherwise("probability")
+    # Drawn as a whole and labelled in part: what came back stays at its value in both fillings.
+    counts = is_complete & has_label
+    bounded = counts | (pl.col("drawn").any().over("group") & pl.col("people_low").is_not_null())
     return joined.with_columns(probability=share).with_columns(
-        pl.when(is_complete & has_label).then(name).alias(name) for name in ("people", "judge", "probability")
+        *(pl.when(counts).then(name).alias(name) for name in ("people", "judge")),
+        *(pl.when(bounded).then(name).alias(name) for name in ("people_low", "people_high", "probability")),
     )
 
 
@@ -170,7 +189,7 @@ def unlabelled_words(n: int) -> str:
     """The reason that a figure may lean, where cases were drawn and have no label."""
     return (
         f"{count(n, 'case')} drawn without a label of all that is compared: if people left out what is hard, "
-        "the figure leans"
+        "the figure leans, and the bounds take both ends of the scale for them"
     )
 
 
@@ -188,11 +207,13 @@ def labels_digest(labels: Mapping[int, Labels | str]) -> str | None:
 
 
 def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
-    """A row per labelled item and candidate: people's mean as `label`, the other rater's as `judge`.
+    """A row per drawn item and candidate: people's mean as `people`, the other rater's as `judge`.
 
     `judged` are the score rows of the other rater on one benchmark. Both means are over the repeats that
-    people scored, `judge` null where all of it failed. `probability` is that of the item's case, null where
-    it is not known. `silent` is true where every repeat is. Other items outside the draw have no row.
+    people scored, `judge` null where all of it failed. `people_low` and `people_high` are people's mean, and
+    where no label came back the ends of the scale (NaN without a limit). `probability` is that of the item's
+    case, null where it is not known. `silent` is true where every repeat is: such an item needs no label and
+    may lie outside the draw, where `drawn` is false.
     """
     answers = by_repeat(judged, criterion).select(*RESPONSE, judge="observed")
     scored = people_scores(labels)
@@ -205,17 +226,32 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
     by_item = (
         pairs.filter(pl.col("label").is_not_null() & (has_judge | ~has_judge.any().over(place)))
         .group_by(place)
-        .agg(pl.col("judge", "label").mean())
+        .agg(pl.col("judge").mean(), people=pl.col("label").mean())
     )
-    in_draw = labels.draw.with_columns(drawn=pl.lit(value=True))
+    in_draw = _drawn_cases(labels, judged).select(*place, "probability", drawn=pl.lit(value=True))
+    low, high = (math.nan if end is None else float(end) for end in (criterion.low, criterion.high))
     return (
-        by_item.join(in_draw, on=ITEM_KEY, how="left", validate="m:1")
+        by_item.join(in_draw, on=place, how="full", coalesce=True, validate="1:1")
         .join(_all_silent(judged), on=place, how="left", validate="1:1")
         # A label outside the draw stands for nobody.
         .filter(pl.col("drawn") | pl.col("silent"))
-        .with_columns(pl.col("silent").fill_null(value=False))
-        .drop("drawn")
+        .with_columns(pl.col("silent", "drawn").fill_null(value=False))
+        .with_columns(
+            people_low=pl.col("people").fill_null(low), people_high=pl.col("people").fill_null(high)
+        )
         .sort(place)
+    )
+
+
+def _drawn_cases(labels: Labels, judged: pl.DataFrame) -> pl.DataFrame:
+    """The items and candidates of the cases that were drawn, each with its own or its case's probability."""
+    items = judged.filter(pl.col("edit") == "").select(*ITEM_KEY, "candidate", "group").unique()
+    in_draw = labels.draw.with_columns(drawn=pl.lit(value=True))
+    joined = items.join(in_draw, on=ITEM_KEY, how="left", validate="m:1")
+    # A case is drawn as a whole, so the other items of one that was drawn were drawn with it.
+    of_case = pl.col("probability").max().over("group")
+    return joined.filter(pl.col("drawn").any().over("group")).with_columns(
+        pl.col("probability").fill_null(of_case)
     )
 
 

@@ -68,7 +68,7 @@ def _enough_for(pair: Row, unit: Unit) -> tuple[State, str]:
         case "not_worse":
             return "open", "Enough to rule out worse, not to show better"
         case "depends":
-            return "open", "Open: it depends on scores that failed"
+            return "open", "Open: it depends on missing scores"
         case "cannot_tell" if (pair["n_needed"] or 0) > pair["n_items"]:
             return "no", f"No: about {count(pair['n_needed'], 'question')} for {unit.margin(pair['margin'])}"
         case "cannot_tell" if amount := unit.detectable(pair["mde_family"]):
@@ -169,6 +169,9 @@ def _of_pair(standing: Standing, pair: Row) -> Iterator[str]:
     match pair["verdict_code"]:
         case "too_few":
             yield _more_cases(pair)
+        case "depends" if pair["n_unlabelled"]:
+            n = count(pair["n_unlabelled"], "drawn case")
+            yield f"People's scores of the {n} without a label: `viva panel {standing.run} read FILES`"
         case "depends":
             yield f"Score the failed answers again: `viva score {standing.run}`"
         case "incomparable":

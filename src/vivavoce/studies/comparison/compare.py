@@ -26,9 +26,8 @@ from vivavoce.studies.comparison.paired import (
     Pair,
     PooledFigures,
     Population,
-    check_margin,
 )
-from vivavoce.studies.comparison.pairs import pairs, pairs_of, shown_rows
+from vivavoce.studies.comparison.pairs import check_margin, pairs, pairs_of, shown_rows
 from vivavoce.studies.comparison.sequential import (
     Plan,
     PlannedTest,
@@ -99,8 +98,8 @@ def compare(
 
     `labels` are people's scores by measure, or why there are none. With them a row's `scale` is people and
     its `estimate_kind` prediction_powered: `lambda` says how far it rests on the rater's `difference_judge`,
-    `difference_people` is of the `n_labelled` items alone. Without them a judge's row is `judge_alone` on the
-    `scale` judge: what the judge prefers. Each row bears its judge's `stamp`, from `statuses`.
+    `difference_people` is of the `n_labelled` items alone, and `n_unlabelled` drawn cases have no label.
+    Without labels a judge's row is `judge_alone`, its `scale` judge. `statuses` give judges their `stamp`.
     """
     check_margin(margin)
     if population not in get_args(Population):
@@ -247,6 +246,7 @@ def _scale_columns(pair: Pair, change: Correction | None) -> dict[str, Any]:
         "estimate_kind": "prediction_powered",
         "scale": PEOPLE,
         "n_labelled": change.n_labelled,
+        "n_unlabelled": change.n_unlabelled,
         "lambda_": change.lambda_,
         "difference_judge": change.judge.difference * pair.sign,
         "difference_people": change.difference_people * pair.sign,
@@ -270,7 +270,7 @@ def with_verdict(
         loss_b=certain and certain.high,
         **unseen_losses(compared),
         basis=basis_of(row, compared, criterion),
-        verdict=sentence(row, verdict, criterion, compared.failed),
+        verdict=sentence(row, verdict, criterion, compared.failed, compared.missing - compared.failed),
     )
 
 
@@ -370,7 +370,7 @@ def _ends(pair: Pair, ends: tuple[float | None, float | None] | None) -> tuple[f
 
 def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) -> ComparisonRow:
     """What the failed scores could make of the difference; the figures themselves when nothing failed."""
-    if not compared.failed:
+    if not compared.missing:
         return replace(
             row, set_low=row.difference, set_high=row.difference, bound_low=row.low, bound_high=row.high
         )

@@ -29,7 +29,7 @@ from vivavoce.studies.comparison.change import (
     PartRow,
     StatusRow,
 )
-from vivavoce.studies.comparison.paired import check_margin
+from vivavoce.studies.comparison.pairs import check_margin
 from vivavoce.studies.comparison.rater_change import bridge, level, order
 from vivavoce.studies.intervals import by_coefficient
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, by_answer, unweighted

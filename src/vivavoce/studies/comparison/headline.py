@@ -180,7 +180,7 @@ def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
 _OPEN = {
     "cannot_tell": "this exam cannot tell {it} apart from {names}",
     "too_few": "there are too few different cases to say of {it} and {names}",
-    "depends": "answers that could not be scored decide between {it} and {names}",
+    "depends": "missing scores decide between {it} and {names}",
     "incomparable": "{it} cannot be compared with {names}",
     "equivalent": "{it} is equivalent to {names} within {margin}",
     "not_worse": "{it} is not worse than {names} by more than {margin}",

@@ -6,11 +6,11 @@ from vivavoce.studies.comparison.paired import Compared, Differences, IntervalMe
 
 
 def gate_interval(compared: Compared, level: float) -> stats.Interval | None:
-    """The interval on which a gate decides; of both fillings too where scores failed.
+    """The interval on which a gate decides; of both fillings too where scores are missing.
 
-    Null without a margin, or where nothing bounds what failed.
+    Null without a margin, or where nothing bounds what is missing.
     """
-    if compared.pair.margin is None or (compared.failed and compared.fillings is None):
+    if compared.pair.margin is None or (compared.missing and compared.fillings is None):
         return None
     # A filling counts as a loss that was seen, so what may not have been seen is of the observed alone.
     columns = ("d", compared.observed), *zip(("d_low", "d_high"), compared.fillings or (), strict=False)

@@ -13,7 +13,6 @@ import polars as pl
 import scipy
 
 from vivavoce import stats
-from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparison.candidate_scores import CandidateScores, by_candidate
 from vivavoce.studies.labels import LabelledValues
@@ -180,8 +179,8 @@ class Correction(NamedTuple):
 class Compared(NamedTuple):
     """A pair that was compared, by its differences by item or by its pooled figures.
 
-    `fillings` are the comparison with failed scores at their worst and at their best for A, null where
-    nothing failed or nothing bounds them. `on_answered` is the comparison on what both answered.
+    `fillings` are the comparison with what is `missing` at its worst and at its best for A, null where
+    nothing is or nothing bounds it. `on_answered` is the comparison on what both answered.
     `correction` is what people's scores did to it; `uncorrected` says why there is none.
     """
 
@@ -195,6 +194,11 @@ class Compared(NamedTuple):
     on_answered: stats.Paired | None = None
     correction: Correction | None = None
     uncorrected: str | None = None
+
+    @property
+    def missing(self) -> int:
+        """The scores that failed, and the cases that were drawn for labelling and have no label."""
+        return self.failed + (self.correction.n_unlabelled if self.correction else 0)
 
     def form_of(self, compared: "Compared") -> bool:
         """Whether two criteria of one call are one number in two forms, so that both ask one thing.
@@ -213,20 +217,6 @@ class Compared(NamedTuple):
             and isinstance(compared.data, PooledFigures)
             and self.data.has_sums_of(compared.data)
         )
-
-
-def check_margin(margin: float | None) -> None:
-    """Raise `SelectionError` for a margin that is not above 0."""
-    if margin is not None and not 0 < margin < float("inf"):
-        raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
-
-
-def margin_of(measure: Measure, margin: float | None = None) -> tuple[float | None, str | None]:
-    """The least difference that matters, and who says so: the user, else the metric."""
-    if margin is not None:
-        return margin, "--margin"
-    declared = measure.criterion.smallest_difference
-    return declared, None if declared is None else "declared by the metric"
 
 
 def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparison.candidate_scores import CandidateScores, candidate_scores
 from vivavoce.studies.comparison.paired import (
@@ -14,7 +15,6 @@ from vivavoce.studies.comparison.paired import (
     Pair,
     Population,
     compare_pair,
-    margin_of,
 )
 from vivavoce.studies.comparison.people_scale import on_peoples_scale
 from vivavoce.studies.score_table import Labels
@@ -24,6 +24,20 @@ ALL_PAIRS = 3
 """Up to this many named candidates every pair is compared; beyond, each with the first."""
 ALL_SHOWN = 5
 """Up to this many candidates all pairs of a family are shown; beyond, those of the first candidate."""
+
+
+def check_margin(margin: float | None) -> None:
+    """Raise `SelectionError` for a margin that is not above 0."""
+    if margin is not None and not 0 < margin < float("inf"):
+        raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
+
+
+def margin_of(measure: Measure, margin: float | None = None) -> tuple[float | None, str | None]:
+    """The least difference that matters, and who says so: the user, else the metric."""
+    if margin is not None:
+        return margin, "--margin"
+    declared = measure.criterion.smallest_difference
+    return declared, None if declared is None else "declared by the metric"
 
 
 def pairs_of(

@@ -41,14 +41,17 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
         by_word=labels.by_word,
         n_unlabelled=values.n_unlabelled,
     )
+    is_open = bool(compared.failed or values.n_unlabelled) and values.is_bounded
     if powered.few_differ:  # no error is to be trusted, but sign flips of the labels are
+        fillings = (of_people.paired("d_low"), of_people.paired("d_high")) if is_open else None
         return compared._replace(
-            observed=people, data=of_people, failed=0, fillings=None, on_answered=None, correction=change
+            observed=people, data=of_people, failed=0, fillings=fillings, on_answered=None, correction=change
         )
     fillings = None
-    if compared.fillings:
+    if is_open:
         filled = (
-            _paired(values.powered(column), compared.observed, people) for column in ("d_low", "d_high")
+            _paired(values.powered(column), compared.observed, of_people.paired(column))
+            for column in ("d_low", "d_high")
         )
         # Each has its own lambda, so labels may put the fillings in another order.
         worst, best = sorted(filled, key=lambda paired: paired.difference)
@@ -68,8 +71,11 @@ def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.Dat
     return first.join(second, on=ITEM_KEY, suffix="_2", validate="1:1").select(
         *ITEM_KEY,
         "probability",
+        drawn=pl.col("drawn") | pl.col("drawn_2"),
         silent=pl.col("silent") & pl.col("silent_2"),
-        people=pl.col("label") - pl.col("label_2"),
+        people=pl.col("people") - pl.col("people_2"),
+        people_low=pl.col("people_low") - pl.col("people_high_2"),
+        people_high=pl.col("people_high") - pl.col("people_low_2"),
         judge=pl.col("judge") - pl.col("judge_2"),
     )
 

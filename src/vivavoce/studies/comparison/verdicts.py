@@ -21,7 +21,7 @@ from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.scale import opening_of, phrase_of
 from vivavoce.studies.score_table import BY_WORD
-from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
+from vivavoce.studies.text import and_so, cases, count, factor, number, ordinal, plain
 from vivavoce.studies.validation_status import stamp_notes
 
 BETTER = ("better", "better_by_margin")
@@ -88,6 +88,7 @@ class ComparisonRow:
     judge_alone: bool = False
     stamp: str | None = None
     n_labelled: int | None = None
+    n_unlabelled: int | None = None
     lambda_: float | None = None
     difference_judge: float | None = None
     difference_people: float | None = None
@@ -175,7 +176,7 @@ def verdict_of(compared: Compared, corrected: Corrected, level: float) -> Verdic
     margin = compared.pair.margin
     observed = _evidence(compared, compared.observed, corrected.observed, ("d", "d"), level)
     observed = replace(observed, most_by_count=most_by_count(compared, level))
-    if not compared.failed:
+    if not compared.missing:
         return stats.verdict(observed, margin=margin)
     if compared.fillings is None:
         # Nothing bounds what failed, so only "too few" can be said without it.
@@ -252,15 +253,20 @@ def _basis_on_labels(row: ComparisonRow, change: Correction, criterion: Criterio
     )
 
 
-def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed: int) -> str:
-    """The verdict on a row, in words that hold for the whole family."""
+def sentence(
+    row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed: int, unlabelled: int = 0
+) -> str:
+    """The verdict on a row, in words that hold for the whole family.
+
+    `failed` scores and `unlabelled` cases, drawn for people and without a label, may decide it.
+    """
     a, b = (row.b, row.a) if verdict.favours == "b" else (row.a, row.b)
     margin, margin_text, important = _margin_words(row, criterion)
     match verdict.code:
         case "incomparable":
             return f"These two cannot be compared: {row.reason}."
         case "depends":
-            return _dependent(failed)
+            return _dependent(failed, unlabelled)
         case "too_few":
             return _too_few(row)
         case "better_by_margin":
@@ -289,12 +295,11 @@ def _claim(row: ComparisonRow, a: str) -> str:
     return f"The judge prefers {a}" if row.judge_alone else f"{opening_of(row.scale)}{a} is better"
 
 
-def _dependent(failed: int) -> str:
-    pronoun = "it" if failed == 1 else "them"
-    return (
-        f"It depends on the {count(failed, 'answer')} that could not be marked. Mark {pronoun} again before "
-        "deciding."
-    )
+def _dependent(failed: int, unlabelled: int) -> str:
+    missing = [f"the {count(failed, 'answer')} that could not be scored"] if failed else []
+    if unlabelled:
+        missing.append(f"the {count(unlabelled, 'case')} drawn for labelling that people have not scored")
+    return f"It depends on {and_so(missing)}. Score {'it' if failed + unlabelled == 1 else 'them'} first."
 
 
 def _margin_words(row: ComparisonRow, criterion: Criterion) -> tuple[str, str, str]:

@@ -72,7 +72,7 @@ def people_means(
         if isinstance(validation, str):
             return PeopleMeans(None, validation)
         return PeopleMeans(None, validation=validation)
-    by_item = labels_by_item(labels, part, criterion).rename({"label": "people"})
+    by_item = labels_by_item(labels, part, criterion)
     return PeopleMeans(by_item, labels=labels)
 
 
@@ -103,7 +103,7 @@ def on_peoples_scale(
     )
     reasons = [reason] if (reason := in_cases(powered.reason)) else []
     reasons += [unlabelled_words(labelled.n_unlabelled)] if labelled.n_unlabelled else []
-    if not failed:
+    if not failed and not labelled.n_unlabelled:
         return with_no_failures(corrected, reasons)
     return bounded(corrected, _bounds(labelled, low, high), reasons)
 
@@ -117,7 +117,9 @@ def _limits(criterion: Criterion) -> tuple[float | None, float | None]:
 def _bounds(labelled: LabelledValues, low: float | None, high: float | None) -> stats.Bounds:
     """What the failed scores could make of it: the two fillings, each corrected by the labels."""
     # Each has its own lambda, so labels may put the fillings in another order, and what was observed outside.
-    sides = {name: not labelled.items[name].is_nan().any() for name in ("d", "d_low", "d_high")}
+    items = labelled.items
+    ends = {"d": ("d",), "d_low": ("d_low", "people_low"), "d_high": ("d_high", "people_high")}
+    sides = {name: not any(items[end].is_nan().any() for end in ends[name]) for name in ends}
     fillings = [labelled.powered(name, low=low, high=high) for name, bounds in sides.items() if bounds]
     least = _outermost([(p.value, p.low) for p in fillings], min) if sides["d_low"] else (None, None)
     most = _outermost([(p.value, p.high) for p in fillings], max) if sides["d_high"] else (None, None)

@@ -117,7 +117,7 @@ def _intervals(
 
 def _under_fillings(pair: Compared) -> tuple[float, int]:
     """The larger p of the two fillings and whom both speak for; nobody where nothing bounds what failed."""
-    if not pair.failed:
+    if not pair.missing:
         return pair.observed.p, pair.observed.direction
     if pair.fillings is None:
         return 1.0, 0
@@ -136,7 +136,7 @@ def _peoples_means(rows: pl.DataFrame, matrix: ScoreMatrix, labels: Labels) -> d
     criterion = matrix.measure.criterion
     sign = 1 if criterion.direction == "higher" else -1
     values = resolve(rows, criterion).rename({"observed": "d", "low": "d_low", "high": "d_high"})
-    by_item = labels_by_item(labels, rows, criterion).rename({"label": "people"})
+    by_item = labels_by_item(labels, rows, criterion)
     means: dict[str, float | str] = {}
     for name in matrix.candidates:
         of_candidate = by_item.filter(candidate=name).drop("candidate")

@@ -24,8 +24,8 @@ from vivavoce.studies.comparison.paired import (
     Incomparable,
     Pair,
     compare_pair,
-    margin_of,
 )
+from vivavoce.studies.comparison.pairs import margin_of
 from vivavoce.studies.comparison.verdicts import correct
 from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.row_parts import distinct, select_rows
