@@ -109,7 +109,7 @@ LINES: dict[str, int] = {
     "run": 27309,
     "stats": 10789,
     "store": 8237,
-    "studies": 21831,
+    "studies": 21819,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,

@@ -12,10 +12,11 @@ from typing import Any
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.facts.severity import severity
 from vivavoce.studies.facts.fact_table import KINDS, OTHER, WORDS, FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, estimate_columns, facts_row
 from vivavoce.studies.intervals import Estimate, by_mean, by_ratio
-from vivavoce.studies.score_table import weighted_mean, weights_of
+from vivavoce.studies.score_table import RESPONSE, item_of, weighted_mean, weights_of
 
 NO_FACT = "no answer with a fact that has a verdict"
 LOST = "an answer failed before its facts were known: how many it has nobody can say"
@@ -130,3 +131,22 @@ def with_ratio(row: FactsRow, items: pl.DataFrame) -> FactsRow:
     sides = items["right"].to_numpy(), items["settled"].to_numpy()
     estimate = by_ratio(*sides, groups, low=0.0, high=1.0, weights=weights_of(items))
     return replace(row, **estimated(estimate, groups, sides[1]))
+
+
+def by_severity(table: FactTable) -> Iterator[FactsRow]:
+    """Pooled precision of each kind of fact by what an error in it would do, no kind held against another."""
+    scored = table.facts.drop_nulls("value")
+    kinds = {text: severity(text).kind for text in scored["text"].unique()}
+    scored = scored.with_columns(kind=pl.col("text").replace_strict(kinds, return_dtype=pl.String))
+    came_through = table.answers.filter(pl.col("kind") == "answered")
+    place = [*item_of(came_through), "candidate"]
+    answers = came_through.select(*place, "repeat", n=pl.len().over(place))
+    joined = scored.drop("group", "category").join(answers, on=RESPONSE, validate="m:1")
+    for (candidate, kind), part in sorted(joined.group_by("candidate", "kind"), key=lambda entry: entry[0]):
+        items = (
+            part.group_by(place)
+            .agg(right=pl.col("value").sum() / pl.col("n").first(), settled=pl.len() / pl.col("n").first())
+            .sort(place)
+        )
+        row = facts_row(table, "severity", "pooled_precision", candidate=candidate, contrast=str(kind))
+        yield with_ratio(replace(row, n_units=part.height), items)

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.facts.coverage import by_category, coverage, precision
+from vivavoce.studies.facts.coverage import by_category, by_severity, coverage, precision
 from vivavoce.studies.facts.draws import PUBLISHED, draw_sentences, draws
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
 from vivavoce.studies.facts.false_facts import false_facts
-from vivavoce.studies.facts.kinds import by_severity
 from vivavoce.studies.facts.length import length, length_sentences
 from vivavoce.studies.facts.rater_pairs import (
     AT_RANDOM,
