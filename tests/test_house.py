@@ -106,7 +106,7 @@ LINES: dict[str, int] = {
     "reading": 5715,
     "report": 8392,
     "retrieval": 1692,
-    "run": 27309,
+    "run": 27314,
     "stats": 10789,
     "store": 8237,
     "studies": 21819,

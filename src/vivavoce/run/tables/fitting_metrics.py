@@ -9,7 +9,10 @@ from vivavoce.metrics import Metric
 
 
 def fitting_metrics(items: Iterable[Item]) -> tuple[str, ...]:
-    """The specs of the metrics that fit these items, in the order of their names; none where none does.
+    """The specs of the metrics that fit these items, the one that scores most first; none where none does.
+
+    Of those that score as many the one of most formats comes first: what is stored first leads a report, and
+    `token_f1` tells more of short answers than `exact`, which few right ones reach word by word.
 
     A metric fits if it declares itself `by_default`, scores some of the items, and finds in all of those what
     it needs: where one open question has no reference, no metric that compares with references is among them.
@@ -17,11 +20,10 @@ def fitting_metrics(items: Iterable[Item]) -> tuple[str, ...]:
     `list_f1` (list), `step_accuracy` (multi_hop_inverse) and `token_f1` (every open format).
     """
     items = tuple(items)
-    return tuple(
-        entry.name
-        for entry in registry.metrics_by_default()
-        if _fits(registry.build("metric", entry.name), items)
-    )
+    n_scored = {
+        entry.name: _n_scored(registry.build("metric", entry.name), items) for entry in _broadest_first()
+    }
+    return tuple(sorted((name for name, n in n_scored.items() if n), key=lambda name: -n_scored[name]))
 
 
 def default_metrics(shapes: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -31,15 +33,18 @@ def default_metrics(shapes: Iterable[str]) -> dict[str, tuple[str, ...]]:
     of several formats are scored by one: `accuracy` (mcq, true_false), `list_f1` (list), `token_f1` (every
     open format) before `exact` and `step_accuracy`.
     """
-    entries = registry.metrics_by_default()
-    entries.sort(key=lambda entry: (-len(entry.cls.formats), entry.name))
     return {
-        shape: tuple(entry.name for entry in entries if formats.accepts(entry.cls.formats, shape))
+        shape: tuple(entry.name for entry in _broadest_first() if formats.accepts(entry.cls.formats, shape))
         for shape in shapes
     }
 
 
-def _fits(metric: Metric, items: tuple[Item, ...]) -> bool:
-    """Whether the metric scores some of the items, and each of those has what it needs."""
+def _broadest_first() -> list[registry.Entry]:
+    """The metrics by default, the one of most formats first, then by name."""
+    return sorted(registry.metrics_by_default(), key=lambda entry: (-len(entry.cls.formats), entry.name))
+
+
+def _n_scored(metric: Metric, items: tuple[Item, ...]) -> int:
+    """How many of the items the metric scores; 0 where one of those lacks what it needs."""
     scored = [item for item in items if metric.applies_to(item)]
-    return bool(scored) and all(getattr(item, field) for item in scored for field in metric.needs)
+    return len(scored) if all(getattr(item, field) for item in scored for field in metric.needs) else 0
