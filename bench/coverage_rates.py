@@ -80,7 +80,6 @@ def code_of(pair: stats.Paired, p_adjusted: float) -> str:
     evidence = stats.Evidence(
         n_groups=pair.n_groups,
         n_different=pair.n_different,
-        effective_groups=pair.effective_groups,
         direction=pair.direction,
         p_adjusted=p_adjusted,
     )

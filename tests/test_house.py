@@ -104,19 +104,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8392,
+    "report": 8387,
     "retrieval": 1692,
     "run": 27314,
-    "stats": 10789,
+    "stats": 10907,
     "store": 8237,
-    "studies": 21819,
+    "studies": 21792,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 991, 174
+MODULES, COMPLEX = 992, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -176,16 +176,23 @@ def test_the_report_makes_the_comparison_of_all_pairs_itself_and_it_is_one_test(
 
 
 def test_an_effect_without_an_interval_beside_one_with_is_explained(tmp_path: Path) -> None:
-    answers = {"A": [0.9] * 14, "B": [0.9] * 6 + [0.2] * 8, "C": [0.1, 0.2] * 7}
+    answers = {"A": [0.9] * 14, "B": [0.5] * 14, "C": [0.1, 0.2] * 7}
     run = marked(tmp_path, {name: twins(values) for name, values in answers.items()})
     run.compare("A", "B", "C", metric="told")
     answer = first(run)
-    assert answer["words"].startswith("A is better than B by 40.0 percentage points (p 0.0078 by sign flips")
+    assert answer["words"].startswith("A is better than B by 40.0 percentage points (p 0.00012 by sign flips")
     assert answer["words"].endswith("and than C by 75.0 (71.2 to 78.8).")
     assert (
-        "In brackets 95 % intervals for all 3 comparisons together; p where fewer than 10 effective cases "
-        "differ, which have none."
+        "In brackets 95 % intervals for all 3 comparisons together; p where too few cases differ, or all "
+        "alike, for an interval."
     ) in answer["basis"]
+
+
+def test_few_cases_that_differ_have_the_interval_of_sign_flips(tmp_path: Path) -> None:
+    answers = {"A": [0.9] * 14, "B": [0.9] * 6 + [0.2] * 8}
+    run = marked(tmp_path, {name: twins(values) for name, values in answers.items()})
+    run.compare("A", "B", metric="told")
+    assert first(run)["words"].startswith("A is better than B by 40.0 percentage points (17.5 to 60.0)")
 
 
 def test_without_a_comparison_stands_the_command_that_makes_one(
@@ -231,8 +238,8 @@ def test_too_few_cases_say_how_many_a_verdict_needs(tmp_path: Path) -> None:
     run.compare("A", "B", metric="told")
     answer = first(run)
     assert "A and B: too few different cases to say." == answer["words"]
-    assert "No: 4 effective cases, fewer than 10" == answer["enough_cases"]
-    assert "At least 10 effective cases of which 6 differ; here 4 of 4 cases differ." in answer["settling"]
+    assert "No: only 4 cases that differ" == answer["enough_cases"]
+    assert "At least 6 cases that differ; here 4 of 4 cases differ." in answer["settling"]
 
 
 def test_failed_scores_that_decide_are_scored_again(tmp_path: Path) -> None:

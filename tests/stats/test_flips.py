@@ -120,10 +120,10 @@ def test_drops_are_paired_tests_with_holm():
     assert () == drops([], [])
 
 
-def test_a_drop_of_few_different_pairs_has_the_p_of_sign_flips_and_no_interval():
+def test_a_drop_of_few_different_pairs_has_the_p_of_sign_flips():
     (one,) = drops([[1.0] * 6 + [0.0] * 20], [np.arange(26)])
     assert (2 * 0.5**6, "sign-flip") == (one.p_holm, one.paired.test)
-    assert (None, None) == (one.low, one.high)
+    assert (one.paired.interval(), True) == ((one.low, one.high), one.low > 0)
     assert mde(one.paired.se, df=25) == one.mde
 
 

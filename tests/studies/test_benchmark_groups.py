@@ -146,7 +146,7 @@ def test_open_answers_invent_no_options(tmp_path):
 
 
 def test_few_cases_are_not_ranked(tmp_path):
-    finding = overall(examined(tmp_path, {n: {"small": bits(3, 1), "large": bits(4, 2)} for n in "AB"}))
+    finding = overall(examined(tmp_path, {n: {"small": bits(2, 1), "large": bits(3, 2)} for n in "AB"}))
     assert all(r["rank"] is None for r in finding.rows)
     assert "too few to rank" in finding.text
 

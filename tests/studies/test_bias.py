@@ -103,15 +103,14 @@ def test_one_answer_to_each_question_has_no_floor(tmp_path: Path) -> None:
     assert r["reason"].endswith("how often an answer flips by itself is not known")
 
 
-@pytest.mark.parametrize(("n", "different"), [(9, 9), (12, 5)])
+@pytest.mark.parametrize(("n", "different"), [(9, 5), (12, 5)])
 def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different: int) -> None:
     biased = [0.1 * (k % 5) for k in range(different)] + [0.9] * (n - different)
     found = study(marked(tmp_path, {"A": twinned(biased, [0.9] * n)}))
     r = row(found, type="all")
     assert "too_few" == r["verdict_code"]
-    few, found_by_more = f" in {n} cases", "."
+    few, found_by_more = f" in {n} cases, of which {different} differ", "."
     if n >= 10:
-        few = f", of which {different} differ"
         found_by_more = f"; an effect of {r['mde']:.3f} would have been found four times in five."
     assert (n >= 10) == (r["mde"] is not None)
     assert (
@@ -119,12 +118,19 @@ def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different:
     ) == found.text
 
 
-def test_a_difference_without_an_interval_has_its_p(tmp_path: Path) -> None:
-    """Seven cases that differ have a p by sign flips, 2 / 2**7, and no interval."""
+def test_a_difference_of_few_cases_has_the_p_and_the_interval_of_sign_flips(tmp_path: Path) -> None:
+    """Seven cases that differ, all one way: p is 2 / 2**7."""
     finding = study(marked(tmp_path, {"A": twinned([0] * 7 + [1] * 5, [1] * 12)}))
     r = row(finding, contrast="bias", type="all")
-    assert (7, None, 0.015625) == (r["n_different"], r["low"], r["p_adjusted"])
-    assert "0.583 worse (p 0.016 by sign flips of cases); 12 pairs in 12 cases." in finding.text
+    assert (7, 0.015625) == (r["n_different"], r["p_adjusted"])
+    assert 0 < r["low"] < 7 / 12 < r["high"] <= 1
+    assert f"0.583 worse ({r['low']:.3f} to {r['high']:.3f}, above 0 is worse)" in finding.text
+
+
+def test_eight_twins_that_are_all_worse_are_enough(tmp_path: Path) -> None:
+    r = row(study(marked(tmp_path, {"A": twinned([0.1 * k for k in range(8)], [0.9] * 8)})), type="all")
+    assert ("worse", 2 / 2**8) == (r["verdict_code"], r["p"])
+    assert 0 < r["low"] < r["high"]
 
 
 def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
@@ -132,7 +138,7 @@ def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
     r = row(found, type="all")
     assert (0.0, 1.0, None, None, None) == (r["difference"], r["p"], r["low"], r["high"], r["mde"])
     assert "without spread" in r["reason"]
-    assert "12 pairs, of which 0 differ: too few to say. Its mark flips in 0%" in found.text
+    assert "12 pairs in 12 cases, of which 0 differ: too few to say. Its mark flips in 0%" in found.text
 
 
 def test_no_interval_reaches_beyond_the_scale(tmp_path: Path) -> None:
@@ -186,7 +192,7 @@ def test_twins_of_one_case_are_one_case(tmp_path: Path) -> None:
         for name in said
     ]
     r = row(study(marked(tmp_path, {"A": said}, items=asked)), type="all")
-    assert (16, 8, "too_few") == (r["n_pairs"], r["n_groups"], r["verdict_code"])
+    assert (16, 8, 2 / 2**8) == (r["n_pairs"], r["n_groups"], r["p"])
 
 
 def test_order_of_rows_and_names_of_candidates_change_nothing(tmp_path: Path) -> None:

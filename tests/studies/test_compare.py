@@ -42,7 +42,7 @@ SLIGHT = [0.02, -0.02] * 6
 VERDICTS = {
     "incomparable": ({"A": {"q1": 0.5}, "B": {"q2": 0.5}}, None),
     "depends": ({"A": twins([0.6] * 3 + ["fail"] * 9), "B": twins([0.4, 0.3, 0.5] * 4)}, None),
-    "too_few": (two([0.1] * 9), None),
+    "too_few": (two([0.1] * 5 + [0.0] * 4), None),
     "better_by_margin": (two(AHEAD), 0.1),
     "better": (two(AHEAD), None),
     "equivalent": (two(SLIGHT), 0.1),
@@ -267,19 +267,53 @@ def test_nearly_the_same_answers_are_equivalent_within_a_margin_and_failed_ones_
 
 
 def test_too_few_comes_before_depends(tmp_path: Path) -> None:
-    answers = {"A": twins([0.6, 0.7] * 4 + ["fail"] * 8), "B": twins([0.4] * 16)}
+    answers = {"A": twins([0.6, 0.7, 0.6, 0.7, 0.6] + ["fail"] * 8), "B": twins([0.4] * 13)}
     assert "too_few" == compare(tmp_path, answers)["verdict_code"]
 
 
-def test_few_differing_cases_are_judged_by_sign_flips_and_have_no_interval(tmp_path: Path) -> None:
+def test_few_differing_cases_are_judged_by_sign_flips_which_also_give_the_interval(tmp_path: Path) -> None:
     """Eight of twelve differ, all one way: 2 / 2^8."""
     found = compare(tmp_path, two([0.1] * 8 + [0.0] * 4))
     assert (2 / 2**8, 8, 8, "sign-flip") == tuple(
         found[k] for k in ("p", "n_different", "effective_different", "test")
     )
-    assert (None, None, 2 / 2**8) == (found["low"], found["high"], found["p_flip"])
-    assert "sign flips of whole cases, which have no interval" in found["reason"]
-    assert found["verdict"] == "A is better (0.067; p 0.0078 by sign flips of cases)."
+    assert 2 / 2**8 == found["p_flip"]
+    assert (True, pytest.approx(0.1)) == (0 < found["low"] < 0.0667, found["high"])
+    assert found["verdict"] == f"A is better (0.067, {found['low']:.3f} to {found['high']:.3f})."
+
+
+@pytest.mark.parametrize("sizes", [[4] * 6, [1, 2, 3, 5, 8, 5]])
+def test_six_cases_that_all_differ_one_way_carry_a_verdict(tmp_path: Path, sizes: list[int]) -> None:
+    """Six hospitals: p is 2 / 64, and the interval ends at the least and the largest case mean."""
+    names = [(f"g{g}i{k}", f"g{g}") for g, n in enumerate(sizes) for k in range(n)]
+    a = {name: 0.5 + 0.05 * (1 + int(group[1:])) for name, group in names}
+    items = [{"item": name, "group": group} for name, group in names]
+    run = marked(tmp_path, {"A": a, "B": dict.fromkeys(a, 0.5)}, items=items)
+    pair_row = run.compare("A", "B", metric="told").rows[0]
+    assert ("better", "a", 2 / 64) == (pair_row["verdict_code"], pair_row["favours"], pair_row["p"])
+    assert pytest.approx((0.05, 0.3)) == (pair_row["low"], pair_row["high"])
+    mirror = run.compare("B", "A", metric="told").rows[0]
+    assert pytest.approx((-0.3, -0.05)) == (mirror["low"], mirror["high"])
+
+
+def test_five_cases_that_all_differ_are_too_few(tmp_path: Path) -> None:
+    pair_row = compare(tmp_path, two([0.1, 0.2, 0.3, 0.4, 0.45]))
+    assert ("too_few", None, 0.0625) == (pair_row["verdict_code"], pair_row["low"], pair_row["p"])
+    assert "p is from a sign-flip permutation test" in pair_row["reason"]
+
+
+def test_six_cases_bear_a_margin_as_far_as_they_reach(tmp_path: Path) -> None:
+    """No difference of a case is above .04: equivalent within .05. Three comparisons take more than six."""
+    d = [0.04, -0.03, 0.02, -0.01, 0.03, -0.02]
+    pair_row = compare(tmp_path / "pair", two(d), margin=0.05)
+    assert ("equivalent", pytest.approx((-0.03, 0.04))) == (
+        pair_row["verdict_code"],
+        (pair_row["low"], pair_row["high"]),
+    )
+    three = {**two(d), "C": twins([0.5 - 0.9 * x for x in d])}
+    rows = marked(tmp_path / "three", three).compare(metric="told", margin=0.05).rows
+    assert {("cannot_tell", None)} == {(r["verdict_code"], r["low_family"]) for r in rows}
+    assert all("too few cases for an interval at this level" in r["reason"] for r in rows)
 
 
 def test_equal_answers_have_no_detectable_difference_and_say_so(tmp_path: Path) -> None:
@@ -547,13 +581,12 @@ def test_an_interval_in_a_sentence_never_contradicts_its_verdict(tmp_path: Path)
 
 
 def test_bounds_never_contradict_sign_flips(tmp_path: Path) -> None:
-    """Six of 29 cases differ and one failed: p is from flips, so no bound by t stands beside it."""
+    """Six of 29 cases differ and one failed: p is from flips, and so are the bounds."""
     d = [0.5, 0.5, 0.5, -0.125, 0.125, 0.5] + [0.0] * 22
     answers = {"A": twins([0.5 + x for x in d] + ["fail"]), "B": twins([0.5] * 28 + [0])}
     found = marked(tmp_path, answers).compare("A", "B", metric="told").rows[0]
-    assert ("sign-flip", None, None, None) == tuple(
-        found[k] for k in ("test", "low", "bound_low", "bound_high")
-    )
+    assert ("sign-flip", True) == (found["test"], found["p"] > 0.05)
+    assert found["bound_low"] <= found["low"] <= 0 <= found["high"] <= found["bound_high"]
     assert found["set_low"] < found["set_high"]
 
 

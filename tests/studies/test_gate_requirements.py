@@ -145,11 +145,11 @@ def test_a_reference_without_a_result_closes_it(tmp_path: Path) -> None:
     assert not gate(run, fail_if=["worse"]).closed
 
 
-def test_too_few_effective_cases_close_it_whatever_the_interval(tmp_path: Path) -> None:
-    few = row(effective_cases=9.0, loss_b=-1.0, verdict="Too few different cases to say.")
+def test_fewer_than_six_cases_close_it_whatever_the_interval(tmp_path: Path) -> None:
+    few = row(n_groups=5, effective_cases=5.0, loss_b=-1.0, verdict="Too few different cases to say.")
     assert "Too few" in str(objection(few))
-    assert objection(row(effective_cases=10.0, loss_b=-1.0)) is None
-    assert "Too few" in str(objection(row(effective_cases=None, n_groups=9, verdict="Too few …")))
+    assert objection(row(n_groups=6, effective_cases=3.0, loss_b=-1.0)) is None
+    assert "Too few" in str(objection(row(effective_cases=None, n_groups=5, verdict="Too few …")))
 
 
 @pytest.mark.parametrize("code", INCONCLUSIVE)

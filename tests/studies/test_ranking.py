@@ -121,23 +121,25 @@ def test_one_candidate_has_no_rank(tmp_path: Path) -> None:
     assert "told: worth on exam: one candidate has no rank." == found.text
 
 
-def test_nine_cases_are_too_few_however_many_questions(tmp_path: Path) -> None:
-    items = [{"item": f"q{n:02}", "group": f"g{n % 9}"} for n in range(18)]
-    found = study(marked(tmp_path, {"A": twins([0.5] * 18), "B": twins([0.1, 0.2] * 9)}, items=items))
-    assert {(18, 9, None, "9 cases that all candidates have marks on: too few to rank")} == {
-        (r["n_items"], r["n_groups"], r["rank"], r["reason"]) for r in found.rows
-    }
+@pytest.mark.parametrize(("n_cases", "ranks"), [(5, {(None, None, None)}), (6, {(1, 1, 1), (2, 2, 2)})])
+def test_six_cases_are_the_least_however_many_questions(tmp_path: Path, n_cases: int, ranks: Any) -> None:
+    items = [{"item": f"q{n:02}", "group": f"g{n % n_cases}"} for n in range(18)]
+    b = [0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1, 0.2] * 2
+    found = study(marked(tmp_path, {"A": twins([0.5] * 18), "B": twins(b)}, items=items))
+    assert ranks == {(r["rank"], r["rank_low"], r["rank_high"]) for r in found.rows}
+    few = "5 cases that all candidates have marks on: too few to rank"
+    assert {few if n_cases == 5 else None} == {r["reason"] for r in found.rows}
 
 
 def test_orders_that_lack_the_same_share_one_line(tmp_path: Path) -> None:
-    """Two benchmarks of 9 cases and one of 12: what is too little is said once, each order keeps its rows."""
-    few = {"A": twins([0.5] * 9), "B": twins([0.1] * 9)}
+    """Two benchmarks of 5 cases and one of 12: what is too little is said once, each order keeps its rows."""
+    few = {"A": twins([0.5] * 5), "B": twins([0.1] * 5)}
     run = marked(tmp_path, few, name="first")
     marked(tmp_path, few, name="second", run=run)
     marked(tmp_path, {"A": twins([0.5, 0.6] * 6), "B": twins([0.1, 0.2] * 6)}, name="third", run=run)
     found = study(run)
     lines = found.text.splitlines()
-    why = "9 cases that all candidates have marks on: too few to rank"
+    why = "5 cases that all candidates have marks on: too few to rank"
     assert f"told: worth on first and second: {why}." == lines[0]
     assert (2, True) == (len(lines), lines[1].startswith("told: worth on third (12 questions"))
     assert ["first", "second"] == sorted({r["benchmark"] for r in found.rows if r["reason"] == why})

@@ -31,15 +31,14 @@ def test_one_giant_case_decides_nothing(giant: Run) -> None:
     """t(G - 1) on CR1 gave p < .0001; flipping the giant case alone turns the sum, so p is .5 or more."""
     found = giant.compare("A", "B", metric="told")
     r = found.rows[0]
-    assert ("too_few", None, "sign-flip") == (r["verdict_code"], r["low"], r["test"])
+    assert ("cannot_tell", "sign-flip") == (r["verdict_code"], r["test"])
+    assert r["low"] < 0 < r["high"]
     assert r["p"] >= 0.5
     assert (71, 12, 12) == (r["n_items"], r["n_groups"], r["n_different"])
     assert pytest.approx((2.0606401, 2.0606401), abs=1e-6) == (r["effective_cases"], r["effective_different"])
     assert found.text.startswith("On 71 questions (12 cases, 2.06 effective): A 0.")
-    assert found.text.endswith("Too few different cases to say.")
-    assert r["reason"].endswith(
-        "fewer than 10 effective cases differ: p is from sign flips of whole cases, which have no interval"
-    )
+    assert found.text.endswith("This exam cannot tell them apart.")
+    assert r["reason"].endswith("fewer than 10 effective cases: no detectable difference can be told")
     assert r["mde"] is None
 
 
@@ -51,11 +50,9 @@ def test_an_estimate_says_how_many_even_cases_it_is_worth(giant: Run) -> None:
     assert "71 questions in 12 cases, 2.06 effective, few cases" in text
 
 
-def test_too_few_effective_cases_are_not_ranked(giant: Run) -> None:
+def test_one_giant_case_ranks_nobody_before_another(giant: Run) -> None:
     found = giant.study("ranking")["ranking"]
-    assert {"12 cases, 2.06 effective that all candidates have marks on: too few to rank"} == {
-        r["reason"] for r in found.rows
-    }
+    assert {(None, 1, 2)} == {(r["reason"], r["rank_low"], r["rank_high"]) for r in found.rows}
 
 
 def test_a_few_twins_among_single_questions_change_little(tmp_path: Path) -> None:
@@ -91,4 +88,7 @@ def test_cases_of_one_size_are_told_as_cases_alone(tmp_path: Path) -> None:
 def test_the_report_says_how_many_cases_are_effective(giant: Run, tmp_path: Path) -> None:
     page = giant.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "12 cases, 2.06 effective, few cases" in page
-    assert "Fewer than 10 effective cases on exam: too few to tell candidates apart." in page
+    assert (
+        "Fewer than 10 effective cases on exam: only a difference in nearly all cases can be detected."
+        in page
+    )

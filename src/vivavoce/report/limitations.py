@@ -117,12 +117,12 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
                 is_few[name] = is_few.get(name, False) or any(map(_is_few, b.rows))
         few = [name for name in is_few if is_few[name]]
         start = f"Fewer than {stats.LEAST_GROUPS} effective cases"
+        limit = "only a difference in nearly all cases can be detected"
         if few and len(few) == len(is_few):
-            yield f"{start} on {benchmark}: too few to tell candidates apart."
+            yield f"{start} on {benchmark}: {limit}."
         elif few:
             named = and_so(few) if len(few) <= MOST_NAMED else f"{len(few)} of {len(is_few)} measures"
-            pronoun = "this" if len(few) == 1 else "these"
-            yield f"{start} for {named} on {benchmark}: too few to tell candidates apart by {pronoun}."
+            yield f"{start} for {named} on {benchmark}: {limit}."
 
 
 def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:

@@ -315,8 +315,8 @@ def _comparisons(c: "ReportData") -> str:
     planned = [row for row in rows if row.get("analysis")]
     sentences = (
         "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
-        "errors of the differences, or by sign flips of whole cases, which have no interval, where fewer "
-        "than ten effective cases differ.",
+        "errors of the differences. Where fewer than ten effective cases differ, p and interval are of the "
+        "exact sign-flip test over cases.",
         *_populations(c, rows),
         *_judges(c, rows),
         _families(calls),

@@ -35,6 +35,7 @@ from vivavoce.stats.rogan_gladen import *
 from vivavoce.stats.sample_of_set import *
 from vivavoce.stats.selective import *
 from vivavoce.stats.sequential import *
+from vivavoce.stats.sign_flips import *
 from vivavoce.stats.strata import *
 from vivavoce.stats.variance import *
 from vivavoce.stats.verdict import *

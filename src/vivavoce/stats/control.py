@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import proportion
 from vivavoce.stats.group_error import LEAST_GROUPS, enough_groups
-from vivavoce.stats.paired import Paired, agresti_min, margin_interval, paired
+from vivavoce.stats.paired import Paired, agresti_min, paired
 from vivavoce.stats.power import group_variance, groups_needed, items_needed
 from vivavoce.stats.verdict import ALPHA
 
@@ -119,14 +119,15 @@ def control_test(
         raise ValueError(f"line must be a finite number, but is {line}")
     proportion("level", level)
     result = paired(differences, groups, weights=weights)
-    ends = margin_interval(differences, groups, span=span, weights=weights, level=level)
-    if ends is None:
+    by_t = result.interval(level=level) if result.test == "t" else None
+    if by_t is not None and result.se:
+        ends, centre, se = by_t, result.difference, result.se
+    elif result.df < 1 or span is None:
         return ControlTest(result, None, None, None, 0, None, line)
-    if result.test == "t" and result.se:
-        centre, se = result.difference, result.se
     else:
+        ends = agresti_min(differences, groups, span=span, weights=weights, level=level)
         # Its pseudo-groups move the centre as well, so p must come from there and not from the plain mean.
-        narrow = agresti_min(differences, groups, span=span or 0.0, weights=weights, level=NARROW)
+        narrow = agresti_min(differences, groups, span=span, weights=weights, level=NARROW)
         centre = (narrow.low + narrow.high) / 2
         se = (narrow.high - narrow.low) / 2 / float(scipy.special.stdtrit(result.df, 0.5 + NARROW / 2))
     # Rounded like the differences: a centre on the line must not be a digit of noise above it.

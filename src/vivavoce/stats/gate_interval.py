@@ -40,10 +40,10 @@ def gate_interval(
 ) -> Interval | None:
     """Interval of a paired difference that a system worse by a margin passes in at most 5 %.
 
-    Where 6 groups or more differ: the hull of t by CR2 and Hall's skewness-adjusted t (both only where
-    `paired` tests by t), of Agresti-Min, and of what may not have been seen. Where fewer differ: -/+ span
-    times the Clopper-Pearson upper limits of the shares of groups that lost and that won, among the
-    effective groups.
+    Where 6 groups or more differ: the hull of `margin_interval`, of t by CR2 and Hall's skewness-adjusted t
+    (both only where `paired` tests by t), of Agresti-Min, and of what may not have been seen. Where fewer
+    differ: -/+ span times the Clopper-Pearson upper limits of the shares of groups that lost and that won,
+    among the effective groups.
 
     What may not have been seen: on a side where no item differs by more than half the span, a share p of
     the groups, `unseen_shares` of the effective ones, may differ by the whole span. With d the difference
@@ -80,6 +80,8 @@ def gate_interval(
         return None if span is None else _by_count(d, result.effective_groups, span, weights, level)
     parts = list(_tails(d, groups, result, (weights, cells), level))
     if span is not None:
+        judged = margin_interval(d, groups, span=span, weights=weights, cells=cells, level=level)
+        parts += [judged] if judged else []
         parts.append(agresti_min(d, groups, span=span, weights=weights, cells=cells, level=level))
         # Both parts of what was not seen are one-sided limits at the level, or equal systems hardly pass.
         one_sided = 2 * level - 1
@@ -152,7 +154,7 @@ def _tails(
 ) -> Iterator[Interval]:
     """By t, and by t that reaches farther on the side of the tail; nothing where sign flips decide p."""
     ends = result.interval(level=level)
-    if ends is None or result.se is None:
+    if ends is None or result.se is None or result.test != "t":
         return
     codes, n_groups = group_codes(groups, length=len(d))
     weights, cells = weighing

@@ -1,8 +1,9 @@
-"""Two candidates on the same items: difference, interval and p from one standard error.
+"""Two candidates on the same items: difference, interval and p from one test.
 
 t with Satterthwaite's degrees of freedom on CR2 by group gives both, so they cannot contradict each other.
-Where few groups differ, or one outweighs the rest, that error is not to be trusted: p is then from sign flips
-of whole groups, which have no interval, and margins are judged by Agresti-Min.
+Where few groups differ, or one outweighs the rest, that error is not to be trusted: sign flips of whole
+groups then give both, from six groups that differ on. Margins are judged by Agresti-Min where few of many
+groups differ.
 """
 
 import math
@@ -26,67 +27,8 @@ from vivavoce.stats._arrays import (
 from vivavoce.stats.estimate import Interval, spread, t_interval
 from vivavoce.stats.group_error import GroupDesign, enough_groups
 from vivavoce.stats.power import mde
-from vivavoce.stats.subset_sums import random_subset_sums
-
-FLIP_SEED, FLIPS = 0, 9_999  # beyond 16 groups flips are drawn, for the same data the same ones
-ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
-
-
-class SignFlips(NamedTuple):
-    """`p`, from `n_patterns` sign patterns over `n_different` groups; `exact` if these were all there are."""
-
-    p: float
-    n_different: int
-    n_patterns: int
-    exact: bool
-
-
-def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: int = 99_999) -> SignFlips:
-    """Two-sided p of a sum of group sums, if each group's sign had been a coin's.
-
-    Exact by enumeration up to 16 groups that are not 0; beyond, (hits + 1) / (resamples + 1).
-
-    Parameters
-    ----------
-    group_sums : array of shape (G,)
-        Sum of the differences in each group. Zeros (below 5e-10) say nothing and are dropped.
-    rng : numpy.random.Generator
-        Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
-    resamples : int
-        Patterns drawn beyond 16 groups. Time grows with G * resamples / 8, memory with resamples.
-
-    Returns
-    -------
-    SignFlips
-        Patterns that only rounding (1e-8 of the sum of sizes) tells from the observed one count as ties,
-        so as hits. p is 1 if no group differs.
-
-    Raises
-    ------
-    ValueError
-        If a sum is NaN or infinite, or `resamples` is below 1.
-
-    Fisher (1935), Design of Experiments, sec. 21; the + 1 of Phipson & Smyth (2010), SAGMB 9. A check
-    beside the t test: it tests symmetry about 0, and gives no interval.
-    """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, but is {resamples}")
-    sums = finite("group_sums", group_sums, empty=True)
-    # A group that nets to 0 has one value under both signs and says nothing.
-    sums = sums[np.round(sums, 9) != 0]
-    size = float(np.abs(sums).sum())
-    # Rounding must not lift a pattern that ties with the observed sum above it, or below.
-    bar = abs(float(sums.sum())) - 1e-8 * size
-    if len(sums) <= ENUMERATED:
-        totals = np.zeros(1)
-        for group_sum in sums:
-            # All sign patterns at once: every group doubles the list.
-            totals = np.concatenate([totals + group_sum, totals - group_sum])
-        return SignFlips(float(np.mean(np.abs(totals) >= bar)), len(sums), len(totals), True)
-    positive = random_subset_sums(sums[:, None], draws=resamples, rng=rng)
-    # Sum of the positive minus the negative ones, from the positive alone.
-    hits = int(np.count_nonzero(np.abs(2 * positive - sums.sum()) >= bar))
-    return SignFlips((hits + 1) / (resamples + 1), len(sums), resamples, False)
+from vivavoce.stats.sign_flips import FLIP_SEED, FLIPS, FlippedMean, SignFlips, sign_flips
+from vivavoce.stats.verdict import LEAST_DIFFERENT
 
 
 class Paired(NamedTuple):
@@ -102,7 +44,7 @@ class Paired(NamedTuple):
     p : float
         For this pair alone, two-sided: that of `test`. Where items weigh unlike, at least that of t.
     test : {"t", "sign-flip"}
-        "sign-flip" if fewer than 10 effective groups differ or the SE is 0 or null.
+        "sign-flip" if there are fewer than 10 effective groups, or fewer differ, or the SE is 0 or null.
     direction : {1, 0, -1}
         Whom p speaks for: 1 is A. 0 if nobody: no difference.
     n_items, n_higher, n_lower : int
@@ -112,6 +54,9 @@ class Paired(NamedTuple):
     effective_different : float
         How many groups of equal size would tell as much as those that differ: `effective_groups` of them;
         0 if none differs.
+    flipped : FlippedMean or None
+        What sign flips have an interval from: null where t gives it, where fewer than 6 groups differ, where
+        all differ alike, and for pooled figures.
     """
 
     difference: float
@@ -128,6 +73,7 @@ class Paired(NamedTuple):
     n_groups_higher: int
     n_groups_lower: int
     effective_different: float
+    flipped: FlippedMean | None = None
 
     @property
     def effective_groups(self) -> float:
@@ -141,13 +87,23 @@ class Paired(NamedTuple):
         return mde(self.se, df=self.df, alpha=alpha, k=k, power=power)
 
     def interval(self, *, level: float = 0.95) -> Interval | None:
-        """Interval of the difference by t; null where sign flips give p, which have none.
+        """Interval of the difference by the test that gave p, at whose level it holds 0 if p is above it.
 
-        Margins are judged on `margin_interval`.
+        By sign flips it is that of `FlippedMean`, closed at 0 where flips of drawn patterns and p differ by
+        their draws; where p is also at least that of t, the hull of both. Null where `flipped` is, or
+        where so few groups reject nothing at the level. Margins are judged on `margin_interval`.
         """
-        if self.se is None or self.test != "t":
+        if self.test == "t":
+            return None if self.se is None else t_interval(self.difference, self.se, self.df, level=level)
+        if self.flipped is None or (ends := self.flipped.interval(level=level)) is None:
             return None
-        return t_interval(self.difference, self.se, self.df, level=level)
+        low, high = min(ends.low, self.difference), max(ends.high, self.difference)
+        if self.flipped.with_t and self.se is not None:
+            by_t = t_interval(self.difference, self.se, self.df, level=level)
+            low, high = min(low, by_t.low), max(high, by_t.high)
+        if self.p > 1 - level + ROUNDING:
+            return Interval(min(low, 0.0), max(high, 0.0))
+        return Interval(max(low, 0.0), high) if self.difference > 0 else Interval(low, min(high, 0.0))
 
 
 def group_sums(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
@@ -213,11 +169,16 @@ def paired(
     mean = float(np.average(d, weights=design.weights))
     parts = design.weights * (d - mean) if cells is None else design.residuals(d)
     se = spread(design.se(parts), d)
-    if se is None or weights is None or evenness(design.weights) > 1 - ROUNDING:
-        return with_test(difference, se, design, items=d, groups=sums)
-    se = max(se, design.even_se(parts))
+    is_even = se is None or weights is None or evenness(design.weights) > 1 - ROUNDING
+    if se is not None and not is_even:
+        se = max(se, design.even_se(parts))
     result = with_test(difference, se, design, items=d, groups=sums)
     if not se or result.test == "t":
+        return result
+    if result.n_different >= LEAST_DIFFERENT:
+        sizes = np.bincount(codes, weights=scaled_weights(weights, length=len(d)), minlength=n_groups)
+        result = result._replace(flipped=FlippedMean(sums, sizes.astype(np.float64), with_t=not is_even))
+    if is_even:
         return result
     # Flips take what did not differ for what never will, however much it weighs.
     return result._replace(p=max(result.p, _two_sided(difference, se, design.df)))
@@ -250,8 +211,8 @@ def with_test(
     n_up, n_down = _counted(groups)
     higher, lower = _counted(items)
     effective = design.only(groups != 0).df + 1 if n_up + n_down else 0.0
-    # A t test of few differences, or of one that outweighs the rest, is too sure of its error.
-    is_t = bool(se) and enough_groups(effective)
+    # A t test of few groups or differences, or of one that outweighs the rest, is too sure of its error.
+    is_t = bool(se) and enough_groups(min(effective, design.df + 1))
     if se and is_t:
         p = _two_sided(difference, se, design.df)
     elif n_up + n_down:
@@ -370,7 +331,10 @@ def margin_interval(
     cells: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval | None:
-    """The interval on which a margin is judged: t, or Agresti-Min where sign flips decide p.
+    """The interval on which a margin is judged: that of the test, or Agresti-Min.
+
+    Agresti-Min where sign flips decide p, as few of 10 effective groups or more differ, or as they have no
+    interval: a rare difference that was not seen is no symmetric error.
 
     Parameters
     ----------
@@ -380,8 +344,8 @@ def margin_interval(
     Returns
     -------
     Interval or None
-        Null with one group, or one with all weight, and where Agresti-Min is needed but the metric has no
-        span: no margin can be judged then.
+        Null with one group, or one with all weight, and where Agresti-Min is needed but the
+        metric has no span: no margin can be judged then.
 
     Raises
     ------
@@ -391,8 +355,10 @@ def margin_interval(
     result = paired(differences, groups, weights=weights, cells=cells)
     if result.df < 1:
         return None
-    if result.test == "t":
-        return result.interval(level=level)
+    if result.test == "t" or not enough_groups(result.effective_groups):
+        ends = result.interval(level=level)
+        if ends is not None or result.test == "t":
+            return ends
     if span is None:
         return None
     return agresti_min(differences, groups, span=span, weights=weights, cells=cells, level=level)

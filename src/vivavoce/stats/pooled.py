@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes, item_weights, scaled_weights
 from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Mean, mean_interval
 from vivavoce.stats.group_error import GroupDesign
-from vivavoce.stats.paired import ENUMERATED, FLIP_SEED, Paired, SignFlips, with_test
+from vivavoce.stats.paired import Paired, with_test
+from vivavoce.stats.sign_flips import ENUMERATED, FLIP_SEED, SignFlips
 from vivavoce.stats.subset_sums import random_subset_sums
 
 PooledStatistic: TypeAlias = Callable[[Floats], Floats]

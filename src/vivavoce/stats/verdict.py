@@ -8,8 +8,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from vivavoce.stats.group_error import enough_groups
-
 ALPHA = 0.05
 LEAST_DIFFERENT = 6  # 2 * .5^5 = .0625: with five, no exact test can reach .05
 
@@ -39,12 +37,8 @@ class Evidence:
     p_adjusted : float or None
         Holm p over the family. Null with fewer than 2 groups.
     margin_low, margin_high : float or None
-        The interval on which margins are judged, `margin_interval` at the family's level: t, or Agresti-Min
-        if fewer than 10 effective groups differ. Null where there is none: then no margin is judged.
-
-    effective_groups : float, optional
-        How many groups of equal size would tell as much as the common ones, `Paired.effective_groups`; all of
-        them by default.
+        The interval on which margins are judged, `margin_interval` at the family's level. Null where there is
+        none: then no margin is judged.
     most_by_count : float, optional
         The most by which either could be better, by the share of groups that may differ: the farther end of
         `gate_interval` where fewer than 6 do. Not read where more differ.
@@ -59,14 +53,11 @@ class Evidence:
     p_adjusted: float | None
     margin_low: float | None = None
     margin_high: float | None = None
-    effective_groups: float | None = None
     most_by_count: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.n_different <= self.n_groups:
             raise ValueError(f"{self.n_different} of {self.n_groups} groups differ: that cannot be")
-        if self.effective_groups is not None and not 0 <= self.effective_groups <= self.n_groups + 1e-9:
-            raise ValueError(f"{self.effective_groups} effective groups of {self.n_groups}: that cannot be")
         if self.direction not in (1, 0, -1):
             raise ValueError(f"direction must be 1, 0 or -1, but is {self.direction}")
         if self.p_adjusted is not None and not 0 <= self.p_adjusted <= 1:
@@ -96,8 +87,8 @@ class Verdict:
 def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float | None = None) -> Verdict:
     """The first row of the table that applies.
 
-    incomparable (fewer than 2 common groups), too_few (fewer than 10 effective groups, or 6 that differ; with
-    fewer than 6 that differ "equivalent" where `most_by_count` is below the margin),
+    incomparable (fewer than 2 common groups), too_few (fewer than 6 that differ; "equivalent" where
+    `most_by_count` is below the margin),
     depends (observed and bounds lead to different rows or different candidates), better_by_margin (p <=
     .05 and the interval beyond the margin), better (p <= .05), equivalent (interval inside -/+ margin),
     not_worse (interval above -margin), cannot_tell.
@@ -126,9 +117,6 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
         raise ValueError(f"margin must be a finite number above 0, but is {margin}")
     if observed.n_groups < 2:
         return Verdict("incomparable")
-    effective = observed.n_groups if observed.effective_groups is None else observed.effective_groups
-    if not enough_groups(effective):
-        return Verdict("too_few")
     if observed.n_different < LEAST_DIFFERENT:
         # So few groups carry no test, but the share that may differ is bounded all the same.
         most = observed.most_by_count

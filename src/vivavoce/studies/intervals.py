@@ -34,10 +34,7 @@ def too_few(groups: Any) -> str | None:
 
 NO_T = f"no interval: fewer than {LEAST_GROUPS} effective cases differ"
 ALIKE = "no interval: all cases differ alike, and nothing tells how the next would"
-FLIPPED = (
-    f"fewer than {LEAST_GROUPS} effective cases differ: p is from sign flips of whole cases, which have no "
-    "interval"
-)
+FLIPPED = "too few cases for an interval at this level: p is from a sign-flip permutation test"
 
 
 def by_jackknife(

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce import stats
 from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
@@ -160,7 +159,7 @@ def _intervals_of_pairs(pairs: Sequence[Row], family: int) -> Iterator[str]:
     if True in has_interval:
         text = f" for all {family} comparisons together" if family > 1 else ""
         if False in has_interval:
-            text += f"; p where fewer than {stats.LEAST_GROUPS} effective cases differ, which have none"
+            text += "; p where too few cases differ, or all alike, for an interval"
         yield f"In brackets 95 % intervals{text}."
 
 

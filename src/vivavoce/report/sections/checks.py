@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from vivavoce import stats
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
@@ -47,7 +46,7 @@ def _enough_cases(standing: Standing) -> tuple[State, str, str]:
     if not rows:
         return "no", "No: nothing has a score", "coverage"
     fewest = min(row["effective_cases"] or row["n_groups"] for row in rows)
-    if not stats.enough_groups(fewest):
+    if min(row["n_groups"] for row in rows) < LEAST_DIFFERENT:
         return "no", f"No: {_effective(fewest)}", "limitations"
     number = cases(rows[0]["n_groups"], rows[0]["effective_cases"])
     if len(standing.candidates) == 1:
@@ -57,10 +56,7 @@ def _enough_cases(standing: Standing) -> tuple[State, str, str]:
 
 def _enough_for(pair: Row, unit: Unit) -> tuple[State, str]:
     """Whether the cases of a pair were enough for a verdict."""
-    effective = pair["effective_cases"] or pair["n_groups"]
     match pair["verdict_code"]:
-        case "too_few" if not stats.enough_groups(effective):
-            return "no", f"No: {_effective(effective)}"
         case "too_few":
             return "no", f"No: only {count(pair['n_different'], 'case')} that differ"
         case "better" | "better_by_margin" | "equivalent":
@@ -77,7 +73,7 @@ def _enough_for(pair: Row, unit: Unit) -> tuple[State, str]:
 
 
 def _effective(n: float) -> str:
-    return f"{n:.3g} effective {'case' if n == 1 else 'cases'}, fewer than {stats.LEAST_GROUPS}"
+    return f"{n:.3g} effective {'case' if n == 1 else 'cases'}, fewer than {LEAST_DIFFERENT}"
 
 
 def _judge(standing: Standing) -> tuple[State, str]:
@@ -187,7 +183,7 @@ def _more_cases(pair: Row) -> str:
     if pair["n_labelled"]:
         return f"More than the {count(pair['n_labelled'], 'question')} that people scored. {LABELS}"
     return (
-        f"At least {stats.LEAST_GROUPS} effective cases of which {LEAST_DIFFERENT} differ; here "
+        f"At least {LEAST_DIFFERENT} cases that differ; here "
         f"{pair['n_different']} of {cases(pair['n_groups'], pair['effective_cases'])} differ."
     )
 

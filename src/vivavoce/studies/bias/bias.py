@@ -246,8 +246,8 @@ def _contrast_row(cell: Cell, drops: _Drops) -> BiasRow:
     if drops.observed is not None:
         row = _with_test(row, cell, drops.observed, drops)
         if row.verdict_code == "too_few" and not reasons[0]:
-            reasons = ["fewer than 10 effective cases, or fewer than 6 that differ: too few to say"]
-        elif drops.observed.paired.test == "sign-flip" and not reasons[0]:
+            reasons = ["fewer than 6 cases that differ: too few to say"]
+        elif row.low is None and not reasons[0]:
             reasons = [FLIPPED]
     if cell.flips is not None:
         row = _with_flips(row, cell.flips)
@@ -317,7 +317,6 @@ def _evidence(
     return stats.Evidence(
         n_groups=first.paired.n_groups,
         n_different=first.paired.n_different,
-        effective_groups=first.paired.effective_groups,
         direction=stats.common_direction(first.paired.direction, second.paired.direction),
         # The worse of both fillings: a verdict must hold whatever the failed scores are.
         p_adjusted=max(first.p_holm, second.p_holm),
@@ -358,11 +357,12 @@ def _variance_code(figures: Mapping[str, Any], p: float) -> str:
     evidence = stats.Evidence(
         n_groups=figures["n_groups"],
         n_different=figures["n_different"],
-        effective_groups=figures["effective_cases"],
         direction=0,
         p_adjusted=p,
     )
-    if stats.verdict(evidence).code in ("too_few", "incomparable"):
+    # Variances are compared without sign flips, and so take as many cases as any error does.
+    few = not stats.enough_groups(figures["effective_cases"])
+    if few or stats.verdict(evidence).code in ("too_few", "incomparable"):
         return "too_few"
     return "worse" if p <= stats.ALPHA and figures["difference"] > 0 else "cannot_tell"
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from math import inf
 
-from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.study import MeasureRow
 from vivavoce.studies.text import cases, count, number, plain
@@ -117,10 +116,7 @@ def _verdict_text(row: BiasRow, measure: Measure) -> str:
     pairs = count(row.n_pairs or 0, "pair")
     detectable = _detectable_text(row.mde_family, measure)
     if row.verdict_code == "too_few":
-        few = f" in {_cases(row)}"
-        if stats.enough_groups(row.effective_cases or 0.0):
-            few = f", of which {row.n_different} differ"
-        return f"{pairs}{few}: too few to say{detectable}"
+        return f"{pairs} in {_cases(row)}, of which {row.n_different} differ: too few to say{detectable}"
     text = f"{_difference_text(row, measure)}; {pairs} in {_cases(row)}."
     match row.verdict_code:
         case "depends":

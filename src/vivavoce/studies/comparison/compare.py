@@ -322,10 +322,10 @@ def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
     observed = compared.observed
     if row.set_low is None or row.set_high is None:
         yield NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT
-    if observed.test == "sign-flip" and observed.se:
-        yield FLIPPED
-    elif not observed.se:
+    if not observed.se:
         yield "all cases differ alike: without spread no detectable difference can be told"
+    elif row.low is None or row.low_family is None:
+        yield FLIPPED
     elif row.mde is None:
         yield FEW_FOR_MDE
     if row.verdict_code in BETTER and holds_zero(row.low_family, row.high_family):
@@ -382,11 +382,9 @@ def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) 
         return _with_labelled_bounds(row, compared, level)
     bounds = span(compared.data.items, ("d_low", "d_high"),
                   low=None if width is None else -width, high=width, level=level)  # fmt: skip
-    if pair.population == "fixed":
-        bounds = _fixed_bounds(bounds, compared, level)
-    elif compared.fillings and any(filling.test == "sign-flip" for filling in compared.fillings):
-        # Sign flips judge a filling, and they have no interval.
-        bounds = bounds._replace(bound_low=None, bound_high=None)
+    # A filling is judged by its own test, and bounds by another would contradict it.
+    if pair.population == "fixed" or any(filling.test == "sign-flip" for filling in compared.fillings or ()):
+        bounds = _bounds_by_test(bounds, compared, level)
     set_low, set_high = _ends(pair, bounds[:2])
     bound_low, bound_high = _ends(pair, bounds[2:])
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
@@ -407,8 +405,8 @@ def _with_labelled_bounds(row: ComparisonRow, compared: Compared, level: float) 
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
 
 
-def _fixed_bounds(bounds: stats.Bounds, compared: Compared, level: float) -> stats.Bounds:
-    """The bounds with the error of repeats alone; null without fillings or without a range."""
+def _bounds_by_test(bounds: stats.Bounds, compared: Compared, level: float) -> stats.Bounds:
+    """The bounds by the tests of the fillings; null without fillings or without a range."""
     width = compared.pair.width
     if compared.fillings is None or width is None:
         return bounds._replace(bound_low=None, bound_high=None)

@@ -177,8 +177,7 @@ def _with_difference(row: FormsRow, differences: Floats, cases: Any) -> FormsRow
     if row.n_failed:
         return replace(row, reason=FAILED)
     low, high = paired.interval() or (None, None)
-    reason = FLIPPED if paired.test == "sign-flip" and paired.se else row.reason
-    # Where few cases differ the flips of whole cases stand in for t, and have no interval.
+    reason = FLIPPED if low is None and paired.se else row.reason
     return replace(row, low=low, high=high, p=paired.p, test=paired.test, reason=reason)
 
 

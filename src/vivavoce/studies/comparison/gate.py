@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
@@ -137,14 +136,9 @@ def objection(row: ComparisonRow) -> str | None:
     if row.judge_alone:
         return f"rests on a judge alone, which shows a preference and no quality: {row.verdict}"
     # On people's scale the cases that count are the labelled ones.
-    if row.n_labelled is not None and row.verdict_code == "too_few":
-        return f"cannot be judged: {row.verdict}"
-    return None if stats.enough_groups(_effective(row)) else f"cannot be judged: {row.verdict}"
-
-
-def _effective(row: ComparisonRow) -> float:
-    """Effective cases; of a fixed benchmark, which samples no cases, all of them."""
-    return row.n_groups if row.effective_cases is None else row.effective_cases
+    # Five cases cannot reach .05 by any exact test, so whatever a row of them shows is chance.
+    few = row.n_groups < LEAST_DIFFERENT or (row.n_labelled is not None and row.verdict_code == "too_few")
+    return f"cannot be judged: {row.verdict}" if few else None
 
 
 def is_shown(row: ComparisonRow, require: Require) -> bool:
@@ -269,10 +263,8 @@ def _opens(row: ComparisonRow, terms: GateTerms) -> str | None:
         return (
             "To open it, let people score some of the answers: `viva panel RUN make --task rate` draws them."
         )
-    if not stats.enough_groups(_effective(row)):
-        return (
-            f"To open it takes {stats.LEAST_GROUPS} effective cases or more; there are {_effective(row):.3g}."
-        )
+    if row.n_groups < LEAST_DIFFERENT:
+        return f"To open it takes {LEAST_DIFFERENT} cases or more; there are {row.n_groups}."
     if _worse(row):
         return None
     if row.population == "fixed":

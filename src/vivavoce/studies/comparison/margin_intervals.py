@@ -31,7 +31,7 @@ def margin_interval(
         return paired.interval(level=level)
     if not isinstance(compared.data, Differences):
         # Pseudo-groups of Agresti-Min have no counts to be pooled, and no labels.
-        return paired.interval(level=level) if paired.test == "t" else None
+        return paired.interval(level=level)
     return compared.data.arrays(column).interval(method, span=compared.pair.width, level=level)
 
 

@@ -162,14 +162,12 @@ class Incomparable(NamedTuple):
 class Correction(NamedTuple):
     """What people's scores did to a comparison; `judge` is what it was before.
 
-    `n_different` and `effective_cases` are of the labelled cases: on how many people scored the two
-    differently, and how many of equal size would tell as much.
+    `n_different` is of the labelled cases: on how many people scored the two differently.
     """
 
     lambda_: float
     n_labelled: int
     n_different: int
-    effective_cases: float
     judge: stats.Paired
     difference_people: float
     by_word: bool

@@ -35,7 +35,6 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
         lambda_=powered.lambda_,
         n_labelled=values.n_labelled,
         n_different=people.n_different,
-        effective_cases=people.effective_groups,
         judge=compared.observed,
         difference_people=people.difference,
         by_word=labels.by_word,
@@ -88,5 +87,6 @@ def _paired(powered: stats.PredictionPowered, judge: stats.Paired, people: stats
     direction: Any = int(np.sign(powered.value))
     change: dict[str, Any] = {"difference": powered.value, "se": powered.se, "df": powered.df}
     if powered.p is None:
-        return judge._replace(**change, p=people.p, test=people.test, direction=people.direction)
+        of_labels: dict[str, Any] = {"p": people.p, "test": people.test, "direction": people.direction}
+        return judge._replace(**change, **of_labels, flipped=people.flipped)
     return judge._replace(**change, p=powered.p, test="t", direction=direction)

@@ -206,25 +206,16 @@ def _evidence(
     if best is not None:
         direction = stats.common_direction(paired.direction, best.direction)
     bounded = near is not None and far is not None  # half an interval bounds nothing
-    n_different, effective = _cases_of(compared, paired)
+    # On people's scale a verdict rests on the cases that people scored.
+    change = compared.correction
     return stats.Evidence(
         n_groups=paired.n_groups,
-        n_different=n_different,
-        effective_groups=effective,
+        n_different=change.n_different if change else paired.n_different,
         direction=direction,
         p_adjusted=p,
         margin_low=near.low if bounded and near else None,
         margin_high=far.high if bounded and far else None,
     )
-
-
-def _cases_of(compared: Compared, paired: stats.Paired) -> tuple[int, float]:
-    """How many of the cases differ that a verdict rests on, and how many of equal size would tell as much."""
-    if compared.correction:  # what is said on people's scale rests on the cases that people scored
-        return compared.correction.n_different, compared.correction.effective_cases
-    if compared.pair.population == "fixed":  # no sample of cases, so their sizes do not matter
-        return paired.n_different, paired.n_groups
-    return paired.n_different, paired.effective_groups
 
 
 def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> str:

@@ -214,7 +214,7 @@ def _verdict(signal: Signal, row: ContaminationRow) -> tuple[str, str | None]:
     comparison = signal.comparison
     assert comparison is not None  # what has a p and no decoys was tested in pairs
     bound = row.low if signal.sign > 0 else row.high
-    # Sign flips have no interval; beside a t test memory is named only where its interval shows it too.
+    # Few cases may have no interval; beside a t test memory is named only where its interval shows it too.
     excludes_zero = comparison.test == "sign-flip" or (bound is not None and bound * signal.sign > 0)
     if row.p_adjusted <= stats.ALPHA and comparison.direction > 0 and excludes_zero:
         return (DIFFERENT if signal.weak else CONSISTENT), None

@@ -146,7 +146,6 @@ def _evidence(
         p_adjusted=p,
         margin_low=ends[0],
         margin_high=ends[1],
-        effective_groups=paired.effective_groups,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.score_table import ITEM, item_of, weights_of
 from vivavoce.studies.text import cases, count
 
@@ -59,7 +60,7 @@ def _why_unranked(table: pl.DataFrame) -> str | None:
     if table["format"].n_unique() < len(SEVEN):
         return f"no {_missing_format(table)} question that all have marks on"
     design = stats.macro_mean(np.zeros(table.height), **_design(table))
-    if stats.enough_groups(design.effective_groups):
+    if design.n_groups >= LEAST_DIFFERENT:
         return None
     size = cases(design.n_groups, design.effective_groups)
     return f"{size} that all candidates have marks on: too few to rank"

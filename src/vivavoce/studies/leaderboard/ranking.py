@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
+from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.leaderboard.scale_ranks import ScaleRanks, ranks_by_scale
 from vivavoce.studies.rater_scores import is_judge
@@ -259,7 +260,8 @@ _NO_RANK: dict[str, Any] = dict.fromkeys(
 def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
-    if not stats.enough_groups(effective or 0.0):
+    # The pairs are tested by sign flips from six cases on, as `compare` does.
+    if n_groups < LEAST_DIFFERENT:
         return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
     return None
 

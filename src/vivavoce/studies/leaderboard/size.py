@@ -251,7 +251,7 @@ def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, Siz
             row = with_verdict(row, result, correction)
             unbounded = row.set_low is None or row.set_high is None
             reasons = [NO_LIMIT] if unbounded else []
-            reasons += [FLIPPED] if row.test == "sign-flip" else []
+            reasons += [FLIPPED] if row.low is None or row.low_family is None else []
             figures = {name: getattr(row, name) for name in _OF_A_PAIR}
             yield (
                 models,
