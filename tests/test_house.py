@@ -106,7 +106,7 @@ LINES: dict[str, int] = {
     "reading": 5715,
     "report": 8387,
     "retrieval": 1692,
-    "run": 27314,
+    "run": 27340,
     "stats": 10907,
     "store": 8237,
     "studies": 21792,

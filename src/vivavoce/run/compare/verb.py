@@ -82,6 +82,32 @@ def compare_candidates(
         assisted=assisted,
         may_be_family=population == "sample" and not (sequential or assisted or labels),
     )
+    return _compare(
+        view,
+        question,
+        margin=margin,
+        population=population,
+        items=items,
+        labels=labels,
+        labels_at_random=labels_at_random,
+        sequential=sequential,
+        analyses=analyses,
+    )
+
+
+def _compare(
+    view: View,
+    question: "_Question",
+    *,
+    margin: float | None = None,
+    population: "Population" = "sample",
+    items: str | None,
+    labels: str | None = None,
+    labels_at_random: bool = False,
+    sequential: bool = False,
+    analyses: int | None = None,
+) -> Finding:
+    """The comparison that was asked for, made and stored."""
     names, of_people = question.names, question.labels
     of_labels = labels_digest(of_people)
     terms = PlanTerms.of(question.digests, of_labels, population, items, analyses)
@@ -146,7 +172,7 @@ def compare_family(view: View, *, items: str | None) -> str | None:
     if question.family is None or any(f["settings"].get("sequential") for f in findings):
         return None
     if not any(finding["settings"].get("family") == question.family for finding in findings):
-        compare_candidates(view, (), metric=None, margin=None, against=None, population="sample", items=items)
+        _compare(view, question, items=items)
     return question.family
 
 
