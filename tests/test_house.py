@@ -22,7 +22,7 @@ PARTICLES: dict[str, int] = {
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 32,
-    "cli": 50,
+    "cli": 49,
     "contrib": 32,
     "core": 34,
     "embeddings": 9,
@@ -42,7 +42,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "run": 322,
     "stats": 48,
     "store": 10,
-    "studies": 241,
+    "studies": 240,
     "systems": 97,
     "testing": 6,
     "variants": 22,
@@ -88,9 +88,9 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4000,
-    "cli": 5557,
+    "cli": 5946,
     "contrib": 2505,
-    "core": 5212,
+    "core": 5272,
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
@@ -104,19 +104,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8387,
+    "report": 8376,
     "retrieval": 1692,
-    "run": 27340,
+    "run": 27365,
     "stats": 10907,
     "store": 8237,
-    "studies": 21792,
+    "studies": 22081,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 992, 174
+MODULES, COMPLEX = 997, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -91,11 +91,11 @@ def default_of(parameter: inspect.Parameter) -> Any:
 
 @each_case("verb", METHODS)
 def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
-    """`plugin`, `quiet` and `json` are the command line's own; `progress` is the method's."""
+    """`plugin`, `full`, `quiet` and `json` are the command line's own; `progress` is the method's."""
     function = function_of(verb)
     ours = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
     theirs = {n: default_of(p) for n, p in inspect.signature(METHODS[verb]).parameters.items()}
-    for name in ("run", "plugin", "quiet", "json", "context"):
+    for name in ("run", "plugin", "full", "quiet", "json", "context"):  # a finding holds all columns
         ours.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)
@@ -104,7 +104,6 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop(name, None)
     if verb == "status":
         ours.pop("verify")  # `run.verify()` there
-        ours.pop("full")  # a finding's text is whole
         ours.pop("watch")  # of what other processes write
         ours.pop("every")
     if verb == "export":  # options of single exporters are their fields
@@ -138,6 +137,7 @@ def rows(found: Any, verb: str) -> list[dict[str, Any]]:
 
     answer = json.loads(found.stdout, parse_constant=refuse)
     more = ["passes"] if verb == "score" else []
+    more += ["headline"] if verb in ("compare", "score", "status", "study") else []
     assert [f"viva.{verb}/1", "schema", "run", "rows", *more] == [answer["schema"], *answer]
     assert isinstance(answer["rows"], list)
     return answer["rows"]  # type: ignore[no-any-return]
@@ -232,7 +232,7 @@ def test_where_both_answered_everything_nothing_stands_beside_it(viva: Viva, tmp
 
 def test_no_p_value_is_shown_as_zero(viva: Viva, tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": twins([1, 0.9] * 20), "B": twins([0.1, 0.2] * 20)})
-    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told", "--full").stdout
     assert "<0.0001" in found
     assert "0.0000" not in found
 

@@ -85,18 +85,36 @@ def test_the_tables_of_every_verb_fit(
 def test_a_long_name_keeps_its_ends_and_both_names_of_a_pair_are_shown() -> None:
     rows = [(f"{LONG[0]} -\n{LONG[1]}", "1.000")]
     text = table_text(("pair", "difference"), rows, 40)
-    first, second = (line for line in text.splitlines() if "openai" in line)
+    table, _, key = text.partition("\n\n")
+    first, second = (line for line in table.splitlines() if "openai" in line)
     assert first.split("  ")[0].startswith("openai/gpt-4")
     assert "…" in first
     assert "-first -" in first
     assert second.strip().endswith("-second")
+    assert [f"{LONG[0]} -", LONG[1]] == [line.partition(" = ")[2] for line in key.splitlines()]
 
 
-def test_names_that_would_look_alike_are_folded_and_stay_whole() -> None:
+def test_names_that_would_look_alike_bear_their_place_and_stand_whole_in_the_key() -> None:
     names = ["model-a-" + "x" * 20 + "1" + "y" * 20, "model-a-" + "x" * 20 + "2" + "y" * 20]
-    text = table_text(("candidate", "n"), [(name, 1) for name in names], 30)
-    assert "…" not in text
-    assert all(name in "".join(line.split("  ")[0] for line in text.splitlines()) for name in names)
+    table, _, key = table_text(("candidate", "n"), [(name, 1) for name in names], 30).partition("\n\n")
+    short = [line.rpartition("  ")[0].strip() for line in table.splitlines()[2:]]
+    assert ["(1)", "(2)"] == [name.split()[-1] for name in short]
+    assert [f"{cut} = {name}" for cut, name in zip(short, names, strict=True)] == key.splitlines()
+
+
+def test_a_name_is_cut_alike_in_every_part_of_a_table_and_stands_in_the_key_once() -> None:
+    columns = ("candidate", *(f"column{n}" for n in range(6)))
+    *parts, key = table_text(columns, [(LONG[0], *[10**9] * 6)], 44).split("\n\n")
+    assert len(parts) > 1
+    assert 1 == len({part.splitlines()[2].split("  ")[0] for part in parts})
+    assert [LONG[0]] == [line.partition(" = ")[2] for line in key.splitlines()]
+
+
+def test_names_in_wide_letters_fit_by_the_places_they_take() -> None:
+    from rich.cells import cell_len
+
+    text = table_text(("candidate", "n"), [("长" * 30, 1), ("🩺" * 30, 2)], 24)
+    assert 24 >= max(map(cell_len, text.partition("\n\n")[0].splitlines()))
 
 
 def test_a_wide_figure_is_never_cut() -> None:

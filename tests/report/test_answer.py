@@ -14,7 +14,7 @@ from vivavoce.report.sections.checks import _judge
 from vivavoce.report.sections.leaderboard import Scale
 from vivavoce.run.run import Run
 from vivavoce.studies.comparison.compare import COLUMNS
-from vivavoce.studies.comparison.headline import Unit, leader_headline, pair_headline
+from vivavoce.studies.comparison.headline import Unit, leader_sentences, pair_headline
 
 SHARE = Unit(Criterion(criterion="worth"))
 LIKERT = Unit(Criterion(criterion="quality", low=0, high=5))
@@ -31,6 +31,10 @@ def pair(code: str, a: str = "A", b: str = "B", **more: Any) -> dict[str, Any]:
     favours = "a" if code in ("better", "better_by_margin", "not_worse") else None
     named = {"a": a, "b": b, "verdict_code": code, "favours": favours, "verdict": "", "family": 1}
     return dict.fromkeys(COLUMNS) | figures | named | more
+
+
+def leader_headline(*terms: Any) -> str:
+    return " ".join(leader_sentences(*terms))
 
 
 def headline(code: str, unit: Unit = SHARE, **more: Any) -> str:
@@ -55,13 +59,13 @@ def test_other_scales_keep_their_units() -> None:
 def test_lower_is_better_gives_the_amount_without_a_minus() -> None:
     harm = Unit(Criterion(criterion="harm", direction="lower"))
     figures = {"difference": -0.1, "low_family": -0.15, "high_family": -0.05}
-    words = "A is better than B by 10.0 percentage points (5.0 to 15.0; lower is better)."
+    words = "A is better than B by 10.0 percentage points (5.0 to 15.0, lower is better)."
     assert words == headline("better", harm, **figures)
 
 
 def test_without_an_interval_stands_the_p_value() -> None:
     none = {"low_family": None, "high_family": None, "p_adjusted": 0.0117}
-    assert headline("better", **none).endswith("percentage points (p 0.012 by sign flips of cases).")
+    assert headline("better", **none).endswith("percentage points (p = 0.012, sign-flip permutation test).")
 
 
 def test_where_holm_decided_the_interval_is_the_pairs_own() -> None:
@@ -75,7 +79,7 @@ def test_a_factor_is_said_as_one() -> None:
     )
     figures = {"difference": -0.2231, "low_family": -0.36, "high_family": -0.105}
     words = headline("better", perplexity, **figures)
-    assert "A is better than B by a factor of 0.8 (0.698 to 0.9; lower is better)." == words
+    assert "A is better than B by a factor of 0.8 (0.698 to 0.9, lower is better)." == words
 
 
 @each_case(
@@ -86,11 +90,11 @@ def test_a_factor_is_said_as_one() -> None:
          "points you called important."),
         ("better", {"margin": 0.2, "margin_source": "--margin",
                     "verdict": "A is better. The difference is smaller than you called important."},
-         "A is better than B by 10.0 percentage points (5.0 to 15.0); the difference is smaller than you "
-         "called important."),
+         "A is better than B by 10.0 percentage points (5.0 to 15.0), less than you called "
+         "important."),
         ("better", {"margin": 0.1, "margin_source": "smallest_difference",
                     "verdict": "A is better. Whether it matters is open."},
-         "A is better than B by 10.0 percentage points (5.0 to 15.0); whether it matters is open."),
+         "A is better than B by 10.0 percentage points (5.0 to 15.0), and whether it matters is open."),
         ("equivalent", {"margin": 0.2},
          "A and B are equivalent within 20 percentage points: A less B is 10.0 percentage points "
          "(5.0 to 15.0)."),
@@ -98,7 +102,7 @@ def test_a_factor_is_said_as_one() -> None:
          "A is not worse than B by more than 20 percentage points, and was not shown to be better: A less B "
          "is −1.0 percentage points (without an interval)."),
         ("cannot_tell", {},
-         "This exam cannot tell A and B apart: A less B is 10.0 percentage points (5.0 to 15.0)."),
+         "No significant difference between A and B: A less B is 10.0 percentage points (5.0 to 15.0)."),
         ("too_few", {"verdict": "Too few different cases to say."},
          "A and B: too few different cases to say."),
         ("depends", {"verdict": "It depends on the 2 answers that could not be marked."},
@@ -115,22 +119,22 @@ def test_a_judge_alone_prefers_and_people_correct_it() -> None:
     assert headline("better", judge_alone=True).startswith("The judge prefers A to B by 10.0")
     on_people = headline("better", estimate_kind="prediction_powered")
     assert on_people.startswith("On people's scale, A is better than B by 10.0")
-    assert "apart by the judge alone: A less B" in headline("cannot_tell", judge_alone=True)
+    assert "between A and B by the judge alone: A less B" in headline("cannot_tell", judge_alone=True)
 
 
 def test_a_leader_is_named_with_those_it_cannot_be_told_apart_from() -> None:
     rows = [pair("cannot_tell", "A", "B"), pair("better", "A", "C"), pair("too_few", "D", "A")]
     assert (
-        "A is better than C by 10.0 percentage points (5.0 to 15.0); this exam cannot tell it apart from B; "
-        "there are too few different cases to say of it and D; it was not compared with E."
+        "A is better than C by 10.0 percentage points (5.0 to 15.0). No significant difference between it "
+        "and B. Too few cases differ between it and D. It was not compared with E."
     ) == leader_headline("A", rows, ["E"], SHARE, str)
 
 
 def test_a_difference_without_an_interval_has_its_p() -> None:
     row = pair("cannot_tell", low_family=None, high_family=None, p_adjusted=0.25)
-    text = "A less B is 10.0 percentage points (p 0.25 by sign flips of cases)"
+    text = "A less B is 10.0 percentage points (p = 0.25, sign-flip permutation test)"
     assert text in pair_headline(row, SHARE, str)
-    assert text.replace("p 0.25 by sign flips of cases", "without an interval") in pair_headline(
+    assert text.replace("p = 0.25, sign-flip permutation test", "without an interval") in pair_headline(
         row | {"p_adjusted": None}, SHARE, str
     )
 
@@ -141,13 +145,15 @@ def test_a_leader_of_many_names_the_next_alone() -> None:
         "A is better than all 5 others, than the next, B by 10.0 percentage points (5.0 to 15.0)."
     ) == leader_headline("A", rows, [], SHARE, str)
     tied = [pair("cannot_tell", "A", name) for name in "BCDEF"]
-    assert "This exam cannot tell A apart from B, C and 3 more." == leader_headline("A", tied, [], SHARE, str)
+    assert "No significant difference between A and B, C and 3 more." == leader_headline(
+        "A", tied, [], SHARE, str
+    )
 
 
 def test_whom_tests_put_above_the_leader_is_said() -> None:
     rows = [pair("better", "B", "A"), pair("not_worse", "C", "A", margin=0.05)]
     assert (
-        "Tests put B above A; it is not better than C by more than 5 percentage points."
+        "Tests put B above A. It is not better than C by more than 5 percentage points."
     ) == leader_headline("A", rows, [], SHARE, str)
 
 
@@ -180,7 +186,7 @@ def test_an_effect_without_an_interval_beside_one_with_is_explained(tmp_path: Pa
     run = marked(tmp_path, {name: twins(values) for name, values in answers.items()})
     run.compare("A", "B", "C", metric="told")
     answer = first(run)
-    assert answer["words"].startswith("A is better than B by 40.0 percentage points (p 0.00012 by sign flips")
+    assert answer["words"].startswith("A is better than B by 40.0 percentage points (p = 0.00012, sign-flip")
     assert answer["words"].endswith("and than C by 75.0 (71.2 to 78.8).")
     assert (
         "In brackets 95 % intervals for all 3 comparisons together; p where too few cases differ, or all "
@@ -221,7 +227,7 @@ def test_cannot_tell_asks_for_a_margin_and_then_for_questions(tmp_path: Path) ->
     run.compare("A", "B", metric="told")
     answer = first(run)
     assert answer["words"].startswith(
-        "This exam cannot tell A and B apart: A less B is −3.3 percentage points ("
+        "No significant difference between A and B: A less B is −3.3 percentage points ("
     )
     assert "depends on the smallest difference that matters" in answer["settling"]
     row = run.compare("A", "B", metric="told", margin=0.02).rows[0]

@@ -247,7 +247,7 @@ def test_interim_lists_the_tests_with_their_plans(tmp_path: Path) -> None:
 def test_the_command_line_does_the_same(viva: Any, tmp_path: Path) -> None:
     run = grown(tmp_path, 40)
     words = ("compare", run.file.path, "A", "B", "--metric", "told")
-    shown = viva(*words, "--sequential", "--analyses", 5).stdout
+    shown = viva(*words, "--sequential", "--analyses", 5, "--full").stdout
     assert "Interim analysis 1 of 5" in shown
     assert "p (all  " in shown  # a heading over several lines
     assert "analyses," in shown

@@ -12,7 +12,7 @@ from vivavoce.studies.leaderboard.status_lines import shard_lines, status_lines
 def lines(run: Run, *, compared: bool = False) -> dict[str, str]:
     """The lines by their first word."""
     five = status_lines(run.status().rows, str(run.file.path), compared=compared)
-    assert ["Here", "Coverage", "Missing", "Cost", "Next"] == [line.partition(":")[0] for line in five]
+    assert ["Missing", "Here", "Coverage", "Cost", "Next"] == [line.partition(":")[0] for line in five]
     return dict(line.split(": ", 1) for line in five)
 
 
@@ -28,7 +28,7 @@ def test_coverage_names_the_least_and_what_is_missing_its_cause(tmp_path: Path) 
     run = marked(tmp_path, {"A": twins([1] * 6), "B": twins([1, SILENT, SILENT, 1, 1, 1])})
     said = lines(run)
     assert "83.3% of 12 scores are ok; the least, 66.7%, of B by told." == said["Coverage"]
-    assert said["Missing"].startswith("2 unanswered; most often (2) ")
+    assert said["Missing"].startswith("2 unanswered. Most often (2) ")
     assert "none, no model was asked." == said["Cost"]
 
 

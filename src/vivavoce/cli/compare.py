@@ -1,24 +1,19 @@
 """`viva compare`: which candidate is better, and a gate for scripts."""
 
 import time
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from vivavoce.cli import completion
+from vivavoce.cli.comparison_table import print_comparison
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
-from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
-from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
-from vivavoce.cli.stdout import echo
+from vivavoce.cli.options import Full, Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
+from vivavoce.cli.output import print_json
 from vivavoce.core.errors import InputError
-from vivavoce.core.measure_names import metric_name
-
-if TYPE_CHECKING:
-    from vivavoce.run.run import Run
 
 
 class FailIf(StrEnum):
@@ -143,6 +138,7 @@ def compare(
         typer.Option(parser=output_path, metavar="FILE", help="A gate: write its checks as JUnit XML."),
     ] = None,
     plugin: Plugin = [],
+    full: Full = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -153,7 +149,8 @@ def compare(
     has all pairs. Two or three named candidates are compared in all pairs, four or more each with the first,
     and all with --against if it is given. Repeated tests inflate false positives, so they are counted and
     reported; with --sequential they are corrected for, as long as every test of these candidates is made
-    with it.
+    with it. A terminal also shows the differences as a plot. With --full come p, q, the cases, the smallest
+    difference that would be found, and a paragraph for each pair.
 
     Example: `viva compare exam.viva`
 
@@ -163,8 +160,6 @@ def compare(
 
     Example: `viva compare exam.viva A B --metric accuracy --sequential --analyses 5`
     """
-    from vivavoce.studies.comparison.pairs import shown_rows
-
     opened, start = open_run(run, plugin), time.perf_counter()
     terms: dict[str, Any] = {
         "metric": metric,
@@ -193,66 +188,11 @@ def compare(
         gate.finding if gate else opened.compare(*candidates, **terms, primary=primary, assisted=assisted)
     )
     if json:
-        print_json("compare", run, finding.rows)
+        print_json("compare", run, finding.rows, headline=finding.headline)
     elif not quiet:
-        if line := _headline(opened, finding.rows):
-            echo(line, end="\n\n")
-        _print_pairs(shown_rows(finding.rows))
-        echo(str(finding))
+        print_comparison(finding, full=full)
     if gate:
         print_gate(gate)
         write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
         if gate.closed:
             raise typer.Exit(ExitCode.GATE_CLOSED)
-
-
-def _headline(run: "Run", rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """The first line: what the comparison says, as the report's first screen says it."""
-    from vivavoce.studies.comparison.headline import comparison_headline
-
-    key = (rows[0]["signature"], rows[0]["criterion"], rows[0]["rater"]) if rows else None
-    of_rows = (m for m in run.measures if (m.signature, m.criterion.criterion, m.rater) == key)
-    measure = next(of_rows, None)
-    return comparison_headline(rows, measure.criterion) if measure else None
-
-
-def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table of the pairs, then what does not fit into it."""
-    lines = [
-        (
-            f"{row['a']} -\n{row['b']}",
-            row["criterion"] + (f", {row['scale']}" if row["scale"] else ""),
-            figure(row["difference"]),
-            None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
-            p_value(row["p_adjusted"]),
-            row["n_items"],
-            groups_of(row),
-            figure(row["mde_family"]),
-        )
-        for row in rows
-    ]
-    p = "p (all analyses, family)" if any(row["analysis"] for row in rows) else "p (Holm, family)"
-    columns = ("pair", "criterion", "difference", "95% interval, pair alone", p, "items", "groups",
-               "detectable (family)")  # fmt: skip
-    print_table(columns, lines, metric_name(rows[0]["metric"]) if rows else None)
-    for row in rows:
-        if sentence := _answered_and_q(row):
-            echo(sentence)
-
-
-def _answered_and_q(row: Mapping[str, Any]) -> str | None:
-    """The difference on what both answered, and q; None where a pair has neither."""
-    parts = []
-    if row["n_answered"] is not None and row["n_answered"] != row["n_items"]:
-        difference = "nothing to compare"
-        if row["difference_answered"] is not None:
-            ends = row["low_answered"], row["high_answered"]
-            difference = f"{row['difference_answered']:.3f}"
-            difference += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
-        parts.append(f"on the {row['n_answered']} both answered: {difference}")
-    if row["difference"] is not None and row["low"] is None:
-        parts.append(f"no interval: {row['reason']}")
-    if row["q"] is not None:
-        parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
-    by = f" by {row['rater']}" if row["rater"] else ""
-    return f"{row['a']} - {row['b']}, {row['criterion']}{by}: {'; '.join(parts)}." if parts else None

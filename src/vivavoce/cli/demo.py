@@ -189,15 +189,12 @@ def _bias(finding: "Finding") -> str:
 
 def _studies(findings: "Mapping[str, Finding]") -> str:
     """The studies that found something, then those that had too little data for any figure."""
-    conclusive = [name for name, finding in findings.items() if any(map(_has_result, finding.rows))]
+    from vivavoce.studies.study_headline import is_conclusive
+
+    conclusive = [name for name, finding in findings.items() if is_conclusive(finding)]
     inconclusive = [name for name in findings if name not in conclusive]
     too_little = f"too little to tell: {', '.join(inconclusive)}" if inconclusive else ""
     return "; ".join(filter(None, [", ".join(conclusive), too_little]))
-
-
-def _has_result(row: "Mapping[str, Any]") -> bool:
-    """Whether a study's row has its figure. A bias may be shown though its row misses another figure."""
-    return not row["reason"] or row.get("verdict_code") == "worse"
 
 
 def _missing(run: "Run") -> str:

@@ -58,6 +58,7 @@ Plugin = Annotated[
     typer.Option(help="A Python file that registers metrics, benchmarks …; repeatable.", metavar="FILE"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")]
+Full = Annotated[bool, typer.Option("--full", help="Print all columns and paragraphs, not the main ones.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Redact = Annotated[
     bool, typer.Option("--redact", help="Replace the texts of questions, answers and notes by placeholders.")

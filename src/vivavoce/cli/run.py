@@ -96,7 +96,9 @@ def _exit_unless_complete(findings: "Sequence[Finding]", *, is_printed: bool) ->
 
 
 def _print_finding(finding: "Finding") -> None:
-    echo(f"{finding.study}")
+    echo(finding.study)
+    if finding.headline:
+        echo(finding.headline)
     if finding.study == "score" and finding.rows:
         from vivavoce.studies.text import by_view
 

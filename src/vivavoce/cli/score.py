@@ -14,6 +14,7 @@ from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
+    Full,
     GpuNumbers,
     Items,
     Json,
@@ -93,6 +94,7 @@ def score(
     allow: Allow = [],
     allow_phi: AllowPhi = False,
     plugin: Plugin = [],
+    full: Full = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -104,6 +106,7 @@ def score(
 
     Intervals are 95%; coverage is the share of expected answers that could be scored. Judges are models: each
     call is stored in the run, none is made twice, and a reply that cannot be parsed is asked for once more.
+    A terminal also shows the first metric's estimates as a plot; with --full scores are counted by status.
     Exit code 1 if scores failed.
 
     Example: `viva score exam.viva`
@@ -151,10 +154,11 @@ def score(
         _print_plan(finding, run, quiet=quiet, json=json)
         return
     if json:
-        print_json("score", run, finding.rows, passes=finding.passes)
+        print_json("score", run, finding.rows, passes=finding.passes, headline=finding.headline)
     elif not quiet:
         if finding.rows:
-            print_estimates(by_view(finding.rows))
+            echo(finding.headline, end="\n\n")
+            print_estimates(by_view(finding.rows), full=full, plot=True)
         else:
             echo(str(finding))
         for note in finding.notes:

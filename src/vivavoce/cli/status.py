@@ -75,7 +75,7 @@ def status(
     finding = opened.status()
     scores = _rows_about(finding.rows, "marks")
     if json:
-        print_json("status", run, finding.rows)
+        print_json("status", run, finding.rows, headline=finding.headline)
     elif not quiet:
         _print_lines(opened, finding.rows)
         if full:

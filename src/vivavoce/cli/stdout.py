@@ -41,6 +41,16 @@ def terminal_width(fallback: int) -> int:
     return fallback
 
 
+def terminal_height() -> int:
+    """Lines of the command's terminal: LINES, else its own; 24 where it has none."""
+    with suppress(ValueError):
+        if (lines := int(os.environ.get("LINES", ""))) > 0:
+            return lines
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(own_stdout().fileno()).lines or 24
+    return 24
+
+
 @contextmanager
 def others_to_stderr() -> Iterator[None]:
     """While the block runs, only `echo` and `own_stdout` reach stdout, and all else is on stderr.

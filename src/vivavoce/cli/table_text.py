@@ -1,17 +1,18 @@
 """Tables as text that fits a terminal: no header is split, no figure cut, no column shown that is empty.
 
-Names give way first, shortened in their middle, then other texts fold. What still does not fit goes on below,
-beside the first columns once more.
+Names give way first, shortened in their middle, with a key below; then other texts fold. What still does not
+fit goes on below, beside the first columns once more.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from vivavoce.core.short_names import Name, cell_width, short_names
 from vivavoce.core.text import printable
 
-NAMES = ("candidate", "pair", "item", "model", "endpoint")
+NAMES = ("candidate", "against", "pair", "item", "model", "endpoint")
 """Columns of names: their beginning and their end tell them apart. All other texts fold and stay whole."""
 LEAST, GAP = 14, 2
 """How narrow a column of texts may get, and the blanks between two columns."""
@@ -30,8 +31,8 @@ class _Column(NamedTuple):
     @classmethod
     def of(cls, name: str, values: Sequence[Any]) -> "_Column":
         cells = tuple("" if value is None else printable(str(value)) for value in values)
-        widths = [_width(line) for cell in cells for line in cell.split("\n")]
-        header = max(map(_width, name.split()), default=0)
+        widths = [cell_width(line) for cell in cells for line in cell.split("\n")]
+        header = max(map(cell_width, name.split()), default=0)
         natural = max([header, *widths])
         of_figures = all(not cell or _FIGURES.fullmatch(cell) for cell in cells) and any(cells)
         least = natural if of_figures else min(natural, max(header, LEAST))
@@ -39,26 +40,54 @@ class _Column(NamedTuple):
 
     def lines(self, width: int) -> list[list[str]]:
         """The lines of the header and of each cell at this width."""
-        folded = [[part for line in cell.split("\n") for part in _fold(line, width)] for cell in self.cells]
         if self.name in NAMES:
-            short = [[_shortened(line, width) for line in cell.split("\n")] for cell in self.cells]
-            if len({tuple(lines) for lines in short}) == len(set(self.cells)):  # else two would look alike
-                folded = short
-        return [wrap(self.name, width) or [""], *folded]
+            short = short_names(self.names, width)
+            lines = [[short(line) for line in cell.split("\n")] for cell in self.cells]
+        else:
+            lines = [[p for line in cell.split("\n") for p in _fold(line, width)] for cell in self.cells]
+        return [wrap(self.name, width) or [""], *lines]
+
+    @property
+    def names(self) -> list[str]:
+        """The distinct lines of the cells, which are names."""
+        return list(dict.fromkeys(line for cell in self.cells for line in cell.split("\n")))
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int, *, keys: int = 1) -> str:
     """A table of these columns, at most `width` wide where no figure or header is wider.
 
     A column that is empty in every row is left out; of no row the header alone remains. Where the table goes
-    on below, its first `keys` columns stand there again.
+    on below, its first `keys` columns stand there again. Names that are cut are whole below.
     """
     values = zip(*rows, strict=True) if rows else [()] * len(columns)
     every = [_Column.of(name, cells) for name, cells in zip(columns, values, strict=True)]
     filled = [column for n, column in enumerate(every) if not n or not rows or any(column.cells)]
     n_keys = sum(column in filled for column in every[:keys])
-    blocks = _blocks(filled[:n_keys], filled[n_keys:], width)
-    return "\n\n".join("\n".join(_block_lines(block, width)) for block in blocks)
+    blocks = [*_blocks(filled[:n_keys], filled[n_keys:], width)]
+    parts = [*zip(blocks, _alike([_widths(block, width) for block in blocks], filled[:n_keys]), strict=True)]
+    texts = ["\n".join(_block_lines(*part)) for part in parts]
+    return "\n\n".join(filter(None, [*texts, _key(parts)]))
+
+
+def _alike(widths: Sequence[list[int]], keys: Sequence[_Column]) -> list[list[int]]:
+    """The widths of blocks in which a key of names is as wide in one as in all others: it is cut alike."""
+    narrowest = [min(of_block[n] for of_block in widths) for n, _ in enumerate(keys)]
+    of_keys = {
+        n: width for n, (key, width) in enumerate(zip(keys, narrowest, strict=True)) if key.name in NAMES
+    }
+    return [[of_keys.get(n, width) for n, width in enumerate(of_block)] for of_block in widths]
+
+
+def name_key(names: Iterable[str], short: Name) -> list[str]:
+    """A line for each of these names that is cut: the short one and the whole one."""
+    return [f"{short(name)} = {name}" for name in dict.fromkeys(names) if short(name) != name]
+
+
+def _key(parts: Iterable[tuple[Sequence[_Column], Sequence[int]]]) -> str:
+    """The names that are cut in these columns of these widths, a line each."""
+    columns = [pair for part in parts for pair in zip(*part, strict=True)]
+    of_names = [(c.names, short_names(c.names, width)) for c, width in columns if c.name in NAMES]
+    return "\n".join(dict.fromkeys(line for names, short in of_names for line in name_key(names, short)))
 
 
 def _blocks(keys: Sequence[_Column], rest: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
@@ -73,8 +102,7 @@ def _blocks(keys: Sequence[_Column], rest: Sequence[_Column], width: int) -> Ite
     yield block
 
 
-def _block_lines(columns: Sequence[_Column], width: int) -> Iterator[str]:
-    widths = _widths(columns, width)
+def _block_lines(columns: Sequence[_Column], widths: Sequence[int]) -> Iterator[str]:
     cells = [column.lines(w) for column, w in zip(columns, widths, strict=True)]
     header, *rows = zip(*cells, strict=True)
     yield from _row_lines(header, columns, widths)
@@ -108,29 +136,12 @@ def _row_lines(
 
 
 def _padded(text: str, width: int, *, right: bool) -> str:
-    blanks = " " * (width - _width(text))
+    blanks = " " * (width - cell_width(text))
     return blanks + text if right else text + blanks
 
 
-def _width(text: str) -> int:
-    """How many places a text takes at a terminal: letters of East Asia take two."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
 def _fold(line: str, width: int) -> list[str]:
-    if _width(line) <= width:
+    if cell_width(line) <= width:
         return [line]
     # In wide letters half as many fit.
     return wrap(line, width if line.isascii() else max(width // 2, 1), break_on_hyphens=False) or [""]
-
-
-def _shortened(name: str, width: int) -> str:
-    """A name without its middle: its beginning and its end tell it from others."""
-    if _width(name) <= width:
-        return name
-    room = (width if name.isascii() else width // 2) - 1
-    return f"{name[: room - room // 2]}…{name[len(name) - room // 2 :]}"

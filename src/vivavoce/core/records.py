@@ -337,7 +337,8 @@ class Value(NamedTuple):
 class Finding:
     """What a study found: rows with named columns, and the sentences that say it.
 
-    `passes` of scores: how many texts went through each encoder, by its name.
+    `headline` is the answer in one line of at most 200 characters without a semicolon; empty where there is
+    none. `passes` of scores: how many texts went through each encoder, by its name.
     """
 
     study: str
@@ -345,6 +346,7 @@ class Finding:
     text: str = ""
     notes: tuple[str, ...] = ()
     passes: Mapping[str, int] = field(default_factory=dict)
+    headline: str = ""
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text

@@ -29,7 +29,7 @@ from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
-from vivavoce.studies.leaderboard.status_lines import retired_lines, shard_lines
+from vivavoce.studies.leaderboard.status_lines import missing_line, retired_lines, shard_lines
 
 
 def run_status(view: View) -> Finding:
@@ -53,9 +53,8 @@ def run_status(view: View) -> Finding:
     built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
     requests, retired = _open_requests(view, finding.rows), _retired(view)
     rows = (*finding.rows, *requests, *retired, *_judgements(view.db), *built, *as_json(own_shard_rows(view)))
-    return replace(
-        finding, rows=rows, text="\n".join([*shard_lines(rows), *retired_lines(rows), finding.text])
-    )
+    text = "\n".join([*shard_lines(rows), *retired_lines(rows), finding.text])
+    return replace(finding, rows=rows, text=text, headline=missing_line(rows))
 
 
 def _retired(view: View) -> list[dict[str, Any]]:

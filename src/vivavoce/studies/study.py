@@ -66,10 +66,13 @@ class Study(ABC):
     def findings(self, scores: "ScoreTable") -> Finding:
         """Its rows, sentences and notes; the same whatever the order of the score rows."""
 
-    def finding(self, rows: Iterable[Any], text: str = "", notes: Iterable[str] = ()) -> Finding:
+    def finding(
+        self, rows: Iterable[Any], text: str = "", notes: Iterable[str] = (), headline: str = ""
+    ) -> Finding:
         """The finding of typed rows; here, and only here, a row becomes a mapping."""
+        mappings = tuple(map(as_mapping, rows))
         name = registry.canonical(self).name
-        return Finding(study=name, rows=tuple(map(as_mapping, rows)), text=text, notes=tuple(notes))
+        return Finding(study=name, rows=mappings, text=text, notes=tuple(notes), headline=headline)
 
 
 def why_empty(scores: "ScoreTable") -> str:

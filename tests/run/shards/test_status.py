@@ -33,7 +33,7 @@ def test_a_shard_says_which_it_is_and_what_it_has(exam: Exam, tmp_path: Path, vi
     ]
     said = viva("status", run.file.path).stdout
     line = f"Shard: 2/3; collect exam by baseline/echo: {n} of {n} answers; score exact: {n} of {n} scores."
-    assert line == said.splitlines()[1]
+    assert line == said.splitlines()[2]
     assert f"Next: `viva merge ALL.viva {run.file.path} …` joins it with the other shards." in said
     assert line == str(run.status()).splitlines()[0]
     full = viva("status", run.file.path, "--full").stdout

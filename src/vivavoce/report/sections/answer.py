@@ -11,7 +11,7 @@ from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
 from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
-from vivavoce.studies.comparison.headline import leader_headline, listed, pair_headline
+from vivavoce.studies.comparison.headline import comparison_headline, listed
 from vivavoce.studies.scale import opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import cases, count
 
@@ -97,11 +97,9 @@ def _headline(s: Standing) -> str:
     if len(s.candidates) == 1:
         opening = opening_of(scale_of_row(s.results[0]))
         return f"{opening}{s.name(leader)} scores {_value(s)} by {s.primary.label}."
-    if len(s.candidates) == 2 and s.pairs_of_candidates:
-        return pair_headline(s.pairs_of_candidates[0], s.unit, s.name)
-    if s.leader_pairs:
-        return leader_headline(leader, s.leader_pairs, s.absent, s.unit, s.name)
-    return _not_compared(s, leader)
+    order = [row["candidate"] for row in s.candidates]
+    compared = comparison_headline(s.leader_pairs, s.unit.criterion, order=order, absent=s.absent)
+    return compared or _not_compared(s, leader)
 
 
 def _not_compared(s: Standing, leader: str) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
-from vivavoce.core.records import Criterion
+from vivavoce.core.short_names import short_names
 from vivavoce.report.data import Board, ReportData, Rows, board_of
 from vivavoce.report.sections.comparisons import latest_comparisons
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.store.comparisons import headline_findings
-from vivavoce.studies.comparison.headline import Unit, short_names
+from vivavoce.studies.comparison.headline import Unit, row_criterion
 from vivavoce.studies.comparison.verdicts import BETTER
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.text import HEADLINES
@@ -132,16 +132,7 @@ def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[L
         run=data.name,
         primary=primary,
         rows=sorted(rows, key=lambda row: row["role"] != "candidate"),  # stable: the order by estimate stays
-        unit=Unit(_criterion(data, place, signature)),
+        unit=Unit(row_criterion(rows[0], data.measures.values())),
         pairs=[row for row in latest_comparisons(findings, data.provenance) if board_of(row) == place],
         ranks=next(iter(ranks), None),
     )
-
-
-def _criterion(data: ReportData, place: Board, signature: str) -> Criterion:
-    """What the measure declares; of an overall, which has no measure, a scale without limits."""
-    key = (signature, place.criterion, place.rater)
-    for m in data.measures.values():
-        if (m.signature, m.criterion.criterion, m.rater) == key:
-            return m.criterion
-    return Criterion(criterion=place.criterion, low=None, high=None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ItemKey
@@ -37,7 +37,7 @@ from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
 from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import PairKey, comparison_digest, data_digests
-from vivavoce.studies.comparison.headline import listed
+from vivavoce.studies.comparison.headline import comparison_headline, listed, row_criterion
 from vivavoce.studies.comparison.pairs import ALL_SHOWN, pairs_of
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
@@ -135,8 +135,9 @@ def _compare(
         plans=plans,
     )
     notes = (*finding.notes, *left_out_labels(of_people), *question.table.notes)
-    finding = replace(finding, notes=(*notes, *writer_notes(view, names)))
-    settings = {
+    headline = _headline(finding.rows, question)
+    finding = replace(finding, headline=headline, notes=(*notes, *writer_notes(view, names)))
+    settings: dict[str, Any] = {
         "candidates": names,
         "metric": question.metric,
         "margin": margin,
@@ -153,7 +154,7 @@ def _compare(
         store_analyses(view, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
         return finding
     if question.family:
-        settings |= {"family": question.family, "test": test}
+        settings |= {"family": question.family, "test": test, "order": question.order}
     finding = replace(finding, notes=(*finding.notes, *notes_outside(recorded, terms)))
     return store_finding(view, "compare", settings, finding)
 
@@ -180,6 +181,7 @@ class _Question(NamedTuple):
     """What is compared: the candidates and pairs, the scores with their digests, and people's labels.
 
     `family` names the state of the data where these are all pairs by the primary criterion; else it is null.
+    `order` are a family's candidates, those with the best estimate first; of others it is empty.
     """
 
     names: list[str]
@@ -191,6 +193,7 @@ class _Question(NamedTuple):
     labels: Mapping[int, Labels | str]
     words: Sequence[LabelDraw]
     family: str | None
+    order: Sequence[str]
 
     def test(self, digest: str, margin: float | None) -> str:
         """What the test is counted as: the family's is one in a state of the data; a margin asks more."""
@@ -225,10 +228,20 @@ def _question(
         table = _with_unnamed(view, table, names)
     pairs = pairs_of(names, reference, all_pairs=all_pairs)
     digests = data_digests(table.scores, table.measures, pairs)
-    family = None
+    family, order = None, list[str]()
     if may_be_family and _are_family(view, pairs, table, primary, selected):
         family = comparison_digest(digests, {"labels": labels_digest(of_people)})
-    return _Question(names, reference, all_pairs, metric, table, digests, of_people, words, family)
+        labelled = table._replace(labels=of_people)
+        order = names if all_pairs else _best_first(view, labelled, selected, names)
+    return _Question(names, reference, all_pairs, metric, table, digests, of_people, words, family, order)
+
+
+def _headline(rows: Sequence[Mapping[str, Any]], question: _Question) -> str:
+    """What a comparison says in one line; a family's is on its best candidate, however it is named."""
+    if not rows:
+        return ""
+    criterion = row_criterion(rows[0], question.table.measures.values())
+    return comparison_headline(rows, criterion, order=question.order)
 
 
 def _are_family(

@@ -46,6 +46,8 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
+from vivavoce.studies.comparison.headline import row_criterion
+from vivavoce.studies.leaderboard.estimate_headline import estimate_headline
 from vivavoce.studies.overall_design import is_overall
 from vivavoce.studies.thresholds import BadEnds
 
@@ -81,9 +83,18 @@ def score_run(
         return planned(pilot=pilot, workers=workers, shard=part)
     score_rest = partial(_score_run, view, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
-        return score_rest(workers=workers, shard=part)
+        return _with_headline(view, score_rest(workers=workers, shard=part))
     scored = score_rest(workers=workers, shard=part) if rest else None
-    return _with_overalls(view, scored, overalls, select_part(view, items, part), bad_ends)
+    selected = select_part(view, items, part)
+    return _with_headline(view, _with_overalls(view, scored, overalls, selected, bad_ends))
+
+
+def _with_headline(view: View, finding: Finding) -> Finding:
+    """The finding with its first measure's estimates as a headline."""
+    if not finding.rows:
+        return finding
+    criterion = row_criterion(finding.rows[0], (keyed.measure for keyed in view.fetch(read.measures)))
+    return replace(finding, headline=estimate_headline(finding.rows, criterion))
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:

@@ -13,6 +13,7 @@ from vivavoce.run.tables.stored_findings import settings_of
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store.view import View
 from vivavoce.studies.study import Study, why_empty
+from vivavoce.studies.study_headline import study_headline
 from vivavoce.studies.text import and_so
 
 OPTIONS = {
@@ -44,7 +45,8 @@ def run_studies(
             if not (finding.rows or str(finding)):
                 finding = replace(finding, text=why_empty(scores[name]))
             if names or finding.rows or not study.special:
-                finding = replace(finding, notes=(*finding.notes, *warnings))
+                notes, headline = (*finding.notes, *warnings), study_headline(finding)
+                finding = replace(finding, notes=notes, headline=headline)
                 settings = {**shared, **settings_of(study), "text": str(finding)}
                 findings[name] = StudyFinding(finding.study, settings, finding)
     finally:  # what came before a study that fails is stored, and all studies read the same state

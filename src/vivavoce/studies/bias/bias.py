@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
-from vivavoce.studies.bias.rows import BiasRow, bias_sentences, criterion_width, with_verdict
+from vivavoce.studies.bias.rows import BiasRow, bias_headline, bias_sentences, criterion_width, with_verdict
 from vivavoce.studies.bias.variant_pairs import (
     NO_FLOOR,
     PresentationEffect,
@@ -76,9 +76,10 @@ class Bias(Study):
             return self.finding((), NOTHING, notes)
         short = labels(scores.measures)
         graded = [short[key] for key in short if key in evidence.graded]
-        text = "\n".join(bias_sentences(rows, row_labels(scores.measures)))
+        names = row_labels(scores.measures)
+        text, headline = "\n".join(bias_sentences(rows, names)), bias_headline(rows, names)
         weighing = unweighted(scores.scores, "pairs of twins count")
-        return self.finding(rows, text, (*notes, *_notes(rows, graded), *weighing))
+        return self.finding(rows, text, (*notes, *_notes(rows, graded), *weighing), headline)
 
 
 class Cell(NamedTuple):

@@ -6,6 +6,8 @@ from itertools import groupby
 from math import inf
 
 from vivavoce.core.records import Measure
+from vivavoce.core.short_names import Name
+from vivavoce.studies.comparison.headline import fitting_headline, listed
 from vivavoce.studies.study import MeasureRow
 from vivavoce.studies.text import cases, count, number, plain
 
@@ -82,6 +84,26 @@ def bias_sentences(rows: Sequence[BiasRow], names: Mapping[tuple[str, str, str],
                 yield f"{row.candidate}, {subject}: {row.verdict}"
         if few:
             yield _few_text(few, subject)
+
+
+def bias_headline(rows: Sequence[BiasRow], names: Mapping[tuple[str, str, str], str]) -> str:
+    """How many of the tests show an effect, and of which candidates; empty without a test."""
+    tested = [row for row in rows if row.verdict_code is not None]
+    effects = [row for row in tested if row.verdict_code in ("worse", "better")]
+    if not effects:
+        return f"None of {count(len(tested), 'test')} shows an effect." if tested else ""
+    # Those that are better count too: a neutral sentence may help.
+    verb = "shows" if len(effects) == 1 else "show"
+
+    def sentences(name: Name) -> list[str]:
+        places = [
+            f"{name(row.candidate)} by {names[row.metric, row.criterion, row.rater]} "
+            f"({_CONTRAST_TEXTS[row.contrast].format(type=row.type)})"
+            for row in effects
+        ]
+        return [f"{len(effects)} of {count(len(tested), 'test')} {verb} an effect: {listed(places)}."]
+
+    return fitting_headline(sentences, [row.candidate for row in effects])
 
 
 def _few_text(rows: Sequence[BiasRow], subject: str) -> str:

@@ -1,21 +1,27 @@
 """A stored verdict as a headline: both names, by how much in percentage points or units, the interval.
 
-Nothing is tested again: a headline says what `verdicts` found, of one pair or of a leader among many.
+Nothing is tested again: a headline says what `verdicts` found, of one pair or of a leader among many. It is
+one line of at most `LONGEST_HEADLINE` characters without a semicolon, and the same wherever it is shown.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.core.records import Criterion
+from vivavoce.core.measure_names import measure_name
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
+from vivavoce.core.text import one_line
 from vivavoce.studies.comparison.verdicts import BETTER, holds_zero
+from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import and_so, count, factor, number, plain
 
 MOST_NAMES = 3
-LONGEST_NAME, END = 44, 16
+LONGEST_HEADLINE = 200
+NAME_WIDTHS = (LONGEST_NAME, 32, 24, 16, 12)
+"""How long names may be: the first of these with which a headline fits."""
 Row = Mapping[str, Any]
-Name = Callable[[str], str]
 
 
 class Unit(NamedTuple):
@@ -67,41 +73,115 @@ class Unit(NamedTuple):
         return f"{plain(round(100 * margin, 9))} percentage points" if self.is_share else plain(margin)
 
 
-def short_names(candidates: Sequence[str]) -> Name:
-    """What gives the name of each of these candidates on a line, a long one cut in its middle.
+def fitting_headline(write: Callable[[Name], Sequence[str]], names: Sequence[str]) -> str:
+    """The sentences that `write` makes with short `names`, in at most `LONGEST_HEADLINE` characters.
 
-    Two that would be cut to the same name are told apart by their place.
+    Names are cut as far as it takes. What does not fit even then is left out, and the last sentence says so.
     """
-    cut = [_short_name(name) for name in candidates]
-    alike = {name for name, short in zip(candidates, cut, strict=True) if cut.count(short) > 1}
-
-    def name(candidate: str) -> str:
-        short = _short_name(candidate)
-        return f"{short} ({list(candidates).index(candidate) + 1})" if candidate in alike else short
-
-    return name
-
-
-def _short_name(name: str) -> str:
-    """A name on one line, a long one without its middle: versions often differ at the end alone."""
-    flat = " ".join(name.split())
-    return flat if len(flat) <= LONGEST_NAME else f"{flat[: LONGEST_NAME - END - 1]}…{flat[-END:]}"
+    for width in NAME_WIDTHS:
+        sentences = write(short_names(names, width))
+        # Names give way before sentences do.
+        if len(line := " ".join(sentences)) <= LONGEST_HEADLINE:
+            return line
+    more = "More is below."
+    while len(sentences) > 1 and len(" ".join([*sentences, more])) > LONGEST_HEADLINE:
+        sentences = sentences[:-1]
+    line = one_line(sentences[0], LONGEST_HEADLINE - len(more) - 1)
+    return " ".join([line, *sentences[1:], more])
 
 
-def comparison_headline(rows: Sequence[Row], criterion: Criterion) -> str | None:
-    """The verdict of a comparison as one sentence: on its pair, or on its first candidate and the others.
+def comparison_headline(
+    rows: Sequence[Row], criterion: Criterion, *, order: Sequence[str] = (), absent: Sequence[str] = ()
+) -> str:
+    """The verdicts of a comparison in one line: on its pair, or on its first candidate and the others.
 
-    Null where the rows are about several criteria or benchmarks, or about no candidate in common.
+    `order` are the candidates with the best first, by default as the rows name them; `absent` were not
+    compared with the first. Rows about several criteria or benchmarks, or without a candidate in common, are
+    counted by their verdicts; else `criterion` is theirs. Empty without rows.
     """
-    names = list(dict.fromkeys(name for row in rows for name in (row["a"], row["b"])))
-    if len({(row["a"], row["b"]) for row in rows}) < len(rows) or not rows:
-        return None
-    unit, name = Unit(criterion), short_names(names)
-    if len(rows) == 1:
-        return pair_headline(rows[0], unit, name)
-    leader = names[0]
-    of_leader = [row for row in rows if row["a"] == leader]
-    return leader_headline(leader, of_leader, (), unit, name) if len(of_leader) == len(names) - 1 else None
+    if not rows:
+        return ""
+    names, unit = _in_order(rows, order), Unit(criterion)
+    if len(rows) == 1 and not absent:
+        return fitting_headline(lambda name: [pair_headline(rows[0], unit, name)], names)
+    leader, n_pairs = names[0], len({frozenset((row["a"], row["b"])) for row in rows})
+    # One pair by several measures: no figure is of all of them.
+    if n_pairs == 1 and len(rows) > 1:
+        return fitting_headline(lambda name: _counts_of_measures(rows, name), names)
+    opponents = _by_opponent(rows, leader)
+    # Without a candidate in all pairs nobody leads.
+    if n_pairs < len(rows) or len(opponents) < len(names) - 1:
+        return _count_of_pairs(rows)
+    pairs = [opponents[name] for name in names[1:]]
+    return fitting_headline(
+        lambda name: leader_sentences(leader, pairs, absent, unit, name), [*names, *absent]
+    )
+
+
+def _by_opponent(rows: Sequence[Row], candidate: str) -> dict[str, Row]:
+    """The pairs of a candidate by the other one."""
+    return {_opponent(row, candidate): row for row in rows if candidate in (row["a"], row["b"])}
+
+
+def _in_order(rows: Sequence[Row], order: Sequence[str]) -> list[str]:
+    """The candidates of these rows: those of `order` in it, then the others as the rows name them."""
+    named = dict.fromkeys(name for row in rows for name in (row["a"], row["b"]))
+    return list(dict.fromkeys([*(name for name in order if name in named), *named]))
+
+
+def row_criterion(row: Row, measures: Iterable[Measure]) -> Criterion:
+    """The criterion of an estimate or a comparison, as its measure declares it.
+
+    All overalls have one; of a measure that is not there it is a scale without limits.
+    """
+    key = (row["signature"], row["criterion"], row["rater"] or "")
+    for measure in measures:
+        if (measure.signature, measure.criterion.criterion, measure.rater) == key:
+            return measure.criterion
+    if row["metric"] == OVERALL:
+        return Criterion(criterion=OVERALL)
+    return Criterion(criterion=row["criterion"], low=None, high=None)
+
+
+def verdict_interval(row: Row) -> tuple[float | None, float | None, bool]:
+    """The ends of the interval that goes with a verdict, and whether it is the pair's own.
+
+    It holds for all comparisons of a call together. Where Holm's step decided and that wider one still holds
+    0, it is the pair's own, so that no interval beside "better" holds 0.
+    """
+    low, high = row["low_family"], row["high_family"]
+    if row["verdict_code"] in BETTER and holds_zero(low, high):
+        return row["low"], row["high"], True
+    return low, high, False
+
+
+def _count_of_pairs(rows: Sequence[Row]) -> str:
+    """How many of many comparisons show that a candidate is better."""
+    n = sum(row["verdict_code"] in BETTER for row in rows)
+    return f"Of {len(rows)} comparisons {n or 'none'} {'show' if n > 1 else 'shows'} a better candidate."
+
+
+def _counts_of_measures(rows: Sequence[Row], name: Name) -> list[str]:
+    """By how many measures, and by which, each of two candidates is better than the other."""
+    by_winner: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["verdict_code"] in BETTER:
+            by_winner.setdefault(row[row["favours"]], []).append(row)
+    if not by_winner:
+        a, b = name(rows[0]["a"]), name(rows[0]["b"])
+        return [f"No significant difference between {a} and {b} by any of {len(rows)} measures."]
+    return [
+        f"{_better_than(part[0], name(winner))} {name(_opponent(part[0], winner))} by {len(part)} of "
+        f"{len(rows)} measures ({listed(_measure_names(part, rows))})."
+        for winner, part in by_winner.items()
+    ]
+
+
+def _measure_names(rows: Sequence[Row], compared: Sequence[Row]) -> list[str]:
+    """The measures of these rows: their criteria, if these tell all measures from each other."""
+    if len({row["criterion"] for row in compared}) == len(compared):
+        return [row["criterion"] for row in rows]
+    return [measure_name(row["metric"], row["criterion"], row["rater"] or "") for row in rows]
 
 
 def pair_headline(row: Row, unit: Unit, name: Name) -> str:
@@ -118,40 +198,48 @@ def pair_headline(row: Row, unit: Unit, name: Name) -> str:
             return f"{_scale(row)}{a} is not worse than {b} {bound}{_difference(row, unit, name)}."
         case "cannot_tell":
             scale = phrase_of(scale_of_row(row))
-            claim = f"This exam cannot tell {a} and {b} apart{' ' if scale else ''}{scale}"
+            claim = f"No significant difference between {a} and {b}{' ' if scale else ''}{scale}"
             return f"{claim}{_difference(row, unit, name)}."
         case "incomparable" | None:
-            return f"{a} and {b} cannot be compared: {row['reason'] or 'no reason is stored'}."
-    words = str(row["verdict"])
+            reason = str(row["reason"] or "no reason is stored").replace(";", ",")
+            return f"{a} and {b} cannot be compared: {reason}."
+    words = str(row["verdict"]).replace(";", ",")
     return f"{a} and {b}: {words[:1].lower()}{words[1:]}"
 
 
-def leader_headline(leader: str, rows: Sequence[Row], absent: Sequence[str], unit: Unit, name: Name) -> str:
-    """The verdicts on a leader and each of the others, a sentence for each scale that pairs are on.
+def leader_sentences(
+    leader: str, rows: Sequence[Row], absent: Sequence[str], unit: Unit, name: Name
+) -> list[str]:
+    """The verdicts on a leader and each of the others as sentences, none of which joins two scales.
 
     `rows` are its pairs, the next best first; `absent` were not compared with it.
     """
-    n = len(rows) + len(absent)
-    parts = sorted(by_scale(rows), key=lambda part: scale_of_row(part[0]) != PEOPLE) or [[]]
-    return " ".join(
-        _leader_sentence(leader, part, absent if part is parts[-1] else (), n, unit, name) for part in parts
-    )
+    n, parts = len(rows) + len(absent), by_scale(rows)
+    sentences: list[str] = []
+    for part in sorted(parts, key=lambda part: scale_of_row(part[0]) != PEOPLE):
+        sentences += _sentences_of_scale(leader, part, n, unit, name, is_only=len(parts) == 1)
+    if absent:
+        words = _clause("absent", sentences, name(leader), listed([*map(name, absent)]), "")
+        sentences.append(_as_sentence(words, name(leader)))
+    return sentences
 
 
-def _leader_sentence(
-    leader: str, rows: Sequence[Row], absent: Sequence[str], n: int, unit: Unit, name: Name
-) -> str:
-    """The verdicts on a leader and those of all `n` others whose pairs are on one scale."""
+def _sentences_of_scale(
+    leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name, *, is_only: bool
+) -> list[str]:
+    """The verdicts on a leader and those of all `n` others whose pairs are on one scale.
+
+    A claim that somebody is better names its scale itself. Any other has it in front, but for those that
+    follow another where it `is_only` one.
+    """
     better = _won(leader, rows)
-    clauses = [_better(leader, better, n, unit, name)] if better else []
-    # A claim that somebody is better names its scale itself; any other clause has it in front.
-    opening = "" if better or not rows else _scale(rows[0])
+    sentences = [f"{_better(leader, better, n, unit, name)}."] if better else []
     for code, part in _by_code(leader, [row for row in rows if row not in better]).items():
         names = listed([name(_opponent(row, leader)) for row in part])
-        clauses.append(_clause(code, names, unit.margin(part[0]["margin"]), clauses, name(leader)))
-    if absent:
-        clauses.append(_clause("absent", listed([*map(name, absent)]), "", clauses, name(leader)))
-    return _as_sentence(f"{opening}{'; '.join(clauses)}", name(leader))
+        words = _clause(code, sentences, name(leader), names, unit.margin(part[0]["margin"]))
+        opening = "" if sentences and is_only else _scale(rows[0])
+        sentences.append(_as_sentence(f"{opening}{words}", name(leader)))
+    return sentences
 
 
 def _won(leader: str, rows: Sequence[Row]) -> list[Row]:
@@ -164,9 +252,9 @@ def _as_sentence(words: str, leader: str) -> str:
     return f"{words}." if words.startswith(f"{leader} ") else f"{words[0].upper()}{words[1:]}."
 
 
-def _clause(code: str, names: str, margin: str, before: Sequence[str], leader: str) -> str:
-    """What was found of the leader and these: the first clause names it, the others say `it`."""
-    return _OPEN[code].format(it="it" if before else leader, names=names, margin=margin)
+def _clause(code: str, sentences: Sequence[str], leader: str, names: str, margin: str) -> str:
+    """What was found of the leader and these candidates; the first sentence names it, the others say `it`."""
+    return _OPEN[code].format(it="it" if sentences else leader, names=names, margin=margin)
 
 
 def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -178,9 +266,9 @@ def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 _OPEN = {
-    "cannot_tell": "this exam cannot tell {it} apart from {names}",
-    "too_few": "there are too few different cases to say of {it} and {names}",
-    "depends": "missing scores decide between {it} and {names}",
+    "cannot_tell": "no significant difference between {it} and {names}",
+    "too_few": "too few cases differ between {it} and {names}",
+    "depends": "missing scores could reverse the result between {it} and {names}",
     "incomparable": "{it} cannot be compared with {names}",
     "equivalent": "{it} is equivalent to {names} within {margin}",
     "not_worse": "{it} is not worse than {names} by more than {margin}",
@@ -246,23 +334,21 @@ def _by(row: Row, unit: Unit, *, again: bool = False) -> str:
     if again:
         return f"{write(difference)} ({certainty})"
     amount = f"a factor of {factor(difference)}" if log else unit.amount(difference)
-    return f"{amount} ({certainty}{'; lower is better' if lower else ''})"
+    return f"{amount} ({certainty}{', lower is better' if lower else ''})"
 
 
 def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
     """The interval of a difference, or its p where there is none."""
-    low, high, note = row["low_family"], row["high_family"], ""
-    # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
-    if holds_zero(low, high):
-        low, high, note = row["low"], row["high"], " for this pair alone"
+    low, high, alone = verdict_interval(row)
     if low is not None and high is not None:
+        note = " for this pair alone" if alone else ""
         return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + note
     return _without_interval(row)
 
 
 def _without_interval(row: Row) -> str:
     p = row["p_adjusted"]
-    return "without an interval" if p is None else f"p {p:.2g} by sign flips of cases"
+    return "without an interval" if p is None else f"p = {p:.2g}, sign-flip permutation test"
 
 
 def _difference(row: Row, unit: Unit, name: Name) -> str:
@@ -284,5 +370,5 @@ def _matters(row: Row, unit: Unit) -> str:
     if row["verdict_code"] == "better_by_margin":
         return f", and by more than the {unit.margin(row['margin']).removeprefix('a ')} {important}"
     if str(row["verdict"]).endswith(f" The difference is smaller than {important}."):
-        return f"; the difference is smaller than {important}"
-    return "; whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""
+        return f", less than {important}"
+    return ", and whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""

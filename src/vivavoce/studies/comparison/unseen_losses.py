@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vivavoce import stats
+from vivavoce.studies.comparison.headline import listed
 from vivavoce.studies.comparison.paired import Compared, Differences, Incomparable
 from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
-from vivavoce.studies.text import and_so, cases, count
+from vivavoce.studies.text import cases, count
 
 
 def unseen_losses(compared: Compared) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def notes_on_unseen_losses(
     for unseen, names in subjects.items():
         undo = f"would {'' if unseen.undo else 'not '}undo"
         yield (
-            f"{and_so(names)}: no whole loss was seen in {unseen.questions}; up to {unseen.percent} % may "
+            f"{listed(names)}: no whole loss was seen in {unseen.questions}; up to {unseen.percent} % may "
             f"exist (95 %), which {undo} {'this difference' if len(names) == 1 else 'these differences'}."
         )
 

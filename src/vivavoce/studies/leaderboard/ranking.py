@@ -7,14 +7,18 @@ fillings of them leave open.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
+from vivavoce.core.short_names import Name
 from vivavoce.stats.verdict import LEAST_DIFFERENT
+from vivavoce.studies.comparison.headline import fitting_headline, listed
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.leaderboard.scale_ranks import ScaleRanks, ranks_by_scale
 from vivavoce.studies.rater_scores import is_judge
@@ -132,9 +136,28 @@ class Ranking(Study):
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
         notes += notes_by_word(scores.labels, [row.estimate_kind for row in rows])
-        return self.finding(
-            rows, "\n".join(lines.values()), (*left_out(scores), *sampled, *scores.notes, *notes)
-        )
+        notes = [*left_out(scores), *sampled, *scores.notes, *notes]
+        return self.finding(rows, "\n".join(lines.values()), notes, _headline(rows))
+
+
+def _headline(rows: Sequence[RankingRow]) -> str:
+    """Who is in first place by the first criterion that has ranks; empty where none has."""
+    first = next((row for row in rows if row.rank is not None), None)
+    if first is None:
+        return ""
+    key = attrgetter("benchmark", "metric", "criterion", "rater", "scale")
+    leaders = [row.candidate for row in rows if key(row) == key(first) and row.rank_low == 1]
+    measure = measure_name(first.metric, first.criterion, first.rater)
+    phrase = phrase_of(first.scale)
+    basis = f"{first.n_candidates} candidates by {measure}{', ' if phrase else ''}{phrase}"
+
+    def sentences(name: Name) -> list[str]:
+        names = listed([*map(name, leaders)])
+        if len(leaders) == 1:
+            return [f"{names} is alone in first place of {basis}."]
+        return [f"Tests do not separate {names} in first place of {basis}."]
+
+    return fitting_headline(sentences, leaders)
 
 
 def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:

@@ -1,4 +1,4 @@
-"""The beginning of a status: what is here, coverage, what is missing, cost, and what to do next."""
+"""The beginning of a status: what is missing, what is here, coverage, cost, and what to do next."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +13,8 @@ STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
     """Five lines on the rows of a status, and one more for each benchmark of which rows were left out.
 
-    And one more for a run that is a shard, on what it has of its part, and for measures that are retired.
+    The first is the answer: what is missing. There is one more for a run that is a shard, on what it has of
+    its part, and for measures that are retired.
 
     `compared` says whether the run holds a comparison; `path` is that of the run, for the command of the last
     line.
@@ -21,18 +22,18 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     every = [row for row in rows if row["about"] == "marks"]
     calls = [row for row in rows if row["about"] == "calls"]
     scores = [row for row in every if row["criterion"] is not None]
-    expected = _expected(every, scores)
+    expected = _expected(rows)
     # What was never asked comes first: scoring and comparing before it would be done twice.
     of_shard = _next_of_shard(rows, quote(path)) or _next_request(rows)
     following = of_shard or _next(rows, every, scores, calls, quote(path), compared=compared)
     return (
+        missing_line(rows),
         _contents(rows, every, scores),
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
         *retired_lines(rows),
         _coverage(expected, are_scores=bool(scores)),
-        _missing(expected),
         _cost(calls),
         f"Next: {following}",
     )
@@ -129,11 +130,12 @@ def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
 
 
-def _expected(
-    rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str, Any]]
-) -> Sequence[Mapping[str, Any]]:
+def _expected(status_rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """The rows that coverage is of: scores and candidates that were never asked; before scoring all."""
-    return [row for row in rows if row["criterion"] is not None or row["never_asked"]] if scores else rows
+    marks = [row for row in status_rows if row["about"] == "marks"]
+    if all(row["criterion"] is None for row in marks):
+        return marks
+    return [row for row in marks if row["criterion"] is not None or row["never_asked"]]
 
 
 def _coverage(rows: Sequence[Mapping[str, Any]], *, are_scores: bool) -> str:
@@ -154,15 +156,18 @@ def _share(row: Mapping[str, Any]) -> float:
     return 1.0 if row["coverage"] is None else float(row["coverage"])
 
 
-def _missing(rows: Sequence[Mapping[str, Any]]) -> str:
+def missing_line(status_rows: Sequence[Mapping[str, Any]]) -> str:
     """How many answers were never asked for, how many scores are not ok by state, and the commonest cause."""
+    rows = _expected(status_rows)
     counts = {"never asked": _never_asked(rows)}
     counts |= {state: sum(row[state] for row in rows) for state in STATES[1:]}
     counts["not scored yet"] = sum(row["unscored"] for row in rows)
     states = [f"{n:,} {state.replace('_', ' ')}" for state, n in counts.items() if n]
+    if not rows:
+        return "Missing: answers, none is here yet."
     if not states:
         return "Missing: nothing."
-    return f"Missing: {', '.join(states)}{_commonest_cause(rows, counts)}."
+    return f"Missing: {', '.join(states)}.{_commonest_cause(rows, counts)}"
 
 
 def _commonest_cause(rows: Sequence[Mapping[str, Any]], states: Collection[str]) -> str:
@@ -170,7 +175,9 @@ def _commonest_cause(rows: Sequence[Mapping[str, Any]], states: Collection[str])
     causes = Counter[str]()
     for row in rows:
         causes.update({cause: n for cause, n in row["causes"].items() if cause not in states})
-    return "".join(f"; most often ({n:,}) {one_line(cause, 60)}" for cause, n in causes.most_common(1))
+    return "".join(
+        f" Most often ({n:,}) {one_line(cause.replace(';', ','), 60)}." for cause, n in causes.most_common(1)
+    )
 
 
 def _never_asked(rows: Sequence[Mapping[str, Any]]) -> int:

@@ -1,0 +1,166 @@
+"""A comparison as text: its headline, in a terminal a plot of the differences, the table and the notes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.cli.forest_plot import PlotRow
+from vivavoce.cli.output import (
+    LESS,
+    figure,
+    groups_of,
+    name_room,
+    p_value,
+    print_plot,
+    print_table,
+    table_width,
+)
+from vivavoce.cli.stdout import echo
+from vivavoce.cli.table_text import name_key
+from vivavoce.core.measure_names import measure_name
+from vivavoce.core.short_names import Name, short_names
+from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.core.records import Finding
+
+Row = Mapping[str, Any]
+Columns = dict[str, list[Any]]
+LOG_WORDS = "on the log scale"
+
+
+def print_comparison(finding: "Finding", *, full: bool) -> None:
+    """The headline and the tables; with `full` every column, and a paragraph for each pair."""
+    from vivavoce.studies.comparison.pairs import shown_rows
+
+    rows = shown_rows(finding.rows)
+    has_paragraphs = full or len(rows) < 2
+    notes = [*filter(None, map(_answered, rows)), str(finding)] if has_paragraphs else list(finding.notes)
+    if finding.headline:
+        echo(finding.headline, end="\n\n")
+    sentences = "\n".join([finding.headline, *notes]).splitlines()
+    n_below = sum(1 + len(sentence) // table_width() for sentence in sentences)
+    for _, part in groupby(rows, key=_place):
+        _print_pairs(list(part), full=full, n_below=n_below)
+    for note in notes:
+        echo(note)
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    """What a table is of: a measure on a benchmark."""
+    return tuple(row[name] for name in ("benchmark", "metric", "criterion", "rater", "scale"))
+
+
+def _print_pairs(rows: Sequence[Row], *, full: bool, n_below: int) -> None:
+    """The plot and the table of pairs by one measure, and the names that were cut."""
+    sides = "b" if _is_of_one(rows) else "ab"
+    names = [printable(row[side]) for row in rows for side in "ab"]
+    short = short_names(names, name_room(_columns(rows, full=False), len(sides)))
+    key, title = name_key(names, short), _title(rows, short)
+    plot = [_plot_row(row, sides, short) for row in rows]
+    has_plot = print_plot(title, plot, zero=True, n_below=n_below + len(rows) + len(key) + bool(key) + 3)
+    cells: Columns = {
+        name: [short(printable(row[side])) for row in rows]
+        for side, name in (("a", "candidate"), ("b", "against"))
+        if side in sides
+    }
+    cells |= _columns(rows, full=full)
+    heading = None if has_plot else title
+    print_table(list(cells), list(zip(*cells.values(), strict=True)), heading, keys=len(sides))
+    if key:
+        echo("\n".join(key), end="\n\n")
+
+
+def _is_of_one(rows: Sequence[Row]) -> bool:
+    """Whether these are several pairs of one candidate, which the title names."""
+    return len(rows) > 1 and len({row["a"] for row in rows}) == 1
+
+
+def _title(rows: Sequence[Row], short: Name) -> str:
+    """The measure, the candidate that all pairs share, and the questions and cases if they are the same."""
+    from vivavoce.studies.scale import LOG, phrase_of
+    from vivavoce.studies.text import cases, count
+
+    first = rows[0]
+    title = measure_name(first["metric"], first["criterion"], first["rater"] or "")
+    title += f" on {first['benchmark']}"
+    if scale := LOG_WORDS if first["scale"] == LOG else phrase_of(first["scale"]):
+        title += f", {scale}"
+    if _is_of_one(rows):
+        title = f"{short(printable(first['a']))} compared with the others by {title}"
+    if len({(row["n_items"], row["n_groups"], row["effective_cases"]) for row in rows}) == 1:
+        title += (
+            f", {count(first['n_items'], 'question')}, {cases(first['n_groups'], first['effective_cases'])}"
+        )
+    return title
+
+
+def _columns(rows: Sequence[Row], *, full: bool) -> Columns:
+    """The columns behind the names; what is the same in all rows and stands in the title is none."""
+    cells: dict[str, Callable[[Row], Any]] = {
+        "difference": lambda row: figure(row["difference"]),
+        "95% interval": _interval,
+        "verdict": _verdict,
+    }
+    if full or len({row["n_items"] for row in rows}) > 1:
+        cells["questions"] = itemgetter("n_items")
+    if full:
+        p = f"p ({'all analyses' if rows[0]['analysis'] else 'Holm'}, family)"
+        cells |= {
+            "cases": groups_of,
+            "interval, pair alone": lambda row: _ends(row["low"], row["high"]),
+            p: lambda row: p_value(row["p_adjusted"]),
+            "q (Benjamini-Hochberg)": lambda row: p_value(row["q"]),
+            "detectable (family)": lambda row: figure(row["mde_family"]),
+        }
+    columns = {name: [cell(row) for row in rows] for name, cell in cells.items()}
+    return {name: column for name, column in columns.items() if any(column)}
+
+
+def _interval(row: Row) -> str | None:
+    """The interval that goes with the verdict, or p where there is none."""
+    from vivavoce.studies.comparison.headline import verdict_interval
+
+    low, high, _ = verdict_interval(row)
+    if low is None and high is None:
+        return None if row["p_adjusted"] is None else f"none, p {p_value(row['p_adjusted'])}"
+    return _ends(low, high)
+
+
+def _ends(low: float | None, high: float | None) -> str | None:
+    return None if low is None and high is None else f"{figure(low) or '-'} to {figure(high) or '-'}"
+
+
+def _verdict(row: Row) -> str:
+    """The verdict in a word or two, on the first candidate of a pair."""
+    code = str(row["verdict_code"] or "incomparable")
+    is_first = row["favours"] != "b"
+    if code.startswith("better"):
+        words = ("preferred", "not preferred") if row["judge_alone"] else ("better", "worse")
+        return words[0 if is_first else 1]
+    return "not better" if code == "not_worse" and not is_first else code.replace("_", " ")
+
+
+def _plot_row(row: Row, sides: str, short: Name) -> PlotRow:
+    """A difference with its interval, under the names on these sides."""
+    from vivavoce.studies.comparison.headline import verdict_interval
+
+    label = LESS.join(short(printable(row[side])) for side in sides)
+    return PlotRow(label, row["difference"], *verdict_interval(row)[:2])
+
+
+def _answered(row: Row) -> str | None:
+    """The difference on what both answered, and why there is no interval; null where a pair has neither."""
+    parts = []
+    if row["n_answered"] is not None and row["n_answered"] != row["n_items"]:
+        difference = "nothing to compare"
+        if row["difference_answered"] is not None:
+            ends = row["low_answered"], row["high_answered"]
+            difference = f"{row['difference_answered']:.3f}"
+            difference += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
+        parts.append(f"on the {row['n_answered']} both answered: {difference}")
+    if row["difference"] is not None and row["low"] is None:
+        parts.append(f"no interval: {row['reason']}")
+    rater = f" by {row['rater']}" if row["rater"] else ""
+    return f"{row['a']} - {row['b']}, {row['criterion']}{rater}: {'; '.join(parts)}." if parts else None

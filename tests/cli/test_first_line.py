@@ -1,0 +1,154 @@
+"""The first line is the answer; a terminal shows a plot below it, and all of it fits on one screen."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from tests.studies.making import marked, twins
+
+from vivavoce.benchmarks.sample import recorded
+from vivavoce.run.run import Run, open_run
+
+Viva = Callable[..., Any]
+BASELINES = {"baseline/random": "floor", "baseline/reference": "ceiling"}
+
+
+def run_of(folder: Path, n: int, *, long_names: bool) -> Run:
+    """A run of so many candidates, each a little better than the last, and a floor and a ceiling."""
+    ending = "-2024-11-20(prompt=cot, temperature=0.7)" if long_names else ""
+    answers = {
+        f"openai/gpt-{k}{ending}": twins(
+            [round(0.04 * k + 0.01 * (7 * i * (k % 8 + 3) % 11), 2) for i in range(24)]
+        )
+        for k in range(n)
+    }
+    bounds = {name: twins([float(role == "ceiling")] * 24) for name, role in BASELINES.items()}
+    return marked(folder, {**answers, **bounds}, role=BASELINES)
+
+
+def in_terminal(*words: object, width: int, height: int) -> list[str]:
+    """The lines that a command prints in a terminal of this size; a long one goes on at the next."""
+    terminal, process_end = pty.openpty()
+    fcntl.ioctl(process_end, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *map(str, words)],
+        stdin=process_end, stdout=process_end, stderr=subprocess.DEVNULL, env=variables,
+    )  # fmt: skip
+    os.close(process_end)
+    text = b""
+    while chunk := _chunk(terminal):
+        text += chunk
+    os.close(terminal)
+    assert 0 == process.wait(timeout=120)
+    return text.decode().splitlines()
+
+
+def _chunk(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def screen_lines(lines: list[str], width: int) -> int:
+    return sum(1 + max(cell_len(line) - 1, 0) // width for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize(("n", "height"), [(2, 24), (3, 30), (5, 40), (20, 50)])
+def test_a_comparison_answers_within_one_screen(tmp_path: Path, n: int, height: int, width: int) -> None:
+    run = run_of(tmp_path, n, long_names=False)
+    lines = in_terminal("compare", run.file.path, width=width, height=height)
+    assert lines[0].startswith(f"openai/gpt-{n - 1} is better than ")
+    assert 200 >= len(lines[0])
+    assert ";" not in lines[0]
+    assert height >= screen_lines(lines, width)
+    pairs = n - 1 if n > 5 else n * (n - 1) // 2
+    assert min(pairs, 3) <= sum(line.count("●") for line in lines) <= pairs
+    assert pairs == sum(line.rstrip().endswith((" better", " worse")) for line in lines)
+    table = lines[next(k for k, line in enumerate(lines) if line.startswith("──")) - 1 :]
+    assert width >= max(map(cell_len, table[: 2 + pairs]))
+    assert not any("baseline" in line for line in lines[:-2])
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_long_names_are_cut_and_whole_in_the_key(tmp_path: Path, width: int) -> None:
+    run = run_of(tmp_path, 3, long_names=True)
+    lines = in_terminal("compare", run.file.path, width=width, height=40)
+    key = dict(line.split(" = ", 1) for line in lines[1:] if line.startswith("openai") and " = " in line)
+    assert {f"openai/gpt-{k}-2024-11-20(prompt=cot, temperature=0.7)" for k in range(3)} == set(key.values())
+    rows = [line for line in lines if line.startswith(tuple(key)) and " = " not in line]
+    assert 6 == len(rows), "three of the plot, three of the table"
+    assert width >= max(map(cell_len, rows))
+
+
+def test_a_pipe_has_no_plot_and_full_adds_the_tests(tmp_path: Path, viva: Viva) -> None:
+    run = run_of(tmp_path, 3, long_names=False)
+    text = viva("compare", run.file.path).stdout
+    assert "●" not in text
+    heads = ("(Holm,", "(Benjamini-", "detectable", "cases ")
+    for head in heads[:3]:
+        assert head not in text
+    full = viva("compare", run.file.path, "--full").stdout
+    assert text.splitlines()[0] == full.splitlines()[0]
+    for head in heads:
+        assert head in full
+    answer = json.loads(viva("compare", run.file.path, "--json").stdout)
+    assert text.splitlines()[0] == answer["headline"]
+    assert all(row["q"] is not None for row in answer["rows"])
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    run = open_run(tmp_path_factory.mktemp("first") / "demo.viva")
+    with recorded() as answers:
+        run.import_answers(answers, benchmark="sample")
+    run.score("accuracy", "token_f1")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (["compare", "RUN"], "Model A (made up) is better than Model B (made up) by 16.7 percentage points"),
+        (["score", "RUN", "accuracy"], "Model A (made up) has the highest mean by accuracy, 92.9 %"),
+        (["status", "RUN"], "Missing: 8 unanswered"),
+        (
+            ["study", "RUN", "ranking"],
+            "Model A (made up) is alone in first place of 3 candidates by accuracy.",
+        ),
+        (["study", "RUN"], "ranking has a result. Too little data: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_first_line_is_the_answer(viva: Viva, demo: Run, words: list[str], begins: str) -> None:
+    filled = [demo.file.path if word == "RUN" else word for word in words]
+    code = int(words[0] == "status")  # some scores failed
+    text = viva(*filled, code=code).stdout
+    first = text.splitlines()[0]
+    assert first.startswith(begins)
+    assert 200 >= len(first)
+    assert ";" not in first
+    assert first == json.loads(viva(*filled, "--json", code=code).stdout)["headline"]
+
+
+@pytest.mark.parametrize("width", [45, 80])
+def test_a_terminal_shows_estimates_as_a_plot_unless_it_is_narrow(demo: Run, width: int) -> None:
+    lines = in_terminal("score", demo.file.path, "accuracy", width=width, height=40)
+    assert (3 if width > 50 else 0) == sum(line.count("●") for line in lines)
+
+
+def test_an_empty_run_says_what_is_missing_first(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1] * 6)})
+    assert "Missing: nothing." == viva("status", run.file.path).stdout.splitlines()[0]
