@@ -104,19 +104,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8376,
+    "report": 8378,
     "retrieval": 1692,
     "run": 27365,
-    "stats": 10907,
+    "stats": 10998,
     "store": 8237,
-    "studies": 22081,
+    "studies": 22286,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1606,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 997, 174
+MODULES, COMPLEX = 999, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

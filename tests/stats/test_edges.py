@@ -275,6 +275,7 @@ ELSEWHERE = {
     "enough_groups": "takes one number and compares it",
     "corpus_bleu": "takes the sums that `pooled` made",
     "corpus_chrf": "takes the sums that `pooled` made",
+    "member_permutation": "its rows come several to a case: tests/stats/test_case_permutation.py",
     "micro_f1": "takes the sums that `pooled` made",
     "ranks_under_fillings": "takes fillings, NaN where nothing bounds them: tests/stats/test_ranking.py",
     "rogan_gladen": "takes means that `cluster_mean` made",

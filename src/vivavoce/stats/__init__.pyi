@@ -7,6 +7,7 @@ from vivavoce.stats.bootstrap import *
 from vivavoce.stats.bounds import *
 from vivavoce.stats.bradley_terry import *
 from vivavoce.stats.calibration import *
+from vivavoce.stats.case_permutation import *
 from vivavoce.stats.clustering import *
 from vivavoce.stats.control import *
 from vivavoce.stats.correlation import *

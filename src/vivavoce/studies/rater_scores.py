@@ -42,6 +42,10 @@ class RaterRow:
     n_ratings: int | None = None
     n_dropped: int | None = None
     n_changed: int | None = None
+    n_right: int | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    n_tests: int | None = None
     margin: float | None = None
     saturated: bool | None = None
     stamp: str | None = None

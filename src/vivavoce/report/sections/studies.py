@@ -235,7 +235,9 @@ class Examiners(Section):
     methods = (
         "Judges and raters were examined themselves: repeated marks, marks of other judges and of "
         "people on the same answers (Krippendorff's alpha, with intervals from leaving out one case "
-        "at a time), shares of marks at one value, and what marks follow besides quality."
+        "at a time), shares of marks at one value, and what marks follow besides quality. Sensitivity and "
+        "specificity of yes/no judges have Wilson intervals by case; by candidate they were compared by "
+        "permutation over cases, Holm over both figures of all candidates."
     )
     order = 70
 

@@ -52,7 +52,7 @@ class Examiners(Study):
     )
     row = RaterRow
     special = True
-    needs = ("cards",)
+    needs = ("cards", "labels")
     cards: Path | None = None
     labels: str | None = None
     margin: float | None = None

@@ -35,6 +35,7 @@ from vivavoce.studies.rater_scores import (
     scores_of,
     whole_responses,
 )
+from vivavoce.studies.raters.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat, over_repeats
 
@@ -56,6 +57,8 @@ def human_agreement(scores: ScoreTable, margin: float | None) -> CardPart:
     how much better the judge agrees with a person than another person does. For that each person is left
     out in turn, on the responses with labels of two or more; all pairs of people count alike. Above -margin
     with its whole interval, the judge is as good as a person within the margin.
+
+    Of a judge that says yes or no (1 and 0) `sensitivity` and `specificity`, see `yes_no_rows`.
 
     `bias` is the mean of judge less person, in all and by third of what people gave (a third is cut by one
     person's labels and measured by another's, where two labelled; else chance alone lifts the lowest third
@@ -87,6 +90,7 @@ def _rows(scores: ScoreTable, key: int, margin: float | None) -> Iterator[RaterR
         compared = True
         agreement = _agreement(labelled)
         yield from _agreement_rows(measure, labelled, agreement, margin)
+        yield from yes_no_rows(measure, labelled, scores.labels.get(key))
         yield from _biases(measure, labelled)
         judged = scores_of(scores, key).filter(pl.col("benchmark") == labelled.benchmark)
         yield from _labels_needed(measure, labelled.benchmark, judged.height, agreement, margin)
@@ -323,6 +327,7 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
         place = f"{name} against people on {benchmark}"
         part = [r for r in rows if r.benchmark == benchmark]
         yield f"{place} {_agreement_text([r for r in part if r.candidate == ''])}"
+        yield from yes_no_sentences(place, part)
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
         clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _excludes_zero(r)]
         if clear:
