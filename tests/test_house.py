@@ -99,24 +99,24 @@ LINES: dict[str, int] = {
     "logprobs": 1862,
     "metrics": 4498,
     "models": 9586,
-    "notebook": 804,
+    "notebook": 819,
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8378,
+    "report": 8382,
     "retrieval": 1692,
-    "run": 27365,
+    "run": 27445,
     "stats": 10998,
-    "store": 8237,
-    "studies": 22286,
+    "store": 8265,
+    "studies": 22331,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
-    "web": 1606,
+    "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 999, 174
+MODULES, COMPLEX = 1001, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -1,15 +1,22 @@
 """One family for one state of the data: all pairs by the primary criterion, whoever makes the test first."""
 
+import html
+import re
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 from tests.lengths import length
 from tests.studies.making import marked, score, twins
+from typer.testing import CliRunner
 
+from vivavoce.cli import app
+from vivavoce.core.errors import StoreError
 from vivavoce.run.run import Run
+from vivavoce.web.view.app import view_app
 
 RUNS, CASES = length(1, 100), 20
 CALLS: dict[str, Callable[[Run], object]] = {
@@ -26,7 +33,7 @@ def equal_candidates(folder: Path, seed: int) -> Run:
 
 
 def headline(run: Run) -> str:
-    return next(str(row["words"]) for row in run.report_rows() if row["section"] == "answer")
+    return next(str(row["words"]) for row in run.report_rows() if row["section"] == "first")
 
 
 @pytest.mark.slow
@@ -69,7 +76,7 @@ def test_all_items_under_another_name_are_the_same_family(tmp_path: Path) -> Non
     run = equal_candidates(tmp_path, 0)
     words = headline(run)
     spec = f"jsonl(path='{tmp_path}/exam.jsonl')"
-    assert words == next(str(r["words"]) for r in run.report_rows(items=spec) if r["section"] == "answer")
+    assert words == next(str(r["words"]) for r in run.report_rows(items=spec) if r["section"] == "first")
     assert {1} == {row["test"] for row in run.interim().rows}
 
 
@@ -90,6 +97,77 @@ def test_new_scores_are_another_state_and_another_test(
     score(run)
     assert first != headline(run)
     assert {1, 2} == {row["test"] for row in run.interim().rows}
+
+
+def places(run: Run) -> dict[str, str]:
+    """The headline of a run in each place that has one."""
+    compared = CliRunner().invoke(app, ["compare", str(run.file.path)]).stdout.splitlines()[0]
+    client = TestClient(view_app(run.file.path, "k" * 32), base_url="http://127.0.0.1:8017")
+    (viewed,) = re.findall('<p class="headline">(.*?)</p>', client.get(f"/?key={'k' * 32}").text)
+    cell = html.unescape(re.sub("<[^>]+>", "\n", run._repr_html_()))
+    return {
+        "compare": compared,
+        "report": headline(run),
+        "notebook": next((line for line in repr(run).splitlines() if compared in line), "").strip(),
+        "cell": next((line for line in cell.splitlines() if compared in line), ""),
+        "viewer": html.unescape(viewed),
+    }
+
+
+@pytest.mark.parametrize("first", ["the family", "a pair", "another pair"])
+def test_all_places_have_one_headline(tmp_path: Path, first: str) -> None:
+    run = equal_candidates(tmp_path, 3)
+    CALLS[first](run)
+    assert 1 == len(set(places(run).values())), places(run)
+
+
+def test_names_in_any_order_have_the_headline_of_the_family(tmp_path: Path) -> None:
+    run = equal_candidates(tmp_path, 3)
+    assert {run.compare().headline} == {
+        run.compare(*order, metric="told").headline for order in permutations("ABC")
+    }
+
+
+def test_an_additional_comparison_that_says_otherwise_is_named_in_both_places(tmp_path: Path) -> None:
+    """Alone A is better than B by p .04; of three pairs it is not."""
+    run = marked(
+        tmp_path, {"A": twins([0.8, 0.4] * 10), "B": twins([0.5] * 20), "C": twins([0.5, 0.52] * 10)}
+    )
+    family, pair = run.compare(), run.compare("A", "B", metric="told")
+    assert ("cannot_tell", "better") == (family.rows[0]["verdict_code"], pair.rows[0]["verdict_code"])
+    line = (
+        "An additional comparison found A better than B, all pairs together did not separate A and B. The "
+        "headline rests on all pairs."
+    )
+    assert line in pair.notes
+    assert line in run.compare().notes
+    (basis,) = (row["basis"] for row in run.report_rows() if row["section"] == "first")
+    assert line in basis
+
+
+def test_a_run_that_cannot_be_written_has_its_family_tested_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = equal_candidates(tmp_path / "a", 3)
+    words = headline(equal_candidates(tmp_path / "b", 3))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreError("the disk is read-only.")
+
+    monkeypatch.setattr("vivavoce.store.runfile.RunFile.writing", refuse)
+    monkeypatch.setattr("vivavoce.store.runfile.RunFile.writing_through", refuse)
+    assert words == headline(run)
+    assert () == run.interim().rows
+
+
+def test_scores_that_came_since_are_said_in_the_places_that_test_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6 + ["fail 0.6"]), "B": twins([0.4] * 13)})
+    run.compare()
+    monkeypatch.setenv("TOLD_MENDED", "1")
+    score(run)
+    assert "Scores changed since the candidates were compared." in repr(run)
 
 
 def test_a_plan_of_interim_analyses_is_the_family_that_counts(tmp_path: Path) -> None:

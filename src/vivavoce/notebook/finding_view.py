@@ -35,12 +35,18 @@ def finding_html(finding: Finding) -> str:
     drawing = _drawing(finding)
     return block(
         head(f"{finding.study}: {_counted(len(finding.rows), 'row')}"),
-        *_sentences(finding.text.splitlines()),
+        *_sentences(_lines(finding)),
         *(soft(note) for note in finding.notes[:MOST_SENTENCES]),
         drawing.inner if drawing else None,
         *_table(finding),
         css=drawing.css if drawing else "",
     )
+
+
+def _lines(finding: Finding) -> list[str]:
+    """The headline, then the lines of the text that are others."""
+    lines = finding.text.splitlines()
+    return [finding.headline, *(line for line in lines if line != finding.headline)]
 
 
 def _sentences(lines: Sequence[str]) -> list[Html]:

@@ -17,6 +17,8 @@ STATUSES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
 Gaps = Callable[[], tuple[int, int]]
 """Counts the responses that were never asked for, and those of them that a collect was to ask for."""
+Headline = Callable[[], str | None]
+"""What the comparison of all candidates says in one line; null where there is none."""
 
 
 class Overview(NamedTuple):
@@ -27,10 +29,13 @@ class Overview(NamedTuple):
     step: str
     why: str
     measures: tuple[MeasureCount, ...] = ()
+    headline: str | None = None
 
 
-def overview(file: RunFile, gaps: Gaps) -> Overview:
+def overview(file: RunFile, gaps: Gaps, headline: Headline) -> Overview:
     """The run in sentences, by counts of SQLite; `gaps` is called for a run that is there.
+
+    `headline` is called where candidates were compared.
 
     Raises `StoreError` for a file that cannot be read.
     """
@@ -44,7 +49,8 @@ def overview(file: RunFile, gaps: Gaps) -> Overview:
         counts = run_counts(db)
     never_asked, unfinished = gaps()
     missing, step = _missing(counts, never_asked), _next(counts, unfinished)
-    return Overview(tuple(_contents(counts)), tuple(missing), *step, counts.measures)
+    verdict = headline() if counts.findings.get("compare") else None
+    return Overview(tuple(_contents(counts)), tuple(missing), *step, counts.measures, verdict)
 
 
 def _contents(counts: RunCounts) -> list[str]:
@@ -120,27 +126,30 @@ def _names(names: tuple[str, ...]) -> str:
     return f"{listed} and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else listed
 
 
-def run_text(file: RunFile, gaps: Gaps) -> str:
+def run_text(file: RunFile, gaps: Gaps, headline: Headline) -> str:
     """The run as plain text: for a console, where it is printed or left as the last value."""
     name = f"Run({str(file.path)!r})"
     try:
-        summary = overview(file, gaps)
+        summary = overview(file, gaps, headline)
     except (VivaError, OSError) as error:
         return f"{name}: {one_line(printable(str(error)), 300)}"
     missing = [f"missing: {'; '.join(summary.missing)}"] if summary.missing else []
-    return "\n  ".join([name, *summary.contents, *missing, f"next: {summary.step}  # {summary.why}"])
+    verdict = [one_line(printable(summary.headline), 300)] if summary.headline else []
+    return "\n  ".join(
+        [name, *verdict, *summary.contents, *missing, f"next: {summary.step}  # {summary.why}"]
+    )
 
 
-def run_html(file: RunFile, gaps: Gaps) -> str:
+def run_html(file: RunFile, gaps: Gaps, headline: Headline) -> str:
     """The run as HTML: what is here, a table of its measures, what is missing, and the next step."""
     name = head(f"Run {file.path.name}")
     try:
-        summary = overview(file, gaps)
+        summary = overview(file, gaps, headline)
     except (VivaError, OSError) as error:
         return block(name, element("p", escaped(error, 1_000), classes="viva-missing"))
     return block(
         name,
-        *(element("p", line) for line in map(_line, summary.contents)),
+        *(element("p", _line(line)) for line in filter(None, (summary.headline, *summary.contents))),
         *_measures(summary.measures),
         *(element("p", f"Missing: {line}", classes="viva-missing") for line in summary.missing),
         element("p", "Next: ", code(shortened(summary.step, 120)), Html("&ensp;"), escaped(summary.why)),

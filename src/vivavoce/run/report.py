@@ -58,6 +58,7 @@ def write_report(
     refuse_other_files(path, checklist)  # before anything is read, and again before it is written
     choose_primary(view, primary)
     family = compare_family(view, items=items)
+    state = family.name if family else None
     redact = redact or bool(credentialed_benchmarks(view))
     selected = select_items(view, items)
     table = without_reviews(load_scores(view, None, selected))
@@ -67,7 +68,8 @@ def write_report(
     evidence = evidence_by_measure(view, facts.unit_measures)
     check_texts(view.db)
     criterion, overall = primary_scores(view, table, selected)
-    tests = checked_findings(comparisons(view.db), "compare")
+    unstored = [family.unstored] if family and family.unstored else []
+    tests = checked_findings([*comparisons(view.db), *unstored], "compare")
     compared = tuple(without_retired(view.db, tests, "compare"))
     if not (criterion and criterion.metric == OVERALL):
         overall = overall._replace(scores=overall.scores.clear())  # these rows are as many as the scores
@@ -103,8 +105,8 @@ def write_report(
         exclusions=shown_exclusions(view.db, redact=redact),
         primary=criterion,
         primary_rows=of_it,
-        primary_pairs=primary_pairs(criterion, compared, of_it, selection=items, family=family),
-        family=family,
+        primary_pairs=primary_pairs(criterion, compared, of_it, selection=items, family=state),
+        family=state,
         overall_scores=of_overall,
         units=facts.units,
         unit_measures=facts.unit_measures,

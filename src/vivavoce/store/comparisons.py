@@ -42,6 +42,34 @@ def headline_findings(
     return of_family or [f for f in findings if f["settings"].get("items") == items]
 
 
+def current_findings(
+    findings: Sequence[Mapping[str, Any]],
+    items: str | None,
+    provenance: Sequence[Mapping[str, Any]],
+    *,
+    of_family: bool,
+) -> list[Mapping[str, Any]]:
+    """The comparisons of a family on these items, or all others, that are not overtaken; newest first."""
+    return [
+        finding
+        for finding in reversed(findings)
+        if bool(finding["settings"].get("family")) is of_family
+        and finding["settings"].get("items") == items
+        and not is_overtaken(finding, provenance)
+    ]
+
+
+def is_overtaken(
+    finding: Mapping[str, Any], provenance: Sequence[Mapping[str, Any]], *, metric: str | None = None
+) -> bool:
+    """Whether answers arrived, or were scored (by this metric, if one is given), after the finding."""
+    changes = [p for p in provenance if p["changed"]]
+    return any(
+        p["made_at"] > finding["made_at"] and (metric is None or p.get("metric", metric) == metric)
+        for p in changes
+    )
+
+
 def comparison_tests(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     """The tests among these comparisons, a name for each, in the order in which they were first made.
 

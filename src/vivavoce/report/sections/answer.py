@@ -141,6 +141,7 @@ def _basis(s: Standing) -> Iterator[str]:
         basis = pair or s.results[0]
         yield f"{count(basis['n_items'], 'question')}, {cases(basis['n_groups'], basis['effective_cases'])}."
     yield from _brackets(s, pair)
+    yield from s.contradictions
 
 
 def _brackets(s: Standing, pair: Row | None) -> Iterator[str]:

@@ -12,7 +12,7 @@ from vivavoce.report.charts.sheet import Sheet, text_width
 from vivavoce.report.charts.svg import STRONGEST, Drawing, Figure, drawing, figure, listed, short
 from vivavoce.report.data import Board, Rows, board_of, by_board
 from vivavoce.report.format import number
-from vivavoce.report.sections.findings import overtaken
+from vivavoce.store.comparisons import is_overtaken
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.text import count
@@ -242,7 +242,7 @@ def latest_comparisons(findings: Rows, provenance: Rows) -> list[Mapping[str, An
                 "made_at": finding["made_at"][:10],
                 "items": finding["settings"].get("items"),
                 # An overall rests on several metrics: scores by any of them overtake it.
-                "stale": overtaken(
+                "stale": is_overtaken(
                     finding, provenance, metric=None if row["metric"] == OVERALL else row["metric"]
                 ),
             }

@@ -14,6 +14,7 @@ from vivavoce.report.data import Board, Rows, by_board
 from vivavoce.report.format import number
 from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.quotes import quoted
+from vivavoce.store.comparisons import is_overtaken
 from vivavoce.studies.answers import Answers
 from vivavoce.studies.scale import by_scale
 from vivavoce.studies.score_matrix import row_labels
@@ -30,15 +31,6 @@ class Ranks(NamedTuple):
     stale: bool
 
 
-def overtaken(finding: Mapping[str, Any], provenance: Rows, *, metric: str | None = None) -> bool:
-    """True if answers arrived, or were scored (by this metric, if one is given), after the finding."""
-    changes = [p for p in provenance if p["changed"]]
-    return any(
-        p["made_at"] > finding["made_at"] and (metric is None or p.get("metric", metric) == metric)
-        for p in changes
-    )
-
-
 def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict[Board, Ranks]:
     """Ranks by board, from the newest ranking of exactly these items."""
     on_these_items = [f for f in findings if _same(f["settings"].get("items"), selection)]
@@ -49,7 +41,9 @@ def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict
         if rank_texts and len(rows) == len(
             {row["candidate"] for row in rows}
         ):  # else two boards share the name
-            ranks[board] = Ranks(rank_texts, overtaken(on_these_items[-1], provenance, metric=board.metric))
+            ranks[board] = Ranks(
+                rank_texts, is_overtaken(on_these_items[-1], provenance, metric=board.metric)
+            )
     return ranks
 
 
@@ -80,7 +74,7 @@ def sections(
         finding = (on_these_items or studies[study])[-1]
         result.append(
             _section(study, section_by_study[study], finding, _labelled(finding["rows"], names), answers)
-            | {"elsewhere": not on_these_items, "stale": overtaken(finding, provenance)}
+            | {"elsewhere": not on_these_items, "stale": is_overtaken(finding, provenance)}
         )
     return result
 

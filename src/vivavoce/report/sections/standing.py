@@ -9,7 +9,8 @@ from vivavoce.report.data import Board, ReportData, Rows, board_of
 from vivavoce.report.sections.comparisons import latest_comparisons
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.report.sections.leaderboard import Leaderboard
-from vivavoce.store.comparisons import headline_findings
+from vivavoce.store.comparisons import current_findings, headline_findings
+from vivavoce.studies.comparison.contradictions import contradictions
 from vivavoce.studies.comparison.headline import Unit, row_criterion
 from vivavoce.studies.comparison.verdicts import BETTER
 from vivavoce.studies.primary import Primary
@@ -32,6 +33,7 @@ class Standing(NamedTuple):
     unit: Unit
     pairs: Rows
     ranks: Ranks | None
+    contradictions: tuple[str, ...] = ()
 
     @property
     def candidates(self) -> list[Row]:
@@ -135,4 +137,11 @@ def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[L
         unit=Unit(row_criterion(rows[0], data.measures.values())),
         pairs=[row for row in latest_comparisons(findings, data.provenance) if board_of(row) == place],
         ranks=next(iter(ranks), None),
+        contradictions=_contradictions(data, findings) if family else (),
     )
+
+
+def _contradictions(data: ReportData, family: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The line on an additional comparison of the same data that says otherwise than the family."""
+    additional = current_findings(data.comparisons, data.selection, data.provenance, of_family=False)
+    return tuple(contradictions(family[-1]["rows"], additional)) if family else ()

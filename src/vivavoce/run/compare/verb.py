@@ -1,7 +1,8 @@
 """Compare candidates of a run, and store the comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError
@@ -31,11 +32,12 @@ from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
-from vivavoce.store.comparisons import comparison_tests
+from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
 from vivavoce.studies.comparison.compare import compare
+from vivavoce.studies.comparison.contradictions import contradictions
 from vivavoce.studies.comparison.data_digest import PairKey, comparison_digest, data_digests
 from vivavoce.studies.comparison.headline import comparison_headline, listed, row_criterion
 from vivavoce.studies.comparison.pairs import ALL_SHOWN, pairs_of
@@ -155,14 +157,38 @@ def _compare(
         return finding
     if question.family:
         settings |= {"family": question.family, "test": test, "order": question.order}
-    finding = replace(finding, notes=(*finding.notes, *notes_outside(recorded, terms)))
-    return store_finding(view, "compare", settings, finding)
+    notes = (
+        *finding.notes,
+        *notes_outside(recorded, terms),
+        *_contradictions(view, question, finding.rows, items),
+    )
+    return store_finding(view, "compare", settings, replace(finding, notes=notes))
 
 
-def compare_family(view: View, *, items: str | None) -> str | None:
-    """Make the test of a run's family on its data as they are, unless it is stored; the name of its state.
+def _contradictions(
+    view: View, question: "_Question", rows: Sequence[Mapping[str, Any]], items: str | None
+) -> Iterator[str]:
+    """The line on what the family and an additional comparison of the same items say otherwise."""
+    findings, provenance = checked_findings(comparisons(view.db), "compare"), read.provenance(view.db)
+    stored = current_findings(findings, items, provenance, of_family=not question.family)
+    if question.family:
+        yield from contradictions(rows, stored)
+    elif stored:
+        yield from contradictions(stored[0]["rows"], [{"rows": rows}])
 
-    A family is all pairs of the candidates by the primary criterion. Null without a family: nothing scored,
+
+class Family(NamedTuple):
+    """A run's family on the data as they are: the name of this state, and its test if that is not stored."""
+
+    name: str
+    unstored: Mapping[str, Any] | None
+
+
+def compare_family(view: View, *, items: str | None) -> Family | None:
+    """Make the test of a run's family on its data as they are, unless it is stored.
+
+    Where the run cannot be written, say on a read-only disk, the test is given in the form of a stored one. A
+    family is all pairs of the candidates by the primary criterion. Null without a family: nothing scored,
     fewer than two candidates with scores, or a plan of interim analyses, whose tests count instead.
     """
     try:
@@ -172,9 +198,18 @@ def compare_family(view: View, *, items: str | None) -> str | None:
     findings = checked_findings(read.findings(view.db, "compare"), "compare")
     if question.family is None or any(f["settings"].get("sequential") for f in findings):
         return None
-    if not any(finding["settings"].get("family") == question.family for finding in findings):
-        _compare(view, question, items=items)
-    return question.family
+    if any(finding["settings"].get("family") == question.family for finding in findings):
+        return Family(question.family, None)
+    finding = _compare(view, question, items=items)
+    findings = read.findings(view.db, "compare")
+    if any(stored["settings"].get("family") == question.family for stored in findings):
+        return Family(question.family, None)
+    made_at = datetime.now(UTC).isoformat()
+    settings = {"family": question.family, "test": question.family, "items": items, "order": question.order}
+    times = {"made_at": made_at, "first_at": made_at}
+    return Family(
+        question.family, {**times, "settings": settings, "rows": [dict(row) for row in finding.rows]}
+    )
 
 
 class _Question(NamedTuple):

@@ -28,13 +28,20 @@ class RunTables:
         from vivavoce.notebook.run_view import run_text
         from vivavoce.run.tables.requests import request_gaps
 
-        return run_text(self.file, partial(request_gaps, self.file))
+        return run_text(self.file, partial(request_gaps, self.file), self._headline)
 
     def _repr_html_(self) -> str:
         from vivavoce.notebook.run_view import run_html
         from vivavoce.run.tables.requests import request_gaps
 
-        return run_html(self.file, partial(request_gaps, self.file))
+        return run_html(self.file, partial(request_gaps, self.file), self._headline)
+
+    def _headline(self) -> str | None:
+        """What the comparison of all candidates says in one line; null where there is none."""
+        from vivavoce.run.tables.stored_headline import stored_headline
+
+        with self.file.reading() as db:
+            return stored_headline(db)
 
     @property
     def items(self) -> "pl.DataFrame":

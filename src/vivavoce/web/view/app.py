@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
+from vivavoce.run.tables.stored_headline import stored_headline
 from vivavoce.store.answer_pages import answer_page, filter_choices, run_size
 from vivavoce.store.answer_records import (
     ANSWERS_OF_ITEM,
@@ -104,8 +105,10 @@ def _list_page(request: Request) -> Response:
     with _opened(request) as db:
         choices = filter_choices(db)
         answers = answer_page(db, filters)
-        size = run_size(db)
-    return page(request, "list.html", filters=filters, choices=choices, answers=answers, size=size)
+        size, headline = run_size(db), stored_headline(db)
+    return page(
+        request, "list.html", filters=filters, choices=choices, answers=answers, size=size, headline=headline
+    )
 
 
 def _size(request: Request) -> Response:
