@@ -104,19 +104,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8382,
+    "report": 8401,
     "retrieval": 1692,
     "run": 27445,
-    "stats": 10998,
+    "stats": 11071,
     "store": 8265,
-    "studies": 22331,
+    "studies": 22507,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1001, 174
+MODULES, COMPLEX = 1003, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -9,9 +9,14 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
+from vivavoce.studies.leaderboard.small_categories import (
+    failure_sentences,
+    small_categories,
+    with_holm,
+)
 from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
 from vivavoce.studies.row_parts import distinct
-from vivavoce.studies.score_matrix import PLAIN
+from vivavoce.studies.score_matrix import PLAIN, grids_with_fillings, labels
 from vivavoce.studies.text import and_so, count, sampled
 
 MOST_NAMED = 6
@@ -33,8 +38,8 @@ def limitations(
     c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str], n_compared: int
 ) -> list[str]:
     """The sentences: those that hold for every benchmark first, then what is true of this run."""
-    return [*_of_scores(c), *_few_cases(boards), *_of_items(c), *_of_answers(c, boards, identical),
-            *_of_comparisons(c, n_compared)]  # fmt: skip
+    return [*_failures(c), *_of_scores(c), *_few_cases(boards), *_of_items(c),
+            *_of_answers(c, boards, identical), *_of_comparisons(c, n_compared)]  # fmt: skip
 
 
 def _of_scores(c: ReportData) -> Iterator[str]:
@@ -123,6 +128,20 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
         elif few:
             named = and_so(few) if len(few) <= MOST_NAMED else f"{len(few)} of {len(is_few)} measures"
             yield f"{start} for {named} on {benchmark}: {limit}."
+
+
+def _failures(c: ReportData) -> Iterator[str]:
+    """The small categories in which a candidate fails, as the study `gaps` names them."""
+    sizes = c.items.group_by("benchmark", "category").agg(n=pl.col("group").n_unique())
+    if not sizes.filter(pl.col("n") < stats.LEAST_GROUPS).height:
+        return
+    tests = with_holm(
+        [test for grid in grids_with_fillings(c.scores, c.measures) for test in small_categories(*grid)]
+    )
+    sentences = list(failure_sentences(tests, labels(c.measures)))
+    yield from sentences[:MOST_NAMED]
+    if len(sentences) > MOST_NAMED:
+        yield f"{len(sentences) - MOST_NAMED} more such categories: `viva study RUN gaps` names them."
 
 
 def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:

@@ -38,6 +38,7 @@ from vivavoce.stats.selective import *
 from vivavoce.stats.sequential import *
 from vivavoce.stats.sign_flips import *
 from vivavoce.stats.strata import *
+from vivavoce.stats.subset_test import *
 from vivavoce.stats.variance import *
 from vivavoce.stats.verdict import *
 from vivavoce.stats.within_item import *

@@ -3,7 +3,8 @@
 A candidate's profile is its value minus the mean of all candidates on the item, so that hard categories
 are not taken for differences between candidates. Only where the test over all candidates and criteria of
 the call shows that a profile differs (Holm) may its categories be read, and only where the failed scores
-cannot decide it.
+cannot decide it. Categories of fewer than ten cases are in no profile: one in which a candidate fails beside
+its other cases is named by an exact test.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,12 @@ from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.intervals import too_few
 from vivavoce.studies.leaderboard.estimators import mean_of
+from vivavoce.studies.leaderboard.small_categories import (
+    SmallCategory,
+    failure_sentences,
+    small_categories,
+    with_holm,
+)
 from vivavoce.studies.score_matrix import (
     Fillings,
     Floats,
@@ -57,6 +64,8 @@ class GapsRow:
     p_adjusted: float | None = None
     differs: bool | None = None
     depends_on_failed: bool | None = None
+    p_elsewhere: float | None = None
+    fails: bool | None = None
     reason: str | None = None
 
 
@@ -95,6 +104,12 @@ class Gaps(Study):
     and in all but it. If these do not say the same as what was observed, `depends_on_failed` is true and
     `differs` null. `set_…` and `bound_…` are as in estimates. A category of fewer than 10 effective cases
     shows counts, no interval, and is not in the test.
+
+    Of 3 to 9 cases it is tested against the candidate's cases elsewhere (10 or more), one-sided for worse:
+    Fisher's exact test of yes/no scores, else the permutation test of `stats.subset_test`, one value a case,
+    failed scores of the category at their best and others at their worst. `fails` says whether p is at most
+    .05 by Holm over such tests of all categories, candidates and criteria of the call; `p_elsewhere` is that
+    p where it is, else null.
     """
 
     about = (
@@ -105,13 +120,19 @@ class Gaps(Study):
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The categories of every candidate, corrected together."""
-        profiles = [
-            profile
-            for matrix, fillings in grids_with_fillings(scores.scores, scores.measures)
-            for profile in _profiles(matrix.complete, fillings.complete if fillings else None)
-        ]
-        judged = list(_judged(profiles))
-        rows = [row for profile in judged for row in _rows(*profile)]
+        profiles: list[_Profile] = []
+        tests: list[SmallCategory] = []
+        for matrix, fillings in grids_with_fillings(scores.scores, scores.measures):
+            profiles += _profiles(matrix.complete, fillings.complete if fillings else None)
+            tests += small_categories(matrix, fillings)
+        judged, tests = list(_judged(profiles)), with_holm(tests)
+        by_place = {(t.benchmark, t.measure, t.candidate, t.category): t for t in tests}
+        rows = []
+        for profile, p_adjusted, depends in judged:
+            measure = profile.matrix.measure
+            for row in _rows(profile, p_adjusted, depends):
+                test = by_place.get((row.benchmark, measure, row.candidate, row.category))
+                rows.append(_with_test(row, test))
         short = labels(scores.measures)
         undecided = {
             f"{profile.name} on {short[key_of(profile.matrix.measure)]}": profile
@@ -120,7 +141,10 @@ class Gaps(Study):
         }
         n_tested = sum(p_adjusted is not None for _, p_adjusted, _ in judged)
         sampled = unweighted(scores.scores, "means by category are weighted; the test of profiles counts")
-        text = " ".join((*_dependence(undecided), _sentences(rows, scores, n_tested, _bases(profiles))))
+        failures = failure_sentences(tests, short)
+        text = " ".join(
+            (*failures, *_dependence(undecided), _sentences(rows, scores, n_tested, _bases(profiles)))
+        )
         return self.finding(rows, text, (*left_out(scores), *sampled))
 
 
@@ -233,6 +257,17 @@ def _rows(profile: _Profile, p_adjusted: float | None, depends: bool | None) -> 
         else:
             size = cases(figures.n_groups, figures.effective_cases)
             yield replace(row, reason=f"{size}: counts only")
+
+
+def _with_test(row: GapsRow, test: SmallCategory | None) -> GapsRow:
+    """The row of a small category with its test, if it has one."""
+    if test is None:
+        return row
+    return replace(
+        row,
+        p_elsewhere=test.p_adjusted if test.fails else None,
+        fails=test.fails,
+    )
 
 
 def _why_open(profile: _Profile, depends: bool | None) -> str | None:
