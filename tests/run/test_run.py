@@ -81,6 +81,7 @@ def test_a_comparison_is_kept_with_its_settings(tmp_path: Path) -> None:
     found = run.compare("A", "B", metric="told", margin=0.5)
     with run.file.reading() as db:
         kept = read.findings(db, "compare")
+    derived = ("digest", "family", "test", "order")
     assert [
         {
             "candidates": ["A", "B"],
@@ -92,7 +93,8 @@ def test_a_comparison_is_kept_with_its_settings(tmp_path: Path) -> None:
             "labels": None,
             "labels_at_random": False,
         }
-    ] == [{k: v for k, v in f["settings"].items() if k not in ("digest", "family", "test")} for f in kept]
+    ] == [{k: v for k, v in f["settings"].items() if k not in derived} for f in kept]
+    assert ["A", "B"] == kept[0]["settings"]["order"]
     assert json.loads(json.dumps(found.rows, allow_nan=False)) == kept[0]["rows"]
 
 

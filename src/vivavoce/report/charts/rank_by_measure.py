@@ -63,7 +63,7 @@ def _by_mean_rank(by_measure: Mapping[str, Mapping[str, float]]) -> list[str]:
     for of_measure in by_measure.values():
         for candidate, rank in of_measure.items():
             ranks.setdefault(candidate, []).append(rank)
-    return sorted(ranks, key=lambda name: (sum(ranks[name]) / len(ranks[name]), name))
+    return sorted(ranks, key=lambda name: (sum(ranks[name]) / len(ranks[name]), str(name)))
 
 
 def _cell(sheet: Sheet, x: float, y: float, width: float, rank: float | None, last: int) -> None:
