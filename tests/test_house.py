@@ -107,7 +107,7 @@ LINES: dict[str, int] = {
     "report": 8401,
     "retrieval": 1692,
     "run": 27445,
-    "stats": 11071,
+    "stats": 11089,
     "store": 8265,
     "studies": 22507,
     "systems": 14695,

@@ -124,19 +124,41 @@ def test_shares_of_nothing_are_refused(d: list[float], n: float, span: float, me
         unseen_shares(d, n, span=span)
 
 
-def test_the_limits_of_both_parts_are_joined_by_mover() -> None:
-    """By hand: 20 differences of -.1 and .1, half each: mean 0, se .1 / sqrt(19), one-sided t(19) 1.7291, so
-    u = .0397; p = 1 - .05^(1 / 20) = .1391; sqrt(.1391^2 + (.8609 x .0397)^2) = .1432. Agresti-Min: .1049."""
+def test_one_test_asks_for_losses_that_were_not_seen_and_for_the_mean_of_the_others() -> None:
+    """By hand: 20 differences of -.1 and .1, half each: mean 0, se .1 / sqrt(19) = .0229. With a share of .12
+    the chance to see none is .88^20 = .0776, which leaves .05 / .0776 = .645 and t(19) = -.378, so
+    .12 - .88 x .378 x .0229 = .1124. No share gives more than .1129 (.114); Agresti-Min: .1049."""
     ends = gate_interval([-0.1, 0.1] * 10, np.arange(20), span=1)
-    assert ends == pytest.approx((-0.1432, 0.1432), abs=5e-5)
+    assert ends == pytest.approx((-0.1129, 0.1129), abs=5e-5)
+
+
+@given(
+    st.lists(st.floats(-0.4, 0.4), min_size=12, max_size=60),
+    st.floats(0, 0.3),
+    st.sampled_from([0.95, 0.99]),
+)
+def test_an_unseen_share_and_an_average_are_rejected_together(d: list[float], share: float, level: float) -> None:
+    """Any share and average of the cases beside it whose joint chance is above 1 - level lies inside the interval."""
+    result = paired(d, np.arange(len(d)))
+    if result.test != "t" or result.se is None:
+        return
+    quantile = (1 - level) / (1 - share) ** len(d)
+    if quantile >= 1:
+        return
+    average = result.difference - result.se * float(scipy.stats.t.ppf(quantile, result.df))
+    ends = gate_interval(d, np.arange(len(d)), span=1, level=level)
+    assert ends is not None
+    assert share + (1 - share) * average <= ends.high + 1e-4
 
 
 def test_a_small_gain_everywhere_excludes_no_rare_whole_loss() -> None:
-    """All better by .02: by Agresti-Min a loss of .03 is excluded with 40 cases, of which 5 % may be lost."""
-    for n, excluded in ((40, False), (60, False), (100, True)):
+    """All better by .02: a share 1 - .05^(1 / n) may be lost, 4.87 % of 60 and so .0297, 5.8 % of 50."""
+    for n, excluded in ((40, False), (50, False), (60, True), (100, True)):
         ends = gate_interval([0.02] * n, np.arange(n), span=1)
         assert ends is not None
         assert excluded == (ends.low > -0.031)
+        share = 1 - 0.05 ** (1 / n)
+        assert ends.low <= 0.02 * (1 - share) - share + 1e-9
 
 
 def test_where_a_large_loss_was_seen_the_rest_of_the_interval_decides() -> None:

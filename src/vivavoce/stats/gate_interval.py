@@ -28,6 +28,9 @@ from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.paired import Paired, agresti_min, margin_interval, paired
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
+UNSEEN_STEPS = 1_000
+"""Shares of whole differences, from none to the most that may be unseen, of which the worst is taken."""
+
 
 def gate_interval(
     differences: ArrayLike,
@@ -46,10 +49,11 @@ def gate_interval(
     among the effective groups.
 
     What may not have been seen: on a side where no item differs by more than half the span, a share p of
-    the groups, `unseen_shares` of the effective ones, may differ by the whole span. With d the difference
-    and u the one-sided end of `margin_interval`, the upper end is
-    d + sqrt((p (span - d))^2 + ((1 - p) (u - d))^2), the limits of both parts joined by MOVER; the lower
-    end is its mirror image.
+    the groups may differ by the whole span. One test asks for both: that none of n effective groups shows it
+    has the chance (1 - p)^n, that the others are so far off has q = (1 - level) / (1 - p)^n left. The upper
+    end is the largest p span + (1 - p) (d + (u - d) t(1 - q) / t(level)) over p from 0 to `unseen_shares`,
+    where q is 1; d is the difference, u the one-sided end of `margin_interval`. A negative t counts as 0
+    where sign flips decide p. The lower end is its mirror image.
 
     Parameters
     ----------
@@ -67,8 +71,7 @@ def gate_interval(
     ValueError
         As `agresti_min`; with a span also if the level is not above .5.
 
-    Clopper & Pearson (1934), Biometrika 26; Hall (1992), JRSS B 54; Agresti & Min (2005), Stat. Med. 24;
-    Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
+    Clopper & Pearson (1934), Biometrika 26; Hall (1992), JRSS B 54; Agresti & Min (2005), Stat. Med. 24.
     Worse by the margin passed in at most 5 % of the draws of each row of bench/gate.py, by `margin_interval`
     alone in up to 12 %.
     """
@@ -83,7 +86,7 @@ def gate_interval(
         judged = margin_interval(d, groups, span=span, weights=weights, cells=cells, level=level)
         parts += [judged] if judged else []
         parts.append(agresti_min(d, groups, span=span, weights=weights, cells=cells, level=level))
-        # Both parts of what was not seen are one-sided limits at the level, or equal systems hardly pass.
+        # What was not seen has a one-sided limit at the level, or equal systems hardly pass.
         one_sided = 2 * level - 1
         ends = margin_interval(d, groups, span=span, weights=weights, cells=cells, level=one_sided)
         if ends is not None:
@@ -138,11 +141,26 @@ def _with_unseen(d: Floats, result: Paired, ends: Interval, span: float, level: 
     """The ends, each with the whole differences of which the data hold none."""
     mean, shares = result.difference, unseen_shares(d, result.effective_groups, span=span, level=level)
     low, high = ends
-    if (p := shares.negative) is not None:
-        low = mean - math.hypot(p * (span + mean), (1 - p) * (mean - low))
-    if (p := shares.positive) is not None:
-        high = mean + math.hypot(p * (span - mean), (1 - p) * (high - mean))
+    if (share := shares.negative) is not None:
+        low = -_end_with_unseen(-mean, mean - low, share, result, span, level)
+    if (share := shares.positive) is not None:
+        high = _end_with_unseen(mean, high - mean, share, result, span, level)
     return Interval(low, high)
+
+
+def _end_with_unseen(
+    mean: float, reach: float, share: float, result: Paired, span: float, level: float
+) -> float:
+    """The upper end of a mean that reaches so far at the one-sided level, whole differences up to `share`."""
+    p = np.linspace(0, share, UNSEEN_STEPS)
+    chance = np.clip((1 - level) / (1 - p) ** result.effective_groups, 0, 1)
+    # stdtrit gives +inf at 0, so the quantile of 1 - chance is taken from the other side.
+    t = -scipy.special.stdtrit(result.df, chance)
+    if result.test != "t":
+        # A count has no error that would bring the average below what was seen.
+        t = np.maximum(t, 0)
+    average = mean + reach * t / scipy.special.stdtrit(result.df, level)
+    return float((p * span + (1 - p) * average).max())
 
 
 def _tails(
