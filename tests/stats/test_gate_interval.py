@@ -137,8 +137,10 @@ def test_one_test_asks_for_losses_that_were_not_seen_and_for_the_mean_of_the_oth
     st.floats(0, 0.3),
     st.sampled_from([0.95, 0.99]),
 )
-def test_an_unseen_share_and_an_average_are_rejected_together(d: list[float], share: float, level: float) -> None:
-    """Any share and average of the cases beside it whose joint chance is above 1 - level lies inside the interval."""
+def test_an_unseen_share_and_an_average_are_rejected_together(
+    d: list[float], share: float, level: float
+) -> None:
+    """What has a joint chance above 1 - level lies inside: a share, and an average of the other cases."""
     result = paired(d, np.arange(len(d)))
     if result.test != "t" or result.se is None:
         return
