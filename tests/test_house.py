@@ -90,33 +90,33 @@ LINES: dict[str, int] = {
     "benchmarks": 4000,
     "cli": 5946,
     "contrib": 2505,
-    "core": 5272,
+    "core": 5450,
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
-    "formats": 1618,
+    "formats": 1621,
     "judging": 1508,
     "logprobs": 1862,
     "metrics": 4498,
-    "models": 9586,
+    "models": 9597,
     "notebook": 819,
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
     "reading": 5715,
-    "report": 8401,
+    "report": 8400,
     "retrieval": 1692,
-    "run": 27445,
+    "run": 27461,
     "stats": 11089,
     "store": 8265,
-    "studies": 22507,
+    "studies": 22531,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1003, 174
+MODULES, COMPLEX = 1004, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

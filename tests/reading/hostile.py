@@ -61,6 +61,10 @@ _FURTHER = (
     ),
     *map(
         Hostile,
+        ("</s>", "<s>a</s>", "<|channel|>analysis ", "<|channel|>final<|message|>", "<bos>", "[THINK]"),
+    ),
+    *map(
+        Hostile,
         ("\\text{", "|a", "|a\n", "|a|\n|--|\n\n", "[x]\n", "A) ", "(A) ", "A, ", "A or ", "B (Heparin) "),
     ),
     *map(

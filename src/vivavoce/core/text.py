@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
+from vivavoce.core import reasoning_marks as marks
 from vivavoce.core.errors import RowError
 
 
@@ -58,7 +59,7 @@ def is_blank(text: str) -> bool:
 class Spoken(NamedTuple):
     """An answer without its thinking.
 
-    `closed` is False when a `<think>` was never closed: everything after it is thinking. `thought` says
+    `closed` is False when thinking was never closed: everything after its mark is thinking. `thought` says
     whether there was any thinking at all.
     """
 
@@ -67,18 +68,28 @@ class Spoken(NamedTuple):
     closed: bool
 
 
-# possessive: a "<" before a long run of blanks would otherwise cost its square
-_THINK = re.compile(r"<\s*+(/?)\s*+think(?:ing)?\s*+>", re.IGNORECASE)
+def spoken(text: str, *, steps: bool = False) -> Spoken:
+    """The final part of an answer: without its thinking, in the marks of any family that is known.
 
+    With `steps`, of a question that asks for reasoning, what a tag `<reasoning>` holds is part of the answer.
 
-def spoken(text: str) -> Spoken:
-    """`text` without what stands between `<think>` and `</think>`.
-
-    A lone `</think>` ends thinking that began at the start. After an unclosed `<think>` everything is inside.
-    Nested marks count as one. White space around the answer is removed.
+    A lone closing mark, such as `</think>`, ends thinking that began at the start. After an unclosed mark
+    everything is thinking. Nested marks count as one. A chat's mark of an end, such as `<|im_end|>`, ends the
+    answer. White space around the answer is removed. `core.reasoning_marks` has the marks.
     """
-    spans, thought, closed = _spoken_spans(text)
+    spans, thought, closed = _spoken_spans(text, steps=steps)
     return Spoken("".join(text[start:end] for start, end in spans).strip(), thought, closed)
+
+
+def looks_like_thinking(text: str) -> bool:
+    """Whether the final part of an answer looks like thinking that was not told apart from it.
+
+    It holds a mark that no family has, or changes its mind several times at length. A hint, no proof.
+    """
+    answer = spoken(text).text
+    if _UNKNOWN_MARK.search(answer):
+        return True
+    return len(answer) > _LONG and sum(1 for _ in _DOUBT.finditer(answer)) >= _DOUBTS
 
 
 def hide_thinking(text: str) -> str:
@@ -92,22 +103,102 @@ def hide_thinking(text: str) -> str:
     return "".join(hidden)
 
 
-def _spoken_spans(text: str) -> tuple[list[tuple[int, int]], bool, bool]:
+_MARK = lazy_pattern(marks.MARK)
+_LEAD = lazy_pattern(marks.LEAD)
+_FAMILY = {
+    f"{side}{n}": marks.FAMILIES[n].family for n in range(len(marks.FAMILIES)) for side in ("open", "close")
+}
+_UNKNOWN_MARK = lazy_pattern(
+    r"<unused\d+>|<\|[A-Za-z_]{2,40}\|>|\A(?:Thinking|Thought)(?:\.\.\.|…|:?\n)|\bassistant(?:analysis|commentary)"
+)
+_DOUBT = lazy_pattern(r"\b(?:[Ww]ait|[Hh]mm+)\b[,.: ]")
+_DOUBTS, _LONG = 3, 1_000
+_SOLID = lazy_pattern(r"\S")
+_WORDED = tuple((lazy_pattern(opening), lazy_pattern(closing)) for opening, closing in marks.WORDED)
+
+
+def _spoken_spans(text: str, *, steps: bool = False) -> tuple[list[tuple[int, int]], bool, bool]:
     """Where `text` is no thinking, and `thought` and `closed` as in `Spoken`."""
-    spans: list[tuple[int, int]] = []
-    depth, last, thought = 0, 0, False
-    for mark in _THINK.finditer(text):
-        thought = True
-        opening = not mark[1]
-        if depth == 0 and opening:
-            spans.append((last, mark.start()))
-        elif depth == 0:
-            spans.clear()
-        depth = depth + 1 if opening else max(0, depth - 1)
-        last = mark.end()
-    if depth == 0:
-        spans.append((last, len(text)))
-    return spans, thought, depth == 0
+    start, thought = _worded_end(text)
+    if start is None:
+        return [], True, False
+    while lead := _LEAD.match(text, start):
+        start = lead.end()
+    parts = _Parts(start, thought=thought)
+    for mark in _MARK.finditer(text, start):
+        if not (steps and _FAMILY.get(str(mark.lastgroup)) == marks.REASONING):
+            parts.take(text, mark)
+    if not parts.depth and not parts.ended:
+        parts.spans.append((parts.start, len(text)))
+    return parts.spans, parts.thought, parts.depth == 0
+
+
+class _Parts:
+    """What is final so far as the marks of a text come, where the last mark ended, and inside what."""
+
+    def __init__(self, start: int, *, thought: bool) -> None:
+        self.start, self.thought = start, thought
+        self.spans: list[tuple[int, int]] = []
+        self.family, self.depth, self.ended, self.answered = "", 0, False, False
+
+    def take(self, text: str, mark: re.Match[str]) -> None:
+        """The next mark of the text; behind the end of an answer only another beginning counts."""
+        kind = str(mark.lastgroup)
+        # A turn of the candidate behind an echo of the question is the answer, behind an answer another one.
+        if kind == "final" or (kind == "turn" and not self.depth and not self.is_answered(text, mark)):
+            self.begin_final(text, mark)
+        elif self.depth:
+            self.think_on(kind, mark)
+        elif not (self.ended or _is_strike(text, mark)):
+            self.leave_final(kind, text, mark)
+
+    def is_answered(self, text: str, mark: re.Match[str]) -> bool:
+        """Whether the answer had any words before this mark, or before its end."""
+        if self.ended:
+            return self.answered
+        spans = (*self.spans, (self.start, mark.start()))
+        return any(_SOLID.search(text, start, end) for start, end in spans)
+
+    def begin_final(self, text: str, mark: re.Match[str]) -> None:
+        """The answer begins here, whatever was before it."""
+        self.thought = self.thought or bool(text[: mark.start()].strip())
+        self.spans, self.depth, self.ended, self.start = [], 0, False, mark.end()
+
+    def think_on(self, kind: str, mark: re.Match[str]) -> None:
+        """Inside thinking its own family's marks count, and others are words."""
+        self.depth += (kind == f"open{self.family}") - (kind == f"close{self.family}")
+        self.start = mark.end()
+
+    def leave_final(self, kind: str, text: str, mark: re.Match[str]) -> None:
+        """An end, an opening mark, or a lone closing one: all before it was thinking."""
+        if kind in ("end", "turn"):
+            self.answered = self.is_answered(text, mark)
+            self.spans.append((self.start, mark.start()))
+            self.ended = True
+        elif kind.startswith("open"):
+            self.spans.append((self.start, mark.start()))
+            self.family, self.depth, self.thought, self.start = kind[4:], 1, True, mark.end()
+        elif marks.FAMILIES[int(kind[5:])].may_be_lone:
+            self.spans, self.thought, self.start = [], True, mark.end()
+
+
+def _worded_end(text: str) -> tuple[int | None, bool]:
+    """Where thinking between words ends, and whether there is any; null where it never does."""
+    place = text.rfind(marks.FINAL_WORD)
+    if place >= 0:
+        return place + len(marks.FINAL_WORD), True
+    for opening, closing in _WORDED:
+        if begin := opening.match(text):
+            end = closing.search(text, begin.end())
+            return (end.end() if end else None), True
+    return 0, False
+
+
+def _is_strike(text: str, mark: re.Match[str]) -> bool:
+    """Whether `</s>` closes words that are struck out, in HTML, and does not end the answer."""
+    if mark[0] != "</s>" or text.find("<s>", 0, mark.start()) < 0:
+        return False
+    return _SOLID.search(text, mark.end()) is not None
 
 
 _NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")

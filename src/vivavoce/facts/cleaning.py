@@ -89,8 +89,8 @@ def clean(
 
     The rules, in their order. Numbers are never changed, and no word inside a sentence is.
 
-    - Normal form: NFC, one kind of line end, one space; special tokens such as `<|eot_id|>` and what stands
-      in `<think>` go.
+    - Normal form: NFC, one kind of line end, one space; special tokens such as `<|eot_id|>` and
+      thinking go.
     - `prompt`: at the start only, and as often as it stands there, the rendered `prompt`, the instruction of
       DAHL, the question and a label such as `Answer:`. An echo ends where its sentence or line ends: a
       question that a true sentence merely begins with stays in it. Then all from a later line that asks a

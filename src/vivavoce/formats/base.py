@@ -108,9 +108,12 @@ def unreadable(reason: str, stray: tuple[str, ...] = ()) -> Reading:
     return Reading("unreadable", stray=stray, reason=reason)
 
 
-def strip_reasoning(text: str) -> str | Reading:
-    """The response without its thinking, or the reading where nothing remains."""
-    answer = spoken(text)
+def strip_reasoning(text: str, *, steps: bool = False) -> str | Reading:
+    """The response without its thinking, or the reading where nothing remains.
+
+    With `steps` a tag `<reasoning>` holds what the question asks for.
+    """
+    answer = spoken(text, steps=steps)
     if is_blank(answer.text):
         if not answer.closed:
             return unreadable("the thinking was never closed and no answer stands outside it")

@@ -74,7 +74,7 @@ class MultiHop(Format):
 
     def read(self, item: Item, text: str) -> Reading:
         """The answer and its steps as `Reasoned`, from JSON or from under labels."""
-        answer = strip_reasoning(text)
+        answer = strip_reasoning(text, steps=True)
         if isinstance(answer, Reading):
             return answer
         if abstains(answer) or only_refuses(answer):

@@ -37,9 +37,9 @@ class Rubric:
 
     `kind` is `mark` (one answer, its criteria), `points` (one answer, the item's rubric points one by one),
     `pairwise` or `listwise` (answers against each other). `reference` says whether the judge sees the
-    reference, `call` whether one request asks for all criteria, `reasoning` whether what stands between
-    `<think>` and `</think>` is taken out of an answer (`strip`) or shown (`keep`; pass the raw text then),
-    `result` whether the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
+    reference, `call` whether one request asks for all criteria, `reasoning` whether thinking is taken out of
+    an answer (`strip`, in any marks known) or shown (`keep`; pass the raw text then), `result` whether
+    the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
     is the file, `note` what a reader of the scores must know. `clip` says where the score of points is cut to
     0 to 1: in `each` response, or in their `mean` alone; `length` adjusts it for the length of a response.
     """

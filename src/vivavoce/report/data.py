@@ -10,7 +10,7 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
-from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
+from vivavoce.studies.answers import BLANK, LIKE_THINKING, TEXT_HASH, Answers
 from vivavoce.studies.coverage import Requests
 from vivavoce.studies.leaderboard.status import OF_RESPONSES
 from vivavoce.studies.overall_design import OVERALL
@@ -21,7 +21,6 @@ from vivavoce.studies.score_table import MISSING, JudgedCriterion
 from vivavoce.studies.validation_status import saturated_criteria, validation_statuses
 
 Rows = Sequence[Mapping[str, Any]]
-THOUGHTS = r"<unused\d+>"
 RESPONSE = ("candidate", "item", "variant", "repeat")
 """The columns that tell the responses on one benchmark apart."""
 
@@ -157,13 +156,13 @@ class Roster(NamedTuple):
 def facts_of(answers: Answers) -> pl.DataFrame:
     """The answers with the columns that figures take; in place of their texts what figures take of those.
 
-    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; `thoughts`: marks of thinking.
+    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; `thoughts`: like thinking.
     """
     return answers(
         *(*OF_RESPONSES, "group", "tokens", "seconds", "cost"),
         blank=BLANK,
         text_hash=TEXT_HASH,
-        thoughts=pl.col("text").str.contains(THOUGHTS),
+        thoughts=LIKE_THINKING,
     )
 
 

@@ -85,8 +85,8 @@ def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequenc
     if identical:
         yield f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
     for name, n in _thinking_aloud(c):
-        hold = "holds" if n == 1 else "hold"
-        yield f"{count(n, 'answer')} of {name} {hold} thinking (marks such as <unused95>), marked as answer."
+        look = "looks" if n == 1 else "look"
+        yield f"{count(n, 'answer')} of {name} {look} like thinking that was not told apart from the answer."
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
         pronoun = "it" if missing == 1 else "they"
@@ -145,6 +145,6 @@ def _failures(c: ReportData) -> Iterator[str]:
 
 
 def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:
-    """Candidates with reasoning in other tags than <think>, and the number of such answers."""
+    """Candidates with answers that look like thinking, and how many."""
     marked = c.responses.lazy().filter("thoughts").select("candidate").collect()
     return sorted(marked.group_by("candidate").len().iter_rows())

@@ -5,7 +5,7 @@ from typing import Protocol
 import polars as pl
 
 from vivavoce.core.tables import RESPONSES
-from vivavoce.core.text import is_blank
+from vivavoce.core.text import is_blank, looks_like_thinking
 from vivavoce.studies.row_parts import by_candidate
 
 _KEY = ["benchmark", "item", "variant"]
@@ -20,6 +20,16 @@ def _blank() -> pl.Expr:
 
 BLANK = _blank()
 """Whether a text holds no letter and no digit; null where none arrived."""
+LIKE_THINKING = (
+    pl.when(
+        pl.col("text").str.contains(
+            r"(?i)<unused|<\||\bwait\b|\bhmm|\A\s*th(?:inking|ought)|assistanta|assistantc"
+        )
+    )
+    .then(pl.col("text").map_elements(looks_like_thinking, return_dtype=pl.Boolean))
+    .otherwise(pl.lit(False))
+)
+"""Whether an answer looks like thinking that was not told apart from it (`core.text`)."""
 TEXT_HASH = pl.when(pl.col("text").is_not_null()).then(pl.col("text").hash())
 """64 bits by which texts are told apart; null where none arrived."""
 N_WORDS = pl.col("text").str.count_matches(r"\S+")

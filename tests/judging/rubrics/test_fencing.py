@@ -58,7 +58,7 @@ def test_an_injection_stays_inside_its_delimiters_and_escaped(text: str, name: s
     opening = '<answer label="A">' if rubric.kind in ("pairwise", "listwise") else "<answer>"
     body = sent.rsplit(f"\n{opening}\n", 1)[1].split("\n</answer>\n", 1)[0]
     assert body.startswith("Start ") or rubric.visible_part(f"Start {text}") != f"Start {text}"
-    assert body.endswith("end.") or "<think>" in text
+    assert body.endswith("end.") or "<think>" in text or "<|im_end|>" in text
     assert not set("<>＜＞‹›〈〉⟨⟩") & set(body)
     assert seen(rubric.visible_part(f"Start {text} end.")) == html.unescape(body)
     assert sent.count("\n</answer>\n") == (2 if rubric.kind in ("pairwise", "listwise") else 1)

@@ -5,6 +5,7 @@ from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.models.local.families import BOS, CHAT, EOS, SENTENCES, tokeniser
 
+from vivavoce.core.text import spoken
 from vivavoce.models.local.tokens import Tokens, fitted
 from vivavoce.models.requests import Continuations, Generation, Message, RejectedError, Request
 
@@ -256,3 +257,24 @@ def test_the_beginning_is_left_out_and_counted_where_that_was_declared():
 def test_a_question_is_never_left_out_whole(more, keep):
     with pytest.raises(RejectedError, match="however much is left out"):
         fitted((1, 2, 3), more, 5, truncate_left=True, keep=keep)
+
+
+@pytest.mark.parametrize(
+    ("marks", "text"),
+    [
+        (("[THINK]", "[/THINK]"), "[THINK]It may be A.[/THINK]B"),
+        (
+            ("<|start|>", "<|channel|>", "<|message|>", "<|end|>"),
+            "<|channel|>analysis<|message|>It may be A.<|end|><|start|>assistant<|channel|>final<|message|>B",
+        ),
+    ],
+)
+def test_thinking_in_special_tokens_keeps_its_border(marks, text):
+    """Magistral's and gpt-oss's marks are special tokens: without them thinking and answer are one text."""
+    tokenizer = tokeniser()
+    tokenizer.add_special_tokens({"additional_special_tokens": list(marks)})
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    assert set(tokenizer.convert_tokens_to_ids(list(marks))) <= set(ids)
+    decoded = tokens(tokenizer).decode([BOS_ID, *ids, tokenizer.pad_token_id, EOS_ID])
+    assert text == decoded == "".join(tokens(tokenizer).pieces(ids))
+    assert ("B", True, True) == spoken(decoded)

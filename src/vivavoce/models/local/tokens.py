@@ -42,6 +42,7 @@ class Tokens:
     def __init__(self, tokeniser: Any, *, templated: bool, encodes: bool) -> None:
         self._made, self.templated, self.encodes = tokeniser, templated, encodes
         self.bos, self.eos = tokeniser.bos_token_id, tokeniser.eos_token_id
+        self._silent = {self.bos, self.eos, tokeniser.pad_token_id}
         self._anchor = self._raw(_ANCHOR)
         self._opening = len(self._decoded(self._anchor))
         self._front, self._tail = self._around()
@@ -66,7 +67,10 @@ class Tokens:
         return self._without_unknown(ids, text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens that go on from others; special tokens spell nothing."""
+        """The text of tokens that go on from others, with its special tokens but BOS, EOS and padding.
+
+        A model may mark its thinking with special tokens: without them nothing parts it from the answer.
+        """
         return self._decoded((*self._anchor, *ids))[self._opening :]
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
@@ -195,7 +199,14 @@ class Tokens:
         return ids
 
     def _decoded(self, ids: Sequence[int]) -> str:
-        return str(self._made.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        spelled = [token for token in ids if token not in self._silent]
+        text = self._made.decode(
+            spelled,
+            skip_special_tokens=False,
+            clean_up_tokenization_spaces=False,
+            spaces_between_special_tokens=False,
+        )
+        return str(text)
 
     def _around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The special tokens that the tokeniser puts before and behind a text."""
