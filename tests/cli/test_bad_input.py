@@ -70,7 +70,7 @@ def test_no_common_item_is_a_verdict_and_no_error(viva: Viva, tmp_path: Path) ->
     run = marked(tmp_path, {"A": {"q1": 1}, "B": {"q2": 1}})
     code, out, err = viva("compare", run.file.path, "A", "B", "--metric", "told")
     assert (0, "") == (code, err)
-    assert "These two cannot be compared: no question has marks of both." in out
+    assert "These two cannot be compared: no question has scores of both." in out
 
 
 def test_a_plugin_value_out_of_range(viva: Viva, tmp_path: Path) -> None:

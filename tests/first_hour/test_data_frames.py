@@ -45,7 +45,7 @@ def test_the_formats_are_those_of_the_questions(session: tuple[str, Path]):
 
 
 def test_it_ends_in_a_verdict(session: tuple[str, Path]):
-    assert "This exam cannot tell them apart" in session[0] or "is better" in session[0]
+    assert "No significant difference" in session[0] or "is better" in session[0]
     assert all(model in session[0] for model in MODELS)
 
 

@@ -107,8 +107,8 @@ def test_a_factor_is_said_as_one() -> None:
          "A and B: too few different cases to say."),
         ("depends", {"verdict": "It depends on the 2 answers that could not be marked."},
          "A and B: it depends on the 2 answers that could not be marked."),
-        ("incomparable", {"reason": "they were marked by different versions of told"},
-         "A and B cannot be compared: they were marked by different versions of told."),
+        ("incomparable", {"reason": "they were scored by different versions of told"},
+         "A and B cannot be compared: they were scored by different versions of told."),
     ],
 )  # fmt: skip
 def test_every_verdict_has_its_words(code: str, more: dict[str, Any], words: str) -> None:
@@ -294,7 +294,7 @@ def test_a_found_difference_is_not_contradicted_by_the_smallest_detectable(tmp_p
     assert "The verdict stands on these questions." in first(run)["settling"]
     larger = marked(tmp_path / "larger", {"A": twins(values), "B": twins([0.1] * 12)})
     larger.compare("A", "B", metric="told")
-    assert "Smallest difference this exam can detect: " in first(larger)["settling"]
+    assert "Smallest difference this benchmark can detect: " in first(larger)["settling"]
 
 
 def test_without_what_would_settle_it_there_is_no_heading(tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def test_a_pair_stands_twice_with_its_sign_turned() -> None:
 def test_only_a_verdict_gives_a_cell_its_colour() -> None:
     assert {"+0.300 better", "+0.400 better"} == {cell["text"] for cell in cells(THREE, "good")}
     assert {"−0.300 worse", "−0.400 worse"} == {cell["text"] for cell in cells(THREE, "bad")}
-    assert {"−0.100 cannot tell", "+0.100 cannot tell"} == {cell["text"] for cell in cells(THREE, "wash")}
+    assert {"−0.100 not significant", "+0.100 not significant"} == {
+        cell["text"] for cell in cells(THREE, "wash")
+    }
     assert (2, 2) == (len(cells(THREE, "winner")), len(cells(THREE, "loser")))
 
 
@@ -71,7 +73,7 @@ def test_where_lower_is_better_the_lower_one_is_blue() -> None:
         ("equivalent", None, "equivalent", "equivalent"),
         ("not_worse", "a", "not worse", "not better"),
         ("not_worse", "b", "not better", "not worse"),
-        ("cannot_tell", None, "cannot tell", "cannot tell"),
+        ("cannot_tell", None, "not significant", "not significant"),
         ("too_few", None, "too few", "too few"),
         ("depends", None, "depends", "depends"),
     ],
@@ -133,7 +135,7 @@ def test_pairs_of_several_calls_say_that_each_has_its_own_family() -> None:
 def test_stale_rows_and_other_items_are_told() -> None:
     rows = [{**row, "stale": k == 0, "items": "some" if k else None} for k, row in enumerate(THREE)]
     said = texts(matrix(rows).svg)
-    assert "answers or marks have come since some of these: compare again" in said
+    assert "answers or scores have come since some of these: compare again" in said
     assert "not all were made on the same items" in said
 
 
@@ -144,7 +146,7 @@ def test_twelve_candidates_have_signs_and_a_key() -> None:
     svg = matrix(rows).svg
     said = texts(svg)
     assert (33, 33, 66) == (said.count("▲"), said.count("▼"), said.count("?"))
-    assert "▲ the row is better; ▼ the row is worse; ? this exam cannot tell" in said
+    assert "▲ the row is better; ▼ the row is worse; ? no significant difference" in said
     assert svg is not None
     assert len(svg) < 60_000
 
@@ -173,12 +175,12 @@ def test_the_widest_difference_sets_the_decimals() -> None:
 def test_a_phone_gets_signs_where_words_have_no_room_and_a_list_of_names() -> None:
     names = ("Model A (made up)", "Model B (made up)", "Model C (made up)", "D", "E", "F")
     svg = matrix([pair(a, b, 0.1) for a, b in combinations(names, 2)]).svg
-    for narrow, words in ((False, "cannot tell"), (True, "?")):
+    for narrow, words in ((False, "not significant"), (True, "?")):
         on_cells = {box["text"] for box in boxes(svg, narrow=narrow) if box["style"] == "wash"}
         assert {f"+0.100 {words}", f"−0.100 {words}"} == on_cells
     listed = [e.text for e in styled(svg, narrow=True)]
     assert "1  Model A (made up)" in listed
-    assert "? this exam cannot tell" in listed
+    assert "? no significant difference" in listed
 
 
 def test_of_three_hundred_candidates_the_first_are_drawn_and_the_rest_counted() -> None:

@@ -101,16 +101,16 @@ def test_missing_answers_are_told_by_the_rule_that_counts_them(tmp_path: Path) -
     run = made(tmp_path, {"Ann": twins([0.5, SILENT, UNREADABLE, "fail"])})
     score(run, "told", "told(silence=set_aside)")
     said = text(run)
-    assert "counted as the worst mark by told: worth; it was set aside by told(silence=set_aside)" in said
-    assert "2 marks failed for reasons that are not the candidate's" in said
-    assert "The share of expected answers with a mark of their own was 25.0 %." in said
-    assert "No mark failed." not in said
+    assert "counted as the worst score by told: worth; it was set aside by told(silence=set_aside)" in said
+    assert "2 scores failed for reasons that are not the candidate's" in said
+    assert "The share of expected answers with a score of their own was 25.0 %." in said
+    assert "No score failed." not in said
 
 
 def test_a_run_in_which_nothing_failed_says_so(tmp_path: Path, answers: Answers) -> None:
     said = text(marked(tmp_path, answers))
-    assert "No mark failed." in said
-    assert "The share of expected answers with a mark of their own was 100.0 %." in said
+    assert "No score failed." in said
+    assert "The share of expected answers with a score of their own was 100.0 %." in said
 
 
 def test_measures_stand_with_their_signatures(tmp_path: Path, answers: Answers) -> None:

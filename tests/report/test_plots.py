@@ -637,7 +637,7 @@ def test_studies_that_marks_have_overtaken_say_so(run: Run) -> None:
     assert "have come since" not in report(run).text
     score(run, "told(least=0.1)")
     text = report(run).text
-    assert "Answers or marks have come since: viva study run.viva ranking again" in text
+    assert "Answers or scores have come since: viva study run.viva ranking again" in text
     assert "since the ranks were made" not in text  # they are of a metric that nothing has touched
 
 

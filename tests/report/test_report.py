@@ -197,8 +197,8 @@ def test_the_leaderboard_shows_intervals_coverage_bounds_and_what_is_missing(tmp
             assert f"{found['bound_low']:.3f} to {found['bound_high']:.3f}" in page.text
     assert "75.0 % 1 failed" in page.text
     assert "50.0 % 1 unanswered, 1 unreadable" in page.text
-    assert "What was not answered or could not be read counts as the worst mark." in page.text
-    assert "1 mark failed; the bounds say what it could change." in page.text
+    assert "What was not answered or could not be read counts as the worst score." in page.text
+    assert "1 score failed; the bounds say what it could change." in page.text
 
 
 def test_compliance_stands_apart_from_skill(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_comparisons_show_their_words_and_their_last_test(tmp_path: Path) -> Non
     assert "A is better than B by 20.0 percentage points" in page.text
     assert last["basis"] in page.text
     assert last["p_adjusted"] < 0.0001
-    assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
+    assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign-flip permutation test" in page.text
     assert last["q"] is None  # of one test it is p
     assert "by sign flips of cases, q" not in page.text
     assert "both answered" not in page.text
@@ -268,7 +268,7 @@ def test_few_cases_are_told_of_the_measures_that_rest_on_them(tmp_path: Path) ->
 def test_a_comparison_that_marks_have_overtaken_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stale = "Answers or marks have come since: compare again before relying on this."
+    stale = "Answers or scores have come since: compare again before relying on this."
     run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6 + ["fail 0.6"]), "B": twins([0.4] * 13)})
     score(run, "told(least=0.1)")
     run.compare("A", "B", metric="told(least=0.1)")  # the report compares by the primary criterion alone
@@ -354,7 +354,7 @@ def test_methods_name_signatures_provenance_and_limitations(tmp_path: Path) -> N
     assert "import file answers-exam.jsonl" in text
     assert "score metric told" in text
     assert "told.py" in text
-    assert "No examiner in this run has been checked against people's marks." in text
+    assert "No rater in this run has been checked against people's scores." in text
     assert (
         "Fewer than 10 effective cases on exam: only a difference in nearly all cases can be detected."
         in text

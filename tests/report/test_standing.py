@@ -241,7 +241,7 @@ def test_a_judges_stamp_stands_wherever_its_marks_do(compared: ReportData, tmp_p
     assert stamps | by_rule == {
         (metric_name(r["metric"]), r["criterion"]): r["stamp"] for r in page["examiners"]
     }
-    (measures,) = [p for p in page["methods"] if p.startswith("Answers were marked")]
+    (measures,) = [p for p in page["methods"] if p.startswith("Answers were scored")]
     assert f"{shown}: judge by m: worth" in measures
     assert "unvalidated: judge by m: harm" in measures
     assert "told: worth" not in measures.split("Held against")[1]
@@ -271,7 +271,7 @@ def test_the_newest_check_counts_and_a_look_without_labels_takes_nothing_away(
     page = page_of(compared, run)
     (board,) = [b for b in page["boards"] if b.metric == "judge by m" and b.criterion == "worth"]
     assert "checked, not shown" == board.stamp
-    assert not any("No examiner in this run has been checked" in line for line in page["limitations"])
+    assert not any("No rater in this run has been checked" in line for line in page["limitations"])
 
 
 def test_a_saturated_criterion_is_marked_on_its_board(compared: ReportData, tmp_path: Path) -> None:

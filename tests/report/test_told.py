@@ -89,7 +89,7 @@ def test_the_worst_answers_are_the_worst_in_words(run: Run, monkeypatch: pytest.
     assert {0.0, 1.0} == {answer["good"] for answer in ranked}
     assert ["accuracy"] == [measure["name"] for measure in page.carried["measures"]]
     assert {1} == {len(answer["marks"]) for answer in ranked}
-    assert "Marks of probabilities are of no answer in words" in page.text
+    assert "Scores of probabilities are of no answer in words" in page.text
 
 
 def test_a_run_without_probabilities_says_nothing_of_them(run: Run) -> None:
@@ -110,14 +110,14 @@ def test_a_run_of_probabilities_alone_names_whom_it_asked_and_about_what(run: Ru
     said = "\n".join(row["text"] for row in of(run, "methods"))
     asked = "Probabilities of given texts were asked about 24 questions, and no answers in words."
     assert f"2 candidates were examined: vllm/a and vllm/b. {asked}" in said
-    assert "Probabilities were marked by options [" in said
+    assert "Probabilities were scored by options [" in said
     assert "Answers were" not in said.replace("Answers, marks", "")
     assert asked in report(run).text
     known = {row["item"]: row["answer"] for row in of(run, "checklist")}
     assert known["Models"].startswith("Candidates by label: vllm/a and vllm/b.")
     assert "Probabilities were asked about 24 questions." == known["Flow"]
     assert "told of their probabilities" in known["Raw and processed output"]
-    assert any("Marks of probabilities" in row["text"] for row in of(run, "limitation"))
+    assert any("Scores of probabilities" in row["text"] for row in of(run, "limitation"))
 
 
 def test_who_was_asked_for_probabilities_alone_is_no_one_who_answered(run: Run) -> None:
@@ -126,8 +126,8 @@ def test_who_was_asked_for_probabilities_alone_is_no_one_who_answered(run: Run) 
     said = "\n".join(row["text"] for row in of(run, "methods"))
     assert "2 candidates were examined: vllm/a and vllm/b. vllm/a alone answered" in said
     assert "asked about 12 questions." in said
-    assert "Answers were marked by accuracy [" in said
-    assert "; probabilities were marked by options [" in said
+    assert "Answers were scored by accuracy [" in said
+    assert "; probabilities were scored by options [" in said
     (row,) = of(run, "run")
     assert (2, 24, 24) == (row["candidates"], row["answers"], row["questions"])
 

@@ -253,7 +253,7 @@ def test_candidates_marked_by_different_versions_cannot_be_compared(tmp_path: Pa
         db.executemany(f"INSERT INTO scores VALUES ({', '.join('?' * len(marks[0]))})", marks)
     found = run.compare("A", "B", metric="mine").rows[0]
     assert "incomparable" == found["verdict_code"]
-    assert "they were marked by different versions of mine" in found["verdict"]
+    assert "they were scored by different versions of mine" in found["verdict"]
     run.score(by(ones, version=2))
     assert "too_few" == run.compare("A", "B", metric="mine").rows[0]["verdict_code"]
 

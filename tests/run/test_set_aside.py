@@ -84,7 +84,7 @@ def test_the_report_says_how_many_and_why(run: Run, tmp_path: Path) -> None:
     run.report(tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     assert "2 set aside" in page
-    assert "4 marks were set aside, because the metric does not apply to the question" in page
+    assert "4 scores were set aside, because the metric does not apply to the question" in page
     assert REASON.replace("'", "&#39;") in page
 
 

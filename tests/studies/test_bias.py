@@ -111,7 +111,7 @@ def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different:
     assert "too_few" == r["verdict_code"]
     few, found_by_more = f" in {n} cases, of which {different} differ", "."
     if n >= 10:
-        found_by_more = f"; an effect of {r['mde']:.3f} would have been found four times in five."
+        found_by_more = f"; an effect of {r['mde']:.3f} could have been detected (80% power)."
     assert (n >= 10) == (r["mde"] is not None)
     assert (
         f"A, told: worth, biased against neutral sentence: {n} pairs{few}: too few to say{found_by_more}"

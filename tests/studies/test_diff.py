@@ -70,10 +70,10 @@ def test_marks_that_did_not_move_are_said_not_to_have(two: Callable[..., Finding
     assert (1, 1, 0, 0) == tuple(
         row(found, part="order")[k] for k in ("kendall", "n_same", "n_swapped", "n_verdicts_changed")
     )
-    assert {"no mark moved: old marks stand as they are"} == {
+    assert {"no score moved: old scores stay as they are"} == {
         r["reason"] for r in found.rows if r["part"] == "bridge"
     }
-    assert "No mark moved." in found.text
+    assert "No score moved." in found.text
     assert not [r for r in found.rows if r["part"] in ("item", "pair", "carried")]
 
 
@@ -90,7 +90,8 @@ def test_moves_are_counted_by_hand(two: Callable[..., Finding]) -> None:
         r["item"] for r in found.rows if r["part"] == "item"
     ]
     assert (
-        "6 of 24 marks moved, 5 up and 1 down, on 6 of 12 questions (12 cases); 5 by 1 or more." in found.text
+        "6 of 24 scores moved, 5 up and 1 down, on 6 of 12 questions (12 cases); 5 by 1 or more."
+        in found.text
     )
 
 
@@ -149,12 +150,12 @@ def test_what_leaves_the_scale_is_clipped_and_said(panel: Panel, tmp_path: Path)
 @pytest.mark.parametrize(
     ("new", "why"),
     [
-        ([*marks("A", [3] * CASES), *marks("B", [3] * CASES)], "the marks of one of them do not vary"),
+        ([*marks("A", [3] * CASES), *marks("B", [3] * CASES)], "the scores of one of them do not vary"),
         (
             [*marks("A", [5 - v for v in A]), *marks("B", [5 - v for v in B])],
             "the two do not rise together: a line between them means nothing",
         ),
-        ([*marks("A", B[:9]), *marks("B", A[:9])], "both marked 9 cases: too few for a bridge"),
+        ([*marks("A", B[:9]), *marks("B", A[:9])], "both scored 9 cases: too few for a bridge"),
     ],
 )
 def test_a_bridge_is_refused_where_it_would_not_bear(
@@ -178,19 +179,19 @@ def test_few_cases_are_described_and_not_judged(two: Callable[..., Finding]) -> 
 def test_one_case_has_a_shift_and_nothing_more(two: Callable[..., Finding]) -> None:
     r = row(two([*marks("A", [2]), *marks("B", [2])]), part="level", candidate="")
     assert (1.5, None, None, None) == tuple(r[k] for k in ("difference", "low", "high", "p"))
-    assert "all that both marked is one case, and one case says nothing about the next" == r["reason"]
+    assert "all that both scored is one case, and one case says nothing about the next" == r["reason"]
 
 
 def test_a_judge_who_failed_throughout_leaves_nothing_to_compare(two: Callable[..., Finding]) -> None:
     found = two([*marks("A", [None] * CASES), *marks("B", [None] * CASES)])
     overlap = row(found, part="overlap")
-    assert (0, 24, 0, 0, "no answer was marked by both") == tuple(
+    assert (0, 24, 0, 0, "no answer was scored by both") == tuple(
         overlap[k] for k in (*PARTS["overlap"], "reason")
     )
     assert ("ok", "failed", 24) == tuple(row(found, part="status")[k] for k in PARTS["status"])
     for part in ("moved", "agreement", "level", "order"):
         r = row(found, part=part)
-        assert "no answer was marked by both" == r["reason"], part
+        assert "no answer was scored by both" == r["reason"], part
     assert "there is nothing to compare." in found.text
 
 
@@ -236,7 +237,7 @@ def test_several_raters_are_paired_by_name_and_the_rest_named(two: Callable[...,
     old = [*marks("A", A), *marks("A", B, rater="Bob"), *marks("A", B, rater="Cy")]
     found = two([*marks("A", A), *marks("A", A, rater="Bob")], old=old)
     assert {("Ann", "Ann"), ("Bob", "Bob")} == {(r["rater_one"], r["rater_other"]) for r in found.rows}
-    assert "Left out of worth, having marked under one only: Cy." in found.notes
+    assert "Left out of worth, having scores under one only: Cy." in found.notes
     assert "\n\nworth by Bob on " in found.text
 
 

@@ -155,11 +155,11 @@ def test_the_mean_of_the_old_marks_is_carried_to_the_mean_of_the_new(found: Find
 
 
 def test_the_sentences_name_units_and_numbers(found: Finding) -> None:
-    assert "3,135 answers marked by both, 1 by the old one only, 0 by the new one only, 14 by neither." in (
+    assert "3,135 answers scored by both, 1 by the old one only, 0 by the new one only, 14 by neither." in (
         found.text
     )
     assert "on 63 of 63 questions (42 cases). Agreement: alpha (ordinal) 0.39 (0.26 to 0.50)" in found.text
-    assert "A mean of old marks of 3.55 corresponds to 4.28 (4.18 to 4.39)." in found.text
+    assert "A mean of old scores of 3.55 corresponds to 4.28 (4.18 to 4.39)." in found.text
     assert not {"significant", "substantial"} & set(str(found).split())
 
 

@@ -81,7 +81,7 @@ def test_no_question_in_common(tmp_path: Path) -> None:
         "Means over their own questions: A 0.100 on 12, B 0.900 on 12."
     )
     assert run.compare("A", "B", metric="told").text.startswith(
-        "These two cannot be compared: no question has marks of both."
+        "These two cannot be compared: no question has scores of both."
     )
 
 

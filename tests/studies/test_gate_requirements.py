@@ -115,7 +115,7 @@ def test_a_gate_decides_on_the_interval_of_the_whole_family(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("new", "code", "why"),
     [
-        (twins([0.3, 0.6] * 6), "cannot_tell", "cannot tell them apart"),
+        (twins([0.3, 0.6] * 6), "cannot_tell", "No significant difference"),
         (OLD, "too_few", "Too few different cases"),
         (twins([0.9] * 5), "too_few", "has no scores on 7 questions that old has scores on"),
         ({"elsewhere": 0.1}, "incomparable", "has no scores on|cannot be compared"),
@@ -316,7 +316,7 @@ def test_a_gate_on_a_kind_judge_closes_without_labels_and_rests_on_people_with_t
         run = people_run(tmp_path / name, benchmark(3, kinder=0.4), at, probability=0.25)
         (check,) = run.gate("B", **terms, require="better").checks
         assert check.closes
-        why = "rests on a judge alone" if name == "alone" else "cannot tell them apart on people's scale"
+        why = "rests on a judge alone" if name == "alone" else "No significant difference on people's scale"
         assert why in str(check.reason)
         how = "let people score some" if name == "alone" else "people scored 50 of 200 questions"
         assert how in str(check.opens)

@@ -283,7 +283,7 @@ def test_the_words_for_medgemma(run: Run, paper: str, comprehension: Finding) ->
     found = row(among, b=MEDGEMMA)
     assert ("cannot_tell", None, 9) == (found["verdict_code"], found["favours"], found["family"])
     assert found["verdict"].startswith(
-        "This exam cannot tell them apart. It would have found a difference of 0.3"
+        "No significant difference. The data could have detected a true difference of 0.3"
     )
 
 

@@ -46,7 +46,7 @@ def test_labels_drawn_at_random_take_the_kindness_out(tmp_path: Path) -> None:
     row = only(compare(run))
     assert ("cannot_tell", None, False) == (row["verdict_code"], row["favours"], row["judge_alone"])
     assert ("prediction_powered", 50) == (row["estimate_kind"], row["n_labelled"])
-    assert row["verdict"].startswith("This exam cannot tell them apart on people's scale.")
+    assert row["verdict"].startswith("No significant difference on people's scale.")
     assert row["basis"].startswith("People scored 50 questions of 200 (200 cases): A less B is ")
     assert row["low"] < 0 < row["high"]
     assert pytest.approx(row["difference_judge"]) == float((KIND.judge[0] - KIND.judge[1]).mean())
@@ -404,7 +404,7 @@ def test_a_judge_that_gave_nothing_leaves_nothing_to_correct(tmp_path: Path) -> 
     run = judged(tmp_path / "failed", {JUDGE: marks, RATING: people})
     finding = compare(run, labels_chosen_at_random=True)
     assert finding.text.startswith(
-        "These two cannot be compared: every mark on the questions they share failed."
+        "These two cannot be compared: every score on the questions they share failed."
     )
     assert "incomparable" == only(finding)["verdict_code"]
     assert "50" in str(run.compare("A", "B", metric=RATING))

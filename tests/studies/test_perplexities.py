@@ -133,7 +133,7 @@ def test_two_are_compared_by_the_logarithm_of_their_ratio(tmp_path: Path) -> Non
         found[k] for k in ("verdict_code", "favours", "wins", "ties", "losses")
     )
     assert "log" == found["scale"]
-    assert "A is better (0.5 times B's; p 0.00049 by sign flips of cases)." == found["verdict"]
+    assert "A is better (0.5 times B's; p = 0.00049, sign-flip permutation test)." == found["verdict"]
     assert "A 2, B 4; A lower (better) in 12, equal in 0, higher in 0." in found["basis"]
     assert any(note.startswith("Compared on the log scale: counts.") for note in whole.notes)
 
@@ -189,8 +189,8 @@ def test_what_the_exam_could_have_found_is_a_factor(tmp_path: Path) -> None:
     a, b = noisy(0.005)
     found, _ = compare(tmp_path, {"A": a, "B": b}, margin=0.001)
     assert (
-        "This exam cannot tell them apart. It would have found a factor of "
-        f"{factor(found['mde_family'])} four times in five. To tell a factor of 1.001 apart takes about "
+        "No significant difference. The data could have detected a true difference of a factor of "
+        f"{factor(found['mde_family'])} or more (80% power). To tell a factor of 1.001 apart takes about "
     ) in found["verdict"]
     assert 40 < found["n_needed"]
 

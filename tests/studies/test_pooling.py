@@ -276,12 +276,12 @@ def test_marks_that_failed_leave_the_verdict_open(tmp_path: Path) -> None:
     ("spec", "answers", "settings", "why"),
     [
         ("counted(pool=ratio, silence=worst)", AHEAD, {}, "set_aside"),
-        ("counted", {"A": {"q1": GOOD}, "B": {"q2": GOOD}}, {}, "no question has marks of both"),
+        ("counted", {"A": {"q1": GOOD}, "B": {"q2": GOOD}}, {}, "no question has scores of both"),
         ("counted", {"A": {"q1": GOOD}, "B": {"q1": "fail"}}, {}, "failed"),
         ("counted", {"A": {"q1": GOOD}, "B": {"q1": BAD}}, {}, "one case"),
         ("counted", {"A": twins([GOOD] * 3), "B": twins(["tp=0 fp=0 fn=0"] * 3)}, {}, "divided by is 0"),
         ("counted", {"A": twins([GOOD] * 3), "B": twins([GOOD] + ["tp=0 fp=0 fn=0"] * 2)}, {}, "undefined"),
-        ("counted", AHEAD, {"population": "fixed"}, "fixed exam"),
+        ("counted", AHEAD, {"population": "fixed"}, "fixed benchmark"),
     ],
 )
 def test_what_cannot_be_compared_says_why(

@@ -77,7 +77,7 @@ def test_lower_is_better_turns_the_verdict(tmp_path: Path) -> None:
 def test_one_repeat_is_refused(tmp_path: Path) -> None:
     found = fixed(tmp_path, {"A": repeated([(0.5,)] * 12), "B": repeated([(0.1, 0.2)] * 12)})
     assert ("incomparable", None) == (found["verdict_code"], found["low"])
-    assert "a fixed exam is judged by repeats, and not every question has two of both" == found["reason"]
+    assert "a fixed benchmark is judged by repeats, and not every question has two of both" == found["reason"]
     assert f"These two cannot be compared: {found['reason']}." == found["verdict"]
     assert 12 == found["n_items"]
 

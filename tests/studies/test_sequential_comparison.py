@@ -179,7 +179,7 @@ def test_a_difference_that_no_scale_can_hold_is_not_named(tmp_path: Path) -> Non
     (row,) = marked(tmp_path, few).compare("A", "B", metric="told", sequential=True, analyses=20).rows
     assert row["mde_family"] > 1
     assert row["verdict"].endswith(
-        "No difference on this scale is large enough to be found four times in five."
+        "The data could not have detected any difference on this scale (80% power)."
     )
 
 

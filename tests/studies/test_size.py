@@ -172,7 +172,7 @@ def test_a_candidate_without_marks_is_a_reason(tmp_path: Path) -> None:
     found = findings(marks_of(run), by_label(card("small", 8), card("large", 70)))
     step = row(found, contrast="size")
     assert step["difference"] is None
-    assert "every mark on the questions they share failed" == step["reason"]
+    assert "every score on the questions they share failed" == step["reason"]
     assert "incomparable" == step["verdict_code"]
 
 

@@ -37,7 +37,7 @@ def test_one_giant_case_decides_nothing(giant: Run) -> None:
     assert (71, 12, 12) == (r["n_items"], r["n_groups"], r["n_different"])
     assert pytest.approx((2.0606401, 2.0606401), abs=1e-6) == (r["effective_cases"], r["effective_different"])
     assert found.text.startswith("On 71 questions (12 cases, 2.06 effective): A 0.")
-    assert found.text.endswith("This exam cannot tell them apart.")
+    assert found.text.endswith("No significant difference.")
     assert r["reason"].endswith("fewer than 10 effective cases: no detectable difference can be told")
     assert r["mde"] is None
 

@@ -9,7 +9,7 @@ from vivavoce.core.records import IfUnanswered
 MANY, HUGE = 1_000, 100_000
 _PLUS = re.compile(r"e\+0*")
 SILENCE: Mapping[IfUnanswered, str] = {
-    "worst": "counts as the worst mark",
+    "worst": "counts as the worst score",
     "set_aside": "is set aside",
     "correct": "counts as right",
 }

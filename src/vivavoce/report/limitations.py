@@ -49,11 +49,11 @@ def _of_scores(c: ReportData) -> Iterator[str]:
     )
     if c.n_logprob_items:
         yield (
-            "Marks of probabilities say how probable given texts are to a model. They do not show what it "
+            "Scores of probabilities say how probable given texts are to a model. They do not show what it "
             "would write, nor that it would be right."
         )
     if not (c.raters_compared or c.stamps):
-        yield "No examiner in this run has been checked against people's marks."
+        yield "No rater in this run has been checked against people's scores."
     if c.retired:
         named = and_so(c.retired) if len(c.retired) <= MOST_NAMED else f"{len(c.retired)} measures"
         yield f"Scores by {named} are retired: they are in the run, and no figure here rests on them."
@@ -90,7 +90,7 @@ def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequenc
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
         pronoun = "it" if missing == 1 else "they"
-        yield f"{count(missing, 'mark')} failed; the bounds say what {pronoun} could change."
+        yield f"{count(missing, 'score')} failed; the bounds say what {pronoun} could change."
 
 
 def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:

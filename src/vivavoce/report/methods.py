@@ -182,7 +182,7 @@ def missing_rules(measures: Mapping[int, Measure]) -> dict[IfUnanswered, list[st
 
 
 COUNTS_AS = {
-    "worst": "counted as the worst mark",
+    "worst": "counted as the worst score",
     "set_aside": "was set aside",
     "correct": "counted as right",
 }
@@ -195,8 +195,8 @@ def _missing(c: "ReportData") -> str:
     sentences = []
     if not all(signed(m.signature).recorded for m in measures.values()):
         sentences.append(
-            "Answers were read before they were marked: unanswered is what was blank, refused or withheld, "
-            "unreadable what was given in no form that could be read."
+            "Responses were parsed before scoring: unanswered ones were blank, refused or withheld, "
+            "unreadable ones could not be parsed."
         )
     clauses = [f"{COUNTS_AS[rule]} by {and_so(names)}" for rule, names in missing_rules(measures).items()]
     if clauses:
@@ -207,22 +207,22 @@ def _missing(c: "ReportData") -> str:
     failed = sum(row["n_failed"] for row in c.estimates)
     if failed:
         sentences.append(
-            f"{count(failed, 'mark')} failed for reasons that are not the candidate's; they are in no mean, "
-            "and bounds show what the best and worst marks in their place would make of it."
+            f"{count(failed, 'score')} failed for reasons that are not the candidate's; they are in no mean, "
+            "and bounds show what the best and worst scores in their place would make of it."
         )
     else:
-        sentences.append("No mark failed.")
+        sentences.append("No score failed.")
     aside = sum(row["n_set_aside"] for row in c.estimates)
     if aside:
         sentences.append(
-            f"{count(aside, 'mark')} {'was' if aside == 1 else 'were'} set aside, because the metric does "
+            f"{count(aside, 'score')} {'was' if aside == 1 else 'were'} set aside, because the metric does "
             "not apply to the question; they are in no mean and no bound."
         )
     return " ".join(sentences)
 
 
 def _coverage(low: str, high: str) -> str:
-    share = "The share of expected answers with a mark of their own"
+    share = "The share of expected answers with a score of their own"
     if low == high:
         return f"{share} was {low}."
     return f"{share} lay between {low} and {high} by candidate and measure."
@@ -234,7 +234,7 @@ def _measures(c: "ReportData") -> str:
     words = list(c.without_logprobs.measures.values())
     probabilities = [m for key, m in c.measures.items() if key in c.probes]
     marked = "; ".join(
-        f"{kind} were marked by {and_so(_signed(measures))}"
+        f"{kind} were scored by {and_so(_signed(measures))}"
         for kind, measures in (("answers", words), ("probabilities", probabilities))
         if measures
     )
@@ -263,7 +263,7 @@ def _stamps(c: "ReportData") -> Iterator[str]:
             )
     if by_stamp:
         listing = "; ".join(f"{stamp}: {and_so(dict.fromkeys(names))}" for stamp, names in by_stamp.items())
-        yield f"Held against people's marks, the marks of judges are {listing}."
+        yield f"Held against people's scores, the scores of judges are {listing}."
 
 
 def bounded(measures: Iterable[Measure]) -> tuple[list[str], list[str]]:
@@ -314,7 +314,7 @@ def _comparisons(c: "ReportData") -> str:
         return ""
     planned = [row for row in rows if row.get("analysis")]
     sentences = (
-        "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
+        "Candidates were compared in pairs on the questions both have scores on, by t on these standard "
         "errors of the differences. Where fewer than ten effective cases differ, p and interval are of the "
         "exact sign-flip test over cases.",
         *_populations(c, rows),
@@ -425,6 +425,6 @@ def _software(c: "ReportData") -> str:
         dict.fromkeys(PurePath(name).name for p in c.provenance for name in p.get("plugins") or ())
     )
     return (
-        f"Answers, marks and findings were processed with vivavoce {versions}{report}."
+        f"Answers, scores and findings were processed with vivavoce {versions}{report}."
         f"{f' Plugins: {plugins}.' if plugins else ''}"
     )

@@ -9,7 +9,7 @@ from vivavoce.core.text import one_line
 from vivavoce.report.sections.standing import Row, Standing
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparison.headline import Unit
-from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.comparison.verdicts import BETTER, detectable_sentence
 from vivavoce.studies.leaderboard.common_items import order_basis
 from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import cases, count
@@ -192,12 +192,12 @@ def _stands(standing: Standing, pair: Row) -> Iterator[str]:
     """What is left of a settled question: whether the difference matters, and what could be detected."""
     if not pair["stale"]:
         open_margin = pair["verdict_code"] in BETTER and pair["margin"] is None
-        matters = " Whether the difference matters is yours to say, with `--margin M`." if open_margin else ""
+        matters = " Set `--margin` to the smallest difference that matters to you." if open_margin else ""
         yield f"The verdict stands on these questions.{matters}"
     # A found difference below it would contradict the sentence: it is found less often, not never.
     is_above = abs(pair["difference"] or 0.0) >= (pair["mde_family"] or 0.0)
     if is_above and (amount := standing.unit.detectable(pair["mde_family"])):
-        yield f"Smallest difference this exam can detect: {amount} (80 % power)."
+        yield f"Smallest difference this benchmark can detect: {amount} (80% power)."
 
 
 def _needed(standing: Standing, pair: Row) -> Iterator[str]:
@@ -213,7 +213,5 @@ def _needed(standing: Standing, pair: Row) -> Iterator[str]:
             "How many questions it takes depends on the smallest difference that matters: state it with "
             "`viva compare … --margin M`."
         )
-    if amount := unit.detectable(pair["mde_family"]):
-        yield f"This exam would have found {amount} four times in five."
-    elif pair["mde_family"] is not None:
-        yield "No difference on this scale is large enough to be found four times in five."
+    if pair["mde_family"] is not None:
+        yield detectable_sentence(unit.detectable(pair["mde_family"]))

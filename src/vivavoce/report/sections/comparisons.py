@@ -35,7 +35,7 @@ PREFERRED, NOT_PREFERRED = CellVerdict("▲", "preferred", 1), CellVerdict("▼"
 NOT_WORSE, NOT_BETTER = CellVerdict("≥", "not worse"), CellVerdict("≤", "not better")
 EITHER = {
     "equivalent": CellVerdict("=", "equivalent"),
-    "cannot_tell": CellVerdict("?", "cannot tell"),
+    "cannot_tell": CellVerdict("?", "not significant"),
     "too_few": CellVerdict("n", "too few"),
     "depends": CellVerdict("!", "depends"),
     "incomparable": CellVerdict("×", "incomparable"),
@@ -49,9 +49,9 @@ MEANING = {
     NOT_WORSE: "not worse by more than the margin",
     NOT_BETTER: "not better by more than the margin",
     EITHER["equivalent"]: "equivalent within the margin",
-    EITHER["cannot_tell"]: "this exam cannot tell",
+    EITHER["cannot_tell"]: "no significant difference",
     EITHER["too_few"]: "too few different cases to say",
-    EITHER["depends"]: "depends on marks that failed",
+    EITHER["depends"]: "depends on scores that failed",
     EITHER["incomparable"]: "cannot be compared",
 }
 
@@ -215,7 +215,7 @@ def _differing_calls(rows: Rows) -> list[str]:
         sizes = ", ".join(map(str, families.values()))
         notes.append(f"from {len(families)} calls of compare, each corrected for its own family ({sizes})")
     if any(row.get("stale") for row in rows):
-        notes.append("answers or marks have come since some of these: compare again")
+        notes.append("answers or scores have come since some of these: compare again")
     if len({row.get("items") for row in rows}) > 1:
         notes.append("not all were made on the same items")
     return notes

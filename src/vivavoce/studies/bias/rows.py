@@ -167,7 +167,9 @@ def _difference_text(row: BiasRow, measure: Measure) -> str:
         size = f"{number(abs(d), c)} {'worse' if d > 0 else 'better'}"
     if row.low is not None and row.high is not None:
         return f"{size} ({number(row.low, c)} to {number(row.high, c)}, above 0 is worse)"
-    return size if row.p_adjusted is None else f"{size} (p {row.p_adjusted:.2g} by sign flips of cases)"
+    return (
+        size if row.p_adjusted is None else f"{size} (p = {row.p_adjusted:.2g}, sign-flip permutation test)"
+    )
 
 
 def _detectable_text(effect: float | None, measure: Measure) -> str:
@@ -175,8 +177,8 @@ def _detectable_text(effect: float | None, measure: Measure) -> str:
     if effect is None:
         return "."
     if effect > criterion_width(measure):
-        return "; no effect that this scale allows would have been found four times in five."
-    return f"; an effect of {number(effect, measure.criterion)} would have been found four times in five."
+        return "; no effect that this scale allows could have been detected (80% power)."
+    return f"; an effect of {number(effect, measure.criterion)} could have been detected (80% power)."
 
 
 def _variance_text(row: BiasRow) -> str:

@@ -272,7 +272,7 @@ class Change(NamedTuple):
     @property
     def why_empty(self) -> str | None:
         """Why nothing can be said; null if something can."""
-        return None if self.both.height else "no answer was marked by both"
+        return None if self.both.height else "no answer was scored by both"
 
     @property
     def why_not_subtracted(self) -> str | None:

@@ -333,7 +333,7 @@ def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
 
 
 def _mde(pair: Pair, observed: stats.Paired, *, level: float) -> float | None:
-    # On a fixed exam the degrees of freedom are those of repeats, and cases are no sample.
+    # On a fixed benchmark the degrees of freedom are those of repeats, and cases are no sample.
     if pair.population == "fixed":
         return stats.mde(observed.se, df=observed.df, alpha=1 - level)
     return observed.mde(alpha=1 - level)

@@ -65,7 +65,7 @@ def diff(scores: ScoreTable, old: str, new: str, *, margin: float | None = None)
     matched = _matched(single, old, new)
     changes = [change for keys in matched.keys for change in _changes(scores, keys)]
     if not changes:
-        raise SelectionError(f"no candidate has marks by {old} or {new} on what was selected.")
+        raise SelectionError(f"no candidate has scores by {old} or {new} on what was selected.")
     by_change, n_tests = _corrected([list(_rows(change, margin)) for change in changes])
     notes = [*pooled, *matched.lines, *_notes_on_silence(changes), *_notes_on_roles(scores, old, new)]
     if n_tests:
@@ -124,7 +124,7 @@ def _matched(measures: Mapping[int, Measure], old: str, new: str) -> _Matched:
         pairs, lost = _raters(sides[0][name], sides[1][name])
         keys += pairs
         if lost:
-            lines.append(f"Left out of {name}, having marked under one only: {', '.join(lost)}.")
+            lines.append(f"Left out of {name}, having scores under one only: {', '.join(lost)}.")
     return _Matched(keys, tuple(lines))
 
 
@@ -325,7 +325,7 @@ def _text(change: Change, rows: Sequence[PartRow]) -> str:
 
 def _overlap_line(row: OverlapRow) -> str:
     line = (
-        f"{count(row.n_both, 'answer')} marked by both, {row.n_only_one:,} by the old one only, "
+        f"{count(row.n_both, 'answer')} scored by both, {row.n_only_one:,} by the old one only, "
         f"{row.n_only_other:,} by the new one only, {row.n_neither:,} by neither"
     )
     return f"{line}: there is nothing to compare." if row.reason else f"{line}."
@@ -333,12 +333,12 @@ def _overlap_line(row: OverlapRow) -> str:
 
 def _moved_line(row: MovedRow, agreement: Sequence[AgreementRow]) -> str:
     if row.reason:
-        return f"Marks are not subtracted: {row.reason}."
+        return f"Scores are not subtracted: {row.reason}."
     if not row.n_moved:
-        return "No mark moved."
+        return "No score moved."
     margin_text = "" if row.margin is None else f"; {row.n_by_margin:,} by {plain(row.margin)} or more"
     line = (
-        f"{row.n_moved:,} of {count(row.n_answers, 'mark')} moved, {row.n_up:,} up and "
+        f"{row.n_moved:,} of {count(row.n_answers, 'score')} moved, {row.n_up:,} up and "
         f"{row.n_down:,} down, on {row.n_items_moved:,} of {count(row.n_items or 0, 'question')} "
         f"({count(row.n_groups or 0, 'case')}){margin_text}."
     )
@@ -374,7 +374,7 @@ def _level_lines(c: Criterion, row: LevelRow, beyond: Sequence[BeyondRow]) -> It
     if abs(row.difference) > SAME:
         way = f"{number(abs(row.difference), c)} {'higher' if row.difference > 0 else 'lower'} than"
     yield (
-        f"Level: on average the new marks are {way} the old ones{_ends(row, c)}, {_p(row)}: "
+        f"Level: on average the new scores are {way} the old ones{_ends(row, c)}, {_p(row)}: "
         f"{number(row.one, c)}, then {number(row.other, c)}."
     )
     yield from _beyond_lines(c, beyond)
@@ -418,7 +418,7 @@ def _bridge_line(change: Change, bridges: Sequence[BridgeRow], carried: Sequence
         clipped = " What leaves the scale was set to its end."
     return (
         f"Bridge: new = {line.intercept:.3f} + {line.slope:.3f} old (mean and spread, "
-        f"{count(line.n_items or 0, 'question')}, {count(line.n_groups or 0, 'case')}). A mean of old marks "
+        f"{count(line.n_items or 0, 'question')}, {count(line.n_groups or 0, 'case')}). A mean of old scores "
         f"of {old['mean']} corresponds to {new['mean']}{_ends(points['mean'], change.new.criterion)}. Means "
         f"from {old['least']} ({new['least']}) to {old['greatest']} ({new['greatest']}) may be carried over; "
         f"{_residual_words(line, change.new.criterion)}{clipped}"
@@ -429,6 +429,6 @@ def _residual_words(line: BridgeRow, criterion: Criterion) -> str:
     furthest_by = line.furthest_by or 0.0
     far, gap = (number(abs(x), criterion) for x in (furthest_by, line.residual or 0.0))
     return (
-        f"single marks may not, they lie {gap} from the line. Furthest from it is {line.furthest}, {far} "
+        f"single scores may not, they lie {gap} from the line. Furthest from it is {line.furthest}, {far} "
         f"{'above' if furthest_by > 0 else 'below'}."
     )

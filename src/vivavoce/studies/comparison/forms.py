@@ -26,7 +26,7 @@ from vivavoce.studies.text import and_so, count
 
 FEWEST_IN_ORDER = 3
 """Candidates of which an order is compared: two agree by chance half of the time."""
-FAILED = "marks failed on shared cases: score them again before deciding"
+FAILED = "scores failed on shared cases: score them again before deciding"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class _Pair(NamedTuple):
             n_failed=sum(failed.get((m.benchmark, *key_of(m.measure), candidate), 0) for m in self),
         )
         if not len(shared):
-            return replace(row, reason="no case has marks in both forms")
+            return replace(row, reason="no case has scores in both forms")
         row = replace(row, mean=float(a.mean()), mean_2=float(b.mean()))
         if few := too_few(shared):
             return replace(row, reason=few)

@@ -258,7 +258,7 @@ def _n_failed(pair: Pair, scores: CandidateScores, items: pl.DataFrame) -> int:
 
 
 def _without_items(pair: Pair, failed: int) -> Incomparable:
-    reason = "every mark on the questions they share failed" if failed else "no question has marks of both"
+    reason = "every score on the questions they share failed" if failed else "no question has scores of both"
     return Incomparable(pair, reason, failed=failed)
 
 
@@ -361,9 +361,9 @@ def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
         return ONE_CASE
     if observed.se is None:
         return "without one of their cases a pooled figure is undefined"
-    # The jackknife measures how figures vary between cases, which a fixed exam does not sample.
+    # The jackknife measures how figures vary between cases, which a fixed benchmark does not sample.
     if pair.population == "fixed":
-        return "a pooled criterion is compared on a sample of questions, not on a fixed exam"
+        return "a pooled criterion is compared on a sample of questions, not on a fixed benchmark"
     return None
 
 
@@ -387,7 +387,7 @@ def _on_fixed_items(
     error = _error_of_repeats(pair, differences, rows, "d")
     observed = _by_repeats(compared.observed, error)
     if observed is None:
-        reason = "a fixed exam is judged by repeats, and not every question has two of both"
+        reason = "a fixed benchmark is judged by repeats, and not every question has two of both"
         if error.se is not None:
             reason = "their repeats do not vary, so nothing is known of chance"
         return Incomparable(pair, reason, compared.observed, compared.failed)

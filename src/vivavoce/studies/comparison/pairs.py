@@ -131,5 +131,5 @@ def _version(
     metric = versions[key].metric
     for name, keys in ((a, of_a), (b, of_b)):
         if not keys:
-            return key, f"{name} has no marks by {metric} on {benchmark}"
-    return key, None if shared else f"they were marked by different versions of {metric}"
+            return key, f"{name} has no scores by {metric} on {benchmark}"
+    return key, None if shared else f"they were scored by different versions of {metric}"

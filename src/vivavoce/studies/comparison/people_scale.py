@@ -21,7 +21,7 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
     """The comparison corrected by the labels, or as it was with the reason in `uncorrected`."""
     pair, data = compared.pair, compared.data
     if pair.population == "fixed":
-        return compared._replace(uncorrected="labels correct a sample of questions, not a fixed exam")
+        return compared._replace(uncorrected="labels correct a sample of questions, not a fixed benchmark")
     # Counts are summed before they are divided, so no case has a difference of its own to correct.
     if not isinstance(data, Differences):
         return compared._replace(uncorrected="labels correct a mean, not a figure that pools counts")

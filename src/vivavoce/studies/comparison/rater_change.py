@@ -31,7 +31,7 @@ from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
 from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weighted_mean, weights_of
 from vivavoce.studies.text import count
 
-ONE_CASE = "all that both marked is one case, and one case says nothing about the next"
+ONE_CASE = "all that both scored is one case, and one case says nothing about the next"
 
 
 def level(change: Change) -> Iterator[PartRow]:
@@ -61,7 +61,7 @@ def _beyond(change: Change, items: pl.DataFrame, names: Sequence[str]) -> Iterat
     shared = complete.gather_every(len(names))
     for k, name in enumerate(names):
         if not shared.height:
-            reason = "no question has marks of all candidates"
+            reason = "no question has scores of all candidates"
             yield BeyondRow(**change.place, candidate=name, reason=reason)
             continue
         d = shifts[:, k] - np.delete(shifts, k, axis=1).mean(axis=1)
@@ -265,7 +265,7 @@ def _why_unlinked(change: Change, n_groups: int, method: Linking) -> str | None:
     """Why no line is drawn, as far as it shows before one is tried."""
     old, new = change.old.criterion, change.new.criterion
     if n_groups < LEAST_GROUPS:
-        return f"both marked {count(n_groups, 'case')}: too few for a bridge"
+        return f"both scored {count(n_groups, 'case')}: too few for a bridge"
     if old.direction != new.direction:
         return f"{old.direction} was better and {new.direction} is now"
     if method == "mean" and change.why_not_subtracted:
@@ -276,9 +276,9 @@ def _why_unlinked(change: Change, n_groups: int, method: Linking) -> str | None:
 def _why_refused(link: Link, *, moved: bool) -> str | None:
     """Why a line says nothing once it is drawn; null if it does."""
     if not moved:
-        return "no mark moved: old marks stand as they are"
+        return "no score moved: old scores stay as they are"
     if link.r is None:
-        return "the marks of one of them do not vary"
+        return "the scores of one of them do not vary"
     if link.r <= 0:
         return "the two do not rise together: a line between them means nothing"
     return None if link.se_slope is not None else "without one of its cases there is no line"

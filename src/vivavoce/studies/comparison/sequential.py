@@ -92,7 +92,7 @@ class PlannedTest(NamedTuple):
 def interim_analysis(number: int, pair: Pair, paired: stats.Paired) -> stats.InterimAnalysis:
     """What an analysis of the pair knows; nothing by t where an exact test gave its p."""
     information = 1 / paired.se**2 if paired.test == "t" and paired.se else None
-    # A fixed exam is no sample of cases, so their sizes do not matter.
+    # A fixed benchmark is no sample of cases, so their sizes do not matter.
     cases = paired.n_groups if pair.population == "fixed" else paired.effective_groups
     return stats.InterimAnalysis(number, information, float(cases))
 

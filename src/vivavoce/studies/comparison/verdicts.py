@@ -1,7 +1,8 @@
 """What may be said of a pair: its corrected p values, its verdict, and the sentences of both.
 
-What may be said is decided in `stats.verdict`. Words that promise more than a benchmark can show
-("significant", "no difference", "as good as", "proven", "safe") have no place here.
+What may be said is decided in `stats.verdict`. Where no difference is shown it is "No significant
+difference", as in `headline`. Words that promise more than a benchmark can show ("as good as", "proven",
+"safe") have no place here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -309,7 +310,7 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     d = sign * (row.difference or 0.0)
     size = f"{factor(d)} times {b}'s" if on_log_scale(criterion) else number(d, criterion)
     if row.low_family is None or row.high_family is None:
-        return f"{size}; p {row.p_adjusted:.2g} by sign flips of cases"
+        return f"{size}; p = {row.p_adjusted:.2g}, sign-flip permutation test"
     low, high = sorted((sign * row.low_family, sign * row.high_family))
     alone = ""
     # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
@@ -330,18 +331,26 @@ def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> st
     """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
     able = needed = ""
     low, high = criterion.low, criterion.high
-    if row.mde_family and low is not None and high is not None and row.mde_family > high - low:
-        able = " No difference on this scale is large enough to be found four times in five."
-    elif row.mde_family:
-        smallest = f"a difference of {number(row.mde_family, criterion)}"
-        if on_log_scale(criterion):
-            smallest = f"a factor of {factor(row.mde_family)}"
-        able = f" It would have found {smallest} four times in five."
+    if row.mde_family:
+        log = on_log_scale(criterion)
+        amount: str | None = (
+            f"a factor of {factor(row.mde_family)}" if log else number(row.mde_family, criterion)
+        )
+        if low is not None and high is not None and row.mde_family > high - low:
+            amount = None
+        able = f" {detectable_sentence(amount)}"
     if row.n_needed:
         needed = f" To tell {margin_text} apart takes about {count(row.n_needed, 'question')}."
     scale = phrase_of(row.scale)
     on_scale = f" {scale}" if scale else ""
-    return f"This exam cannot tell them apart{on_scale}.{able}{needed}"
+    return f"No significant difference{on_scale}.{able}{needed}"
+
+
+def detectable_sentence(amount: str | None) -> str:
+    """What the data could have detected; null where no difference on the scale is large enough."""
+    if amount is None:
+        return "The data could not have detected any difference on this scale (80% power)."
+    return f"The data could have detected a true difference of {amount} or more (80% power)."
 
 
 JUDGE_ALONE = (

@@ -289,7 +289,7 @@ def _detectable_text(signal: Signal, row: ContaminationRow) -> str:
     if row.verdict != NO_SIGN or not row.mde_family:
         return ""
     smallest = factor(-row.mde_family) + " times" if signal.logs else f"{row.mde_family:.2g}"
-    return f"; {smallest} would have been found four times in five"
+    return f"; {smallest} could have been detected (80% power)"
 
 
 def _signed_text(value: float, signal: Signal) -> str:
