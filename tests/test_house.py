@@ -23,7 +23,6 @@ PARTICLES: dict[str, int] = {
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 32,
     "cli": 49,
-    "contrib": 32,
     "core": 34,
     "embeddings": 9,
     "evaluators": 11,
@@ -39,7 +38,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "reading": 20,
     "report": 42,
     "retrieval": 6,
-    "run": 322,
+    "run": 320,
     "stats": 48,
     "store": 10,
     "studies": 240,
@@ -53,7 +52,7 @@ IN_TESTS: dict[str, int] = {
     "benchmarks": 66,
     "building": 32,
     "cli": 112,
-    "contrib": 40,
+    "contrib": 12,
     "core": 67,
     "doors": 10,
     "embeddings": 16,
@@ -89,8 +88,8 @@ LINES: dict[str, int] = {
     "_version": 3,
     "benchmarks": 4000,
     "cli": 5946,
-    "contrib": 2505,
-    "core": 5450,
+    "contrib": 467,
+    "core": 5474,
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
@@ -106,17 +105,17 @@ LINES: dict[str, int] = {
     "reading": 5715,
     "report": 8398,
     "retrieval": 1692,
-    "run": 27461,
+    "run": 27471,
     "stats": 11089,
     "store": 8265,
-    "studies": 22542,
+    "studies": 22545,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1004, 174
+MODULES, COMPLEX = 995, 169
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -33,7 +33,7 @@ UNSTABLE = {"seconds", "created", "at", "made", "made_at", "vivavoce", "wall_s",
 
 SAMPLE_METRICS = [
     *("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "chrf", "meteor", "step_accuracy"),
-    *("planted", "conflict"),
+    "planted",
 ]
 STUDIES = [
     *("agreement", "bias", "consistency", "contamination", "correlation", "examiners", "gaps", "overall"),

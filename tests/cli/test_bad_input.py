@@ -9,6 +9,7 @@ import pytest
 from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins, write_lines
 
 from vivavoce import __version__, cli
+from vivavoce.core.index import REMOVED
 from vivavoce.run.run import Run
 
 Viva = Callable[..., tuple[int, str, str]]
@@ -482,6 +483,11 @@ def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp
         said = refused(viva("score", run.file.path, name))
         assert "the marks of panel(of=three) were recorded elsewhere and imported" in said
         assert "`viva report` shows its estimates" in said
+
+
+def test_a_metric_that_was_removed_is_answered_with_what_to_use(viva: Viva, run: Run) -> None:
+    for words in (("score", run.file.path, "conflict"), ("show", "conflict")):
+        assert f"viva: {REMOVED['metric']['conflict']}\n" == refused(viva(*words))
 
 
 # Files of answers

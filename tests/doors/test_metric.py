@@ -55,7 +55,6 @@ PACKAGE = Path(__file__).parent / "package"
         "relation_f1(direction=false)",
         "step_accuracy",
         "token_f1",
-        "conflict",
         "medsynf1(extractor=chunk)",
         "canary(text='x 6f1c0c2e-8a1d-4f0e-9b65-2d7c3a9e5b10', decoys=3)",
         "options",

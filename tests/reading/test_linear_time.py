@@ -238,8 +238,8 @@ def test_time_grows_with_length_and_no_faster(words: str) -> None:
 
 def test_every_kind_of_reader_is_held_to_it() -> None:
     kinds = """
-        format multi_hop_inverse|metric conflict|metric planted|tokens=squad|tokens=words|n=L|clinical_tokens
-        stated_confidence|treebank_words|read_order|privacy.suspects|conflicts.parse|invariants
+        format multi_hop_inverse|metric planted|tokens=squad|tokens=words|n=L|clinical_tokens
+        stated_confidence|treebank_words|read_order|privacy.suspects|invariants
     """
     for kind in re.split(r"\s*[|\n]\s*", kinds.strip()):
         assert [name for name in all_targets() if kind in name], kind

@@ -112,13 +112,6 @@ def test_the_metrics_that_fit_a_format_are_found_as_they_are_typed() -> None:
     assert [] == fitting([])
 
 
-def test_the_screen_for_edits_is_run_and_suggested_by_name_alone() -> None:
-    answered = Item(benchmark="b", item="1", format="longform", question="?", references=("A",))
-    assert "token_f1" in fitting([answered])
-    assert "conflict" not in fitting([answered])
-    assert "conflict" in {row["name"] for row in listing("metrics")}
-
-
 def test_metrics_are_built_from_their_specs() -> None:
     assert ["accuracy", "rouge(n=L)"] == [str(made) for made in metrics_of(["accuracy", "rouge(n=L)"])]
 

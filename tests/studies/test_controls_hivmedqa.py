@@ -44,7 +44,7 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
     providers.write_text(json.dumps({"fake": {"base_url": judge.base_url, "attempts": 1}}))
     run = answered(folder, hivmedqa)
     made = run.vary("control(kind=all)")
-    run.score("rouge(n=L)", "token_f1", "cliniqlink", "conflict", JUDGE, providers=providers)
+    run.score("rouge(n=L)", "token_f1", "cliniqlink", JUDGE, providers=providers)
     (card,) = run.study("controls(margin=0.02, margins=['judge:0.5'])").values()
     yield Examined(run, made, card, run.report())
     end()
@@ -130,7 +130,6 @@ def test_an_encoder_does_not_see_a_turned_claim(encoded: Finding) -> None:
 
 def test_a_metric_of_other_formats_is_on_no_card(examined: Examined) -> None:
     assert {} == verdicts(examined.card, "cliniqlink")
-    assert {"not_shown"} == set(verdicts(examined.card, "conflict").values())
 
 
 def test_the_page_says_who_is_fooled_by_what(examined: Examined) -> None:

@@ -1,21 +1,34 @@
 """Where names live: the module that holds a public name, and the one that registers a member of a kind.
 
-It also says which metrics score where a call names none, so that finding those imports no others.
+It also says which metrics score where a call names none, so that finding those imports no others, and which
+names were removed.
 
 `tools/index.py` writes it into a file `index.json` of the package and of each folder of plugins that ships.
 So one name costs the import of one module, and a folder that is deleted takes its names along.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from vivavoce.core.errors import suggest
 
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = ("systems", "contrib")
 """Folders of plugins that ship. In each plugin's folder a module named like a kind registers its members."""
 FILE = "index.json"
+REMOVED: Mapping[str, Mapping[str, str]] = {
+    "metric": {
+        "conflict": "the metric conflict was removed: on recorded answers 33 % of its flags were right, and "
+        "it found about 11 % of the conflicts. Scores by it stay in a run and count. `viva study RUN "
+        "controls`, after `viva vary RUN control:kind=all`, shows which measures notice a negated claim or a "
+        "changed number; the metric planted shows which answers adopt a wrong answer that the question "
+        "suggests."
+    }
+}
+"""By kind the names that are registered no more, each with why, and what to use."""
 
 
 @cache
@@ -33,6 +46,17 @@ def member_modules() -> Mapping[str, Mapping[str, str]]:
         for kind, names in contents["members"].items():
             modules.setdefault(kind, {}).update(names)
     return modules
+
+
+def unknown_name(kinds: Sequence[str], name: str, names: Sequence[str]) -> str:
+    """The sentence for a name that none of these kinds has: that it was removed, or what may be meant.
+
+    `names` are those to suggest.
+    """
+    if sentence := next((REMOVED[kind][name] for kind in kinds if name in REMOVED.get(kind, {})), None):
+        return sentence
+    words = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+    return f"no {words} named {name!r}.{suggest(name, list(names))}"
 
 
 def metrics_by_default() -> list[str]:

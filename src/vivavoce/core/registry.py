@@ -297,7 +297,7 @@ def find(kind: Kind, name: str) -> Entry:
     """The entry of that name. Raises `SpecError` with a suggestion."""
     entry = _spelled(kind, name)
     if entry is None or entry.name != name:
-        raise SpecError(f"no {kind} named {name!r}.{suggest(name, list(members(kind)))}")
+        raise SpecError(index.unknown_name([kind], name, list(members(kind))))
     return entry
 
 

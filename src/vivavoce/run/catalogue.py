@@ -6,9 +6,9 @@ from dataclasses import MISSING, asdict, fields
 from typing import Any
 
 from vivavoce import benchmarks, formats
-from vivavoce.core import registry, specs
+from vivavoce.core import index, registry, specs
 from vivavoce.core.cases import cases_of, count_cases
-from vivavoce.core.errors import SelectionError, SpecError, VivaError, suggest
+from vivavoce.core.errors import SelectionError, SpecError, VivaError
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
 from vivavoce.core.records import Card, Item, Measure
@@ -100,8 +100,8 @@ def describe(spec: str) -> dict[str, Any]:
     if not named and parsed.name in shipped():
         return _rubric(parsed.name)
     if not named:
-        near = suggest(parsed.name, [*(e.name for e in entries), *shipped()])
-        raise SpecError(f"no metric, benchmark or variation named {parsed.name!r}.{near}")
+        names = [*(e.name for e in entries), *shipped()]
+        raise SpecError(index.unknown_name(("metric", "benchmark", "variation"), parsed.name, names))
     # One name may be of a benchmark and of the metric that was published with it: the settings tell which.
     entry = next((e for e in named if parsed.settings.keys() <= registry.settings(e).keys()), named[0])
     row: dict[str, Any] = {
@@ -217,20 +217,30 @@ def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = 
 def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
     spec = registry.in_full("metric", spec)
     if registry.member("metric", spec.name) is None:
-        elsewhere = [m.metric for m in measures if specs.parse(m.metric).name == spec.name]
-        if elsewhere:
-            raise SelectionError(
-                f"the marks of {elsewhere[0]} were recorded elsewhere and imported: they cannot be given "
-                "here. `viva report` shows its estimates, `viva compare --metric` compares by it."
-            )
-        if registry.member("benchmark", spec.name):
-            raise SpecError(
-                f"{spec.name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
-                "shows those there are."
-            )
+        _refuse_to_score(spec.name, [m for m in measures if specs.parse(m.metric).name == spec.name])
     metric: Metric = registry.build("metric", spec)
     require_extras(metric.packages, spec.name)
     return metric
+
+
+def _refuse_to_score(name: str, stored: Sequence[Measure]) -> None:
+    """Raise for a name that is no metric here: one of a run's measures, `stored`, or a benchmark."""
+    advice = "`viva report` shows its estimates, `viva compare --metric` compares by it."
+    if stored and all(specs.signed(measure.signature).recorded for measure in stored):
+        raise SelectionError(
+            f"the marks of {stored[0].metric} were recorded elsewhere and imported: they cannot be given "
+            f"here. {advice}"
+        )
+    if registry.member("benchmark", name):
+        raise SpecError(
+            f"{name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
+            "shows those there are."
+        )
+    if stored and name not in index.REMOVED["metric"]:
+        raise SpecError(
+            f"the metric {name} scored this run and is not loaded: name its file with --plugin FILE, or "
+            f"install its package. {advice}"
+        )
 
 
 def _rubric(name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from vivavoce.core.specs import parse
 from vivavoce.run.score import response_scores, verb
 
 RULES = (
-    *("accuracy", "answer_leak", "chrf", "confidence(of=stated)", "confidence(of=repeats)", "conflict"),
+    *("accuracy", "answer_leak", "chrf", "confidence(of=stated)", "confidence(of=repeats)"),
     *("confidence(of=likelihood)", "exact", "extract", "label_f1", "list_f1", "meteor", "planted"),
     *("rouge(n=1)", "rouge(n=L, stemmer=true)", "rouge(n='1+L')", "relation_f1(direction=false)"),
     *("step_accuracy", "token_f1", "canary(text='x 6f1c0c2e-8a1d-4f0e-9b65-2d7c3a9e5b10', decoys=3)"),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
+from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
 
 STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
@@ -267,9 +268,11 @@ def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
 def _worth_a_try(row: Mapping[str, Any]) -> bool:
     """Whether scoring again can help: a rule fails on an answer that never came, and would again.
 
-    Recorded scores come with the file that holds them alone.
+    Recorded scores come with the file that holds them alone, and a metric that was removed scores nothing.
     """
     if row["about"] not in ("marks", "variants") or row["criterion"] is None or row.get("recorded"):
+        return False
+    if row["metric"].partition("(")[0] in REMOVED["metric"]:
         return False
     return bool(row["unscored"] or (row["failed"] and row["rater"]))
 
