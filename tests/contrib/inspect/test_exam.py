@@ -96,7 +96,7 @@ def test_turns_behind_the_candidates_own_answers_are_refused(exam):
 
 
 def test_without_metrics_those_count_that_fit_the_formats(exam):
-    assert ("accuracy", "exact", "token_f1") == read(exam()).metrics
+    assert ("accuracy", "token_f1", "exact") == read(exam()).metrics
 
 
 @pytest.mark.parametrize(
