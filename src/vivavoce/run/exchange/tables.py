@@ -238,7 +238,6 @@ MEANINGS = {
     "scale": "people or judge, of a comparison also log; null is the metric's own: orders hold on one scale",
     "stamp": "what is known of the judge; null where no judge gave the scores",
     "n_labelled": "items, or answers of another benchmark, that people scored",
-    "n_unlabelled": "cases drawn for labelling that have no label: at both ends of the scale in the bounds",
     "lambda": "how far the estimate rests on the judge, 0 to 1",
     "estimate_judge": "the estimate by the judge alone",
     "estimate_people": "the estimate by people alone, on the items that they scored",
