@@ -86,11 +86,23 @@ def test_a_comparison_answers_within_one_screen(tmp_path: Path, n: int, height: 
 def test_long_names_are_cut_and_whole_in_the_key(tmp_path: Path, width: int) -> None:
     run = run_of(tmp_path, 3, long_names=True)
     lines = in_terminal("compare", run.file.path, width=width, height=40)
-    key = dict(line.split(" = ", 1) for line in lines[1:] if line.startswith("openai") and " = " in line)
-    assert {f"openai/gpt-{k}-2024-11-20(prompt=cot, temperature=0.7)" for k in range(3)} == set(key.values())
-    rows = [line for line in lines if line.startswith(tuple(key)) and " = " not in line]
-    assert 6 == len(rows), "three of the plot, three of the table"
-    assert width >= max(map(cell_len, rows))
+    table = lines[next(k for k, line in enumerate(lines) if line.startswith("──")) + 1 :]
+    rows, key = table[:3], table[4 : table.index("", 4)]
+    names = [f"openai/gpt-{k}-2024-11-20(prompt=cot, temperature=0.7)" for k in range(3)]
+    assert {1} == {"\n".join(key).count(name) for name in names}
+    assert all("…" in row for row in rows)
+    assert width >= max(map(cell_len, [*rows, *key]))
+
+
+def test_twenty_long_names_and_their_key_fit_on_one_screen(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 20, long_names=True)
+    lines = in_terminal("compare", run.file.path, width=80, height=50)
+    assert 50 >= screen_lines(lines, 80)
+    table = lines[next(k for k, line in enumerate(lines) if line.startswith("──")) + 1 :]
+    key = table[20 : table.index("", 20)]
+    different = ", ".join(map(str, range(19, -1, -1)))
+    assert f"openai/gpt-{{{different}}}-2024-11-20(prompt=cot, temperature=0.7)" == " ".join(key)
+    assert 19 == sum(line.rstrip().endswith(" better") for line in table)
 
 
 def test_a_pipe_has_no_plot_and_full_adds_the_tests(tmp_path: Path, viva: Viva) -> None:

@@ -11,7 +11,8 @@ from tests.studies.making import marked, twins
 
 from vivavoce.benchmarks.sample import recorded
 from vivavoce.cli.output import as_text
-from vivavoce.cli.table_text import table_text
+from vivavoce.cli.table_text import name_key, table_text
+from vivavoce.core.short_names import short_names
 from vivavoce.run.run import Run, open_run
 
 Viva = Callable[..., Any]
@@ -91,7 +92,7 @@ def test_a_long_name_keeps_its_ends_and_both_names_of_a_pair_are_shown() -> None
     assert "…" in first
     assert "-first -" in first
     assert second.strip().endswith("-second")
-    assert [f"{LONG[0]} -", LONG[1]] == [line.partition(" = ")[2] for line in key.splitlines()]
+    assert [f"{LONG[0]} -", LONG[1]] == key.splitlines()
 
 
 def test_names_that_would_look_alike_bear_their_place_and_stand_whole_in_the_key() -> None:
@@ -107,7 +108,34 @@ def test_a_name_is_cut_alike_in_every_part_of_a_table_and_stands_in_the_key_once
     *parts, key = table_text(columns, [(LONG[0], *[10**9] * 6)], 44).split("\n\n")
     assert len(parts) > 1
     assert 1 == len({part.splitlines()[2].split("  ")[0] for part in parts})
-    assert [LONG[0]] == [line.partition(" = ")[2] for line in key.splitlines()]
+    assert [LONG[0]] == key.splitlines()
+
+
+def test_a_key_has_as_many_names_on_a_line_as_fit() -> None:
+    names = [f"{k}-a-name-of-forty-two-places-in-all-{k}" for k in ("one", "two", "six", "ten")]
+    short = short_names(names, 20)
+    lines = name_key(names, short, 140)
+    assert [4, 4] == [line.count("…") + line.count(" = ") for line in lines]
+    assert [f"{short(names[0])} = {names[0]}  {short(names[1])} = {names[1]}"] == lines[:1]
+    assert [1, 1, 1, 1] == [line.count(" = ") for line in name_key(names, short, 79)]
+    assert names == name_key(names, short, 50)
+
+
+def test_many_names_that_differ_in_one_part_are_one_list() -> None:
+    names = [f"openai/gpt-{k}-2024-11-20(prompt=cot, temperature=0.7)" for k in (1, 10, 2, 12, 5, 7)]
+    expected = "openai/gpt-{1, 10, 2, 12, 5, 7}-2024-11-20(prompt=cot, temperature=0.7)"
+    assert [expected] == name_key(names, short_names(names, 30), 80)
+    assert names[:5] == name_key(names[:5], short_names(names[:5], 30), 80), "five lines are no long key"
+    unclear = [name.replace("gpt-1-", "gpt--") for name in names]
+    assert unclear == name_key(unclear, short_names(unclear, 30), 80), "an empty part is not clear"
+    unclear = [name.replace("gpt-2", "gpt-2,3") for name in names]
+    assert unclear == name_key(unclear, short_names(unclear, 30), 80), "nor is a comma"
+
+
+def test_names_that_a_number_tells_apart_keep_it_in_the_key() -> None:
+    names = [f"model-a-{'x' * 30}{k}{'y' * 30}" for k in range(7)]
+    lines = name_key(names, short_names(names, 30), 80)
+    assert [f"({k})" for k in range(1, 8)] == [line.split(" = ")[0][-3:] for line in lines]
 
 
 def test_names_in_wide_letters_fit_by_the_places_they_take() -> None:

@@ -57,7 +57,7 @@ def _print_pairs(rows: Sequence[Row], *, full: bool, n_below: int) -> None:
     sides = "b" if _is_of_one(rows) else "ab"
     names = [printable(row[side]) for row in rows for side in "ab"]
     short = short_names(names, name_room(_columns(rows, full=False), len(sides)))
-    key, title = name_key(names, short), _title(rows, short)
+    key, title = name_key(names, short, table_width()), _title(rows, short)
     plot = [_plot_row(row, sides, short) for row in rows]
     has_plot = print_plot(title, plot, zero=True, n_below=n_below + len(rows) + len(key) + bool(key) + 3)
     cells: Columns = {

@@ -138,7 +138,7 @@ def _print_estimates_of(
     }
     names = [printable(_candidate_of(row)) for row in rows]
     short = short_names(names, name_room(columns))
-    key = name_key(names, short)
+    key = name_key(names, short, table_width())
     bars, words = _bars(rows, [*map(short, names)])
     n_below = len(rows) + len(key) + bool(key) + 3
     heading = None if plot and print_plot(title + words, bars, n_below=n_below) else title

@@ -6,6 +6,7 @@ fit goes on below, beside the first columns once more.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ NAMES = ("candidate", "against", "pair", "item", "model", "endpoint")
 """Columns of names: their beginning and their end tell them apart. All other texts fold and stay whole."""
 LEAST, GAP = 14, 2
 """How narrow a column of texts may get, and the blanks between two columns."""
+LONGEST_KEY = 5
+"""Lines of a key of names, above which names that are alike are written as one list."""
+_WORDS = re.compile(r"[^\W_]+|[\W_]")
 _FIGURES = re.compile(r"[-–<>+]*\d[\d.,%e+–-]*( to [-–+]*\d[\d.,%e+-]*)?")
 
 
@@ -66,7 +70,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int
     blocks = [*_blocks(filled[:n_keys], filled[n_keys:], width)]
     parts = [*zip(blocks, _alike([_widths(block, width) for block in blocks], filled[:n_keys]), strict=True)]
     texts = ["\n".join(_block_lines(*part)) for part in parts]
-    return "\n\n".join(filter(None, [*texts, _key(parts)]))
+    return "\n\n".join(filter(None, [*texts, _key(parts, width)]))
 
 
 def _alike(widths: Sequence[list[int]], keys: Sequence[_Column]) -> list[list[int]]:
@@ -78,16 +82,62 @@ def _alike(widths: Sequence[list[int]], keys: Sequence[_Column]) -> list[list[in
     return [[of_keys.get(n, width) for n, width in enumerate(of_block)] for of_block in widths]
 
 
-def name_key(names: Iterable[str], short: Name) -> list[str]:
-    """A line for each of these names that is cut: the short one and the whole one."""
-    return [f"{short(name)} = {name}" for name in dict.fromkeys(names) if short(name) != name]
+def name_key(names: Iterable[str], short: Name, width: int) -> list[str]:
+    """The names that are cut, each as `short = whole`, as many on a line of this width as fit."""
+    return _key_lines([(short(name), name) for name in names], width)
 
 
-def _key(parts: Iterable[tuple[Sequence[_Column], Sequence[int]]]) -> str:
-    """The names that are cut in these columns of these widths, a line each."""
+def _key_lines(names: Iterable[tuple[str, str]], width: int) -> list[str]:
+    """Short and whole names in columns; many that differ in one part as a list, `gpt-{4o, 4o-mini}-2024`."""
+    pairs = list(dict.fromkeys((short, name) for short, name in names if short != name))
+    entries = _key_entries(pairs, width)
+    widest = max(map(cell_width, entries), default=0)
+    n_columns = max((width + GAP) // (widest + GAP), 1)
+    rows = [entries[n : n + n_columns] for n in range(0, len(entries), n_columns)]
+    lines = [(" " * GAP).join(_padded(entry, widest, right=False) for entry in row).rstrip() for row in rows]
+    is_list = len(lines) > LONGEST_KEY and entries == [name for _, name in pairs]
+    text = _in_braces(entries) if is_list else ""
+    return min(lines, _fold(text, width), key=len) if text else lines
+
+
+def _key_entries(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """Each as `short = whole`. If a line is too narrow for that, a whole name stands alone.
+
+    Its beginning and its end tell which it is, unless a number does: then both stay.
+    """
+    entries = [f"{short} = {name}" for short, name in pairs]
+    if max(map(cell_width, entries), default=0) <= width:
+        return entries
+    ends = [short.rpartition("…")[2] for short, _ in pairs]
+    return [
+        name if " ".join(name.split()).endswith(end) else entry
+        for entry, (_, name), end in zip(entries, pairs, ends, strict=True)
+    ]
+
+
+def _in_braces(names: Sequence[str]) -> str:
+    """The parts in which names differ between what all begin and end with; empty where that is unclear."""
+    # No word is taken apart: gpt-{1, 10}, not gpt-1{, 0}.
+    words = [_WORDS.findall(name) for name in names]
+    n_start = _n_alike(words)
+    n_end = _n_alike([of_name[n_start:][::-1] for of_name in words])
+    parts = ["".join(of_name[n_start : len(of_name) - n_end]) for of_name in words]
+    if any(not part or set("{,}") & set(part) for part in parts):
+        return ""
+    end = words[0][len(words[0]) - n_end :]
+    return f"{''.join(words[0][:n_start])}{{{', '.join(parts)}}}{''.join(end)}"
+
+
+def _n_alike(words: Sequence[Sequence[str]]) -> int:
+    """How many words all of these begin with."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))
+
+
+def _key(parts: Iterable[tuple[Sequence[_Column], Sequence[int]]], width: int) -> str:
+    """The names that are cut in these columns of these widths."""
     columns = [pair for part in parts for pair in zip(*part, strict=True)]
-    of_names = [(c.names, short_names(c.names, width)) for c, width in columns if c.name in NAMES]
-    return "\n".join(dict.fromkeys(line for names, short in of_names for line in name_key(names, short)))
+    of_names = [(c.names, short_names(c.names, room)) for c, room in columns if c.name in NAMES]
+    return "\n".join(_key_lines([(short(n), n) for names, short in of_names for n in names], width))
 
 
 def _blocks(keys: Sequence[_Column], rest: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
