@@ -93,7 +93,7 @@ LINES: dict[str, int] = {
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2852,
-    "formats": 1621,
+    "formats": 1622,
     "judging": 1508,
     "logprobs": 1862,
     "metrics": 4498,
@@ -102,7 +102,7 @@ LINES: dict[str, int] = {
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 5715,
+    "reading": 6091,
     "report": 8398,
     "retrieval": 1692,
     "run": 27470,
@@ -115,7 +115,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 995, 169
+MODULES, COMPLEX = 997, 169
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -8,7 +8,8 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
-from vivavoce.reading.choice import Choice, ChoiceReader
+from vivavoce.reading.choice import Choice
+from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.mentions import Options
 from vivavoce.reading.refusal import refuses
@@ -33,7 +34,7 @@ class MultipleChoice(OptionsFormat):
 
     def settles(self, answer: str, options: Options) -> bool:
         """True if a cue or a line of its own gives the answer."""
-        return ChoiceReader(answer, options).settles()
+        return KnownWordsReader(answer, options).settles()
 
     def check(self, item: Item) -> Item:
         """Needs two or more options, and one of them as the key."""
@@ -47,7 +48,7 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
-    return ChoiceReader(answer, options).choice(lambda: refuses(answer))
+    return KnownWordsReader(answer, options).choice(lambda: refuses(answer))
 
 
 def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
@@ -65,4 +66,4 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
 
 def _from_leaf(text: str, options: Options) -> Choice:
     exact = options.exactly(text)
-    return Choice((exact,)) if exact is not None else ChoiceReader(text, options).choice()
+    return Choice((exact,)) if exact is not None else KnownWordsReader(text, options).choice()

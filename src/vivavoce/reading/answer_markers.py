@@ -78,7 +78,7 @@ def retracts(doc: Doc, i: int, j: int) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _cue_word(form: str) -> str:
+def cue_word(form: str) -> str:
     """'answer', 'choice' or '' for a single word."""
     if form in words.ANSWER_NOUNS or form in words.FOREIGN_WORDS or form.startswith(words.FOREIGN_ANSWERS):
         return "answer"
@@ -106,7 +106,7 @@ def _typo(form: str, word: str) -> bool:
 def _cue_width(doc: Doc, k: int) -> int:
     """How many tokens the cue word at `k` has; 0 if there is none."""
     form = doc.forms[k]
-    width = 1 if _cue_word(form) else 0
+    width = 1 if cue_word(form) else 0
     if form in _PAIR_HEADS and tuple(doc.forms[k : k + 2]) in _PAIRS:
         width = 2
     if form == "most" and _is_label(doc, k):
@@ -123,7 +123,7 @@ def _is_label(doc: Doc, k: int) -> bool:
 
 def _cue(doc: Doc, k: int, width: int) -> Cue | None:
     """The cue at token k, whose words are `width` tokens; None if it announces nothing."""
-    kind = _cue_word(doc.forms[k]) or "answer"
+    kind = cue_word(doc.forms[k]) or "answer"
     preceding = _words_before(doc, k)
     if has_any(preceding, words.NOT_FINAL) or (kind == "answer" and preceding[-1:] == ["first"]):
         return None

@@ -29,7 +29,8 @@ LABEL_NOUNS = _set(
 )
 # A bare capital before one of these can still be a label: "B because ...".
 AFTER_LABEL = _set(
-    "입니다 है nor es est ist sind son fits because since as and or but with for given based due by in",
+    "입니다 है است です で だ wahlen",
+    "nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
     "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because however",
@@ -52,7 +53,7 @@ BEFORE_LABEL = _set(
     "including",
 )
 # Endings and particles that follow a letter without a blank.
-AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選")
+AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選 正 对 對")
 SETTLING = _set(
     "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
 )
@@ -79,7 +80,9 @@ NOT_LEFT = _set(
     "argues contraindicated contraindicates false less doubt doubts doubtful improbable nicht kein",
     "keine keinen pas nao non niet geen",
     "ni nunca jamas jamais tampoco tampouco neppure neanche nemmeno nem keineswegs niemals hardly",
-    "scarcely barely inte ikke nie ne не 不 非 没",
+    "scarcely barely inte ikke nie ne не 不 非 没 ohne keiner keinem keines sin ningun ninguno ninguna sans",
+    "aucun aucune senza nessun nessuno nessuna sem nenhum nenhuma zonder gegen ausencia assenza poco",
+    "peu pouco",
 )
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = frozenset(
@@ -108,6 +111,7 @@ PREDICATE = _set(
     "is are was were be been can could cannot cant does doesnt do dont has have had hasnt would wouldnt",
     "should shouldnt may might seems seem appears appear isnt arent wasnt werent will wont must did",
     "didnt which that fits fit fails lacks remains become becomes being causes provides takes requires",
+    "passt kommt queda",
     "only also never usually es ist est sind son sont e era nao no ne ja nicht",
 )
 NOT_RIGHT = _set(
@@ -117,6 +121,7 @@ NOT_RIGHT = _set(
     "inferior unsuitable irrelevant harmful distractor distractors lacks fails rarely dismissed",
     "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
     "inconsistent doubtful avoided unneeded omitted withheld unwarranted superfluous redundant useless",
+    "poco peu pouco onjuist unwahrscheinlich onwaarschijnlijk",
     "nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
 )
 # "C is second best" turns C down.

@@ -15,6 +15,8 @@ from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, ca
 
 WINDOW = 9
 """How many words before or behind an option can say something of it."""
+HEAD = 5
+"""Letters that a word shares with one of an option where both may be one word in two languages."""
 _REMARK = 7
 """How many words a remark in brackets behind a letter may have."""
 _NO_SPECIES = words.AFTER_LABEL | words.FILLERS | words.PROSE | words.CHOSEN_RIGHT | words.LIGHT
@@ -57,9 +59,15 @@ class Options:
         for forms, options_of_form in sorted(by_forms.items(), key=lambda entry: -len(entry[0])):
             self._index.setdefault(forms[0], []).append((forms, options_of_form))
         self.lower = {name.lower(): k for name, k in self.labels.items()}
+        self.vocabulary = self._vocabulary()
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def _vocabulary(self) -> set[str]:
+        """The words of the options in ASCII, and how the longer ones begin."""
+        forms = {form for forms in self._forms for form in forms if form.isascii()}
+        return forms | {form[:HEAD] for form in forms if len(form) > HEAD}
 
     def _by_forms(self) -> dict[tuple[str, ...], list[int]]:
         """The options by the tokens that name them, in one spelling."""

@@ -1,0 +1,205 @@
+"""Whether an option is named in words that are known: any other text may turn down what it names.
+
+The words of its clause decide. In a supported language (`languages`) a clause may hold words that no list
+has, as long as enough others speak for the language; in every other one all words must be known.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from vivavoce.reading.choice import Choice, ChoiceReader
+from vivavoce.reading.languages import Role, is_unspaced, role, run_roles
+from vivavoce.reading.mentions import HEAD, Mention, Options
+from vivavoce.reading.tokens import COMMA, SENTENCE, Doc
+from vivavoce.reading.verdicts import JudgedMention
+
+Standing = Literal["plain", "rejected", "unknown"]
+_SHARE = 0.2
+"""How many of the unclear words of a clause must speak for a supported language."""
+_SENTENCE_SHARE = 0.33
+_OUTSIDE = 3.0
+"""How many unknown words one in letters of other languages counts for, in a clause of a supported one."""
+
+
+class KnownWordsReader(ChoiceReader):
+    """A reader of one choice for whom an option counts only in a clause whose words are known."""
+
+    def __init__(self, text: str, options: Options) -> None:
+        super().__init__(text, options)
+        self._clauses_of_text: Clauses | None = None  # made where an option is named
+        self._any_words = False
+        self._unclear_names: set[int] = set()
+
+    def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
+        """The mentions; those that a word of any language turns down, or may turn down, are rejected."""
+        judged = super().judged(i, j, claimed=claimed)
+        if judged and self._clauses_of_text is None:
+            self._clauses_of_text = Clauses(self.doc, self.options, self.texts)
+        return [self._in_its_clause(s, self._clauses_of_text) for s in judged if self._clauses_of_text]
+
+    def _in_its_clause(self, judged: JudgedMention, clauses: "Clauses") -> JudgedMention:
+        standing = clauses.standing(judged.mention)
+        if standing == "unknown":
+            self._unclear_names.update(judged.names)
+        if standing == "plain" or (standing == "unknown" and self._any_words):
+            return judged
+        return judged._replace(verdict="rejected")
+
+    def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+        """The choice; what is named among unknown words is none, and still a rival of one."""
+        choice = super().choice(refused)
+        if not choice.names or self._unclear_names.issubset(choice.names):
+            return choice
+        self._any_words = True
+        rival = super().choice(refused)
+        self._any_words = False
+        if rival.names and rival.names != choice.names:
+            return Choice(reason=self.many((*choice.names, *rival.names)))
+        return rival
+
+
+class _Tally:
+    """The words between two breaks, counted by role; `reason` if a word such as "because" leads them."""
+
+    __slots__ = ("counts", "reason", "sentence", "support")
+
+    def __init__(
+        self, roles: Sequence[Role | None], sentence: "_Tally | None" = None, *, reason: bool = False
+    ) -> None:
+        self.counts = Counter(roles)
+        self.sentence, self.reason = sentence, reason
+        self.support = self.counts["supported"] + self.counts["short"] / 2
+        """How much speaks for a supported language."""
+
+    @property
+    def rejects(self) -> bool:
+        """True if a word turns down what the clause names."""
+        return bool(self.counts["rejects"]) or (bool(self.counts["doubtful"]) and self.support < 1)
+
+    @property
+    def clear(self) -> bool:
+        """True if no word is unknown, or none that matters."""
+        unknown = self.counts["strange"] + _OUTSIDE * self.counts["outside"]
+        return not unknown or self._in_supported_language(unknown, 1, _SHARE)
+
+    def _in_supported_language(self, unknown: float, least: float, share: float) -> bool:
+        return self.support >= least and self.support >= share * (self.support + unknown)
+
+    def clear_with(self, least: float) -> bool:
+        """True if the clause is clear, or its sentence is in a supported language, by `least` words."""
+        if self.clear or self.sentence is None or self.counts["outside"]:
+            return self.clear
+        sentence = self.sentence
+        return sentence._in_supported_language(sentence.counts["strange"], least, _SENTENCE_SHARE)
+
+
+class _Sentence:
+    """The clauses of tokens i to j-1, a sentence."""
+
+    def __init__(self, doc: Doc, options: Options, named: set[int], i: int, j: int) -> None:
+        self.clauses: list[_Tally] = []
+        self.i, self._places = i, list[int]()
+        roles = _roles(doc, options, named, i, j)
+        sentence = _Tally(roles)
+        start, reason = i, False
+        for k in range(i, j + 1):
+            begins_reason = k < j and roles[k - i] == "reason" and (k == i or roles[k - i - 1] != "reason")
+            if k > start and (k == j or doc.breaks[k] >= COMMA or begins_reason):
+                self.clauses.append(_Tally(roles[start - i : k - i], sentence, reason=reason))
+                self._places += [len(self.clauses) - 1] * (k - start)
+                start, reason = k, False
+            reason = reason or begins_reason
+
+    def standing(self, i: int, j: int) -> Standing:
+        """How a mention of tokens i to j-1 stands."""
+        first, last = self._places[i - self.i], self._places[j - 1 - self.i]
+        clauses = self.clauses[first : last + 1]
+        if any(clause.rejects for clause in clauses):
+            return "rejected"
+        if not all(clause.clear_with(2) for clause in clauses):
+            return "unknown"
+        says_so = any(clause.counts["affirms"] or clause.support >= 1 for clause in clauses)
+        return "plain" if says_so or (self._allows(first - 1) and self._allows(last + 1)) else "unknown"
+
+    def _allows(self, place: int) -> bool:
+        """True if the clause beside one that is nothing but an option lets it stand."""
+        if not 0 <= place < len(self.clauses):
+            return True
+        clause = self.clauses[place]
+        return clause.reason or (not clause.rejects and clause.clear_with(1))
+
+
+class Clauses:
+    """The clauses of the sentences that name options, each counted once."""
+
+    def __init__(self, doc: Doc, options: Options, texts: Sequence[Mention]) -> None:
+        self._doc, self._options = doc, options
+        self._named = {k for mention in texts for k in range(mention.i, mention.j)}
+        self._sentences: dict[int, _Sentence] = {}
+
+    def standing(self, mention: Mention) -> Standing:
+        """How a mention stands: plainly, turned down by a word of the table, or among unknown words."""
+        end = self._doc.sentence_end(mention.i)
+        if mention.j <= end:
+            return self._sentence(mention.i, end).standing(mention.i, mention.j)
+        # "B. Heparin" over two sentences
+        parts = {
+            self._sentence(mention.i, end).standing(mention.i, end),
+            self._sentence(end, self._doc.sentence_end(end)).standing(end, mention.j),
+        }
+        return next(standing for standing in ("rejected", "unknown", "plain") if standing in parts)
+
+    def _sentence(self, k: int, end: int) -> _Sentence:
+        """The sentence of token k, which ends at `end`."""
+        sentence = self._sentences.get(end)
+        if sentence is None:
+            i = self._doc.last_break(k, SENTENCE)
+            sentence = self._sentences[end] = _Sentence(self._doc, self._options, self._named, i, end)
+        return sentence
+
+
+def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[Role | None]:
+    """The roles of tokens i to j-1; null for options, numbers, signs and what turns nothing down."""
+    roles: list[Role | None] = [None] * (j - i)
+    unspaced: list[int] = []
+    for k in range(i, j):
+        token = doc.tokens[k]
+        text = doc.text[token.start : token.end]
+        if k in named or token.kind != "w" or text in options.labels:
+            continue
+        if is_unspaced(text):
+            unspaced.append(k)
+            continue
+        roles[k - i] = _role(doc, options, k, text)
+    for begin, end in _runs(doc, unspaced):
+        roles[begin - i : end - i] = run_roles(doc.forms[begin:end])
+    return roles
+
+
+def _role(doc: Doc, options: Options, k: int, text: str) -> Role | None:
+    word = role(doc.forms[k], text)
+    return None if word in {"strange", "outside"} and _stands_by(doc, options, k, text) else word
+
+
+def _runs(doc: Doc, places: Sequence[int]) -> list[tuple[int, int]]:
+    """The tokens that follow each other without a gap."""
+    runs: list[tuple[int, int]] = []
+    for k in places:
+        if runs and runs[-1][1] == k and not doc.gap(k):
+            runs[-1] = (runs[-1][0], k + 1)
+        else:
+            runs.append((k, k + 1))
+    return runs
+
+
+def _stands_by(doc: Doc, options: Options, k: int, text: str) -> bool:
+    """True for an unknown word that turns nothing down.
+
+    It is a single letter, a word of an option, one that begins as such a word does ("warfarine"), or capitals
+    alone in brackets: "Pulmonary embolism (PE)".
+    """
+    form, vocabulary = doc.forms[k], options.vocabulary
+    if len(text) == 1 or form in vocabulary or (len(form) > HEAD and form[:HEAD] in vocabulary):
+        return True
+    return text.isupper() and text.isascii() and doc.gap(k)[-1:] == "(" and doc.gap(k + 1)[:1] == ")"

@@ -1,0 +1,158 @@
+"""What the words of an answer do, by the table of languages (`languages.json`) and the lexicon.
+
+Of each language the table has words that affirm (a copula, "answer", "correct"), that reject, that only stand
+by, and that begin a reason. `supported` are the languages of which the grammar of `verdicts` knows the
+negation, so that a clause may hold other words too.
+"""
+
+import json
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import cue_word
+from vivavoce.reading.tokens import Doc
+
+FILE = Path(__file__).with_name("languages.json")
+Role = Literal[
+    "affirms", "light", "reason", "rejects", "doubtful", "supported", "short", "strange", "outside"
+]
+"""What a word does.
+
+`supported` and `short` words speak for a supported language, the latter half as much; a `doubtful` one
+belongs to one, and rejects in another language. `strange` is a Latin word that no list has, `outside` any
+other, or one in letters that no supported language writes.
+"""
+_ROLES: dict[str, Role] = {"light": "light", "affirm": "affirms", "because": "reason", "reject": "rejects"}
+_DECIDING = frozenset({"reason", "rejects"})
+_WITHOUT_SPACES = frozenset({"zh", "ja"})
+_FIRM = frozenset(
+    {
+        "the",
+        "is",
+        "are",
+        "was",
+        "not",
+        "and",
+        "has",
+        "it",
+        "its",
+        "of",
+        "for",
+        "due",
+        "can",
+        "may",
+        "had",
+        "how",
+    }
+    | {"why", "who", "you", "our"}
+)
+"""Short words that speak for English as much as long ones."""
+_FOREIGN_LETTERS = frozenset("ğışłżźęąőűđơưěřůāēīūțăŋ")
+"""Latin letters that no supported language writes."""
+_ENGLISH_ENDINGS = (
+    *("tion", "tions", "ment", "ments", "ness", "able", "ible", "ative"),
+    *("ally", "ably", "ibly", "ously", "ively", "antly", "ently"),
+)
+_SHORT_WORD = 6
+_LONGEST_RUN = 8
+
+
+@cache
+def _languages() -> dict[str, dict[str, Any]]:
+    loaded: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return loaded
+
+
+@cache
+def _words() -> dict[str, Role]:
+    """The roles of words that spaces divide."""
+    supporting = _forms(supported=True)
+    roles = {form: _support(form) for form in _lexicon() if form.isascii()}
+    roles |= {form: role if role in _DECIDING else _support(form) for form, role in supporting.items()}
+    # a word of another language speaks for no supported one
+    for form, role in _forms(supported=False).items():
+        if form not in supporting:
+            roles[form] = role
+        elif role == "rejects":
+            roles[form] = "doubtful"
+    return roles | dict.fromkeys(_FIRM, "supported")
+
+
+def _forms(*, supported: bool) -> dict[str, Role]:
+    """The words of the table by their form; what rejects comes last, and so first where a word is in two."""
+    tables = [t for name, t in _languages().items() if name not in _WITHOUT_SPACES]
+    tables = [table for table in tables if table.get("supported", False) == supported]
+    return {
+        form: role
+        for name, role in _ROLES.items()
+        for table in tables
+        for form in Doc(table.get(name, "")).forms
+    }
+
+
+@cache
+def _unspaced_words() -> dict[str, Role]:
+    """The roles of words that are written without spaces."""
+    tables = [_languages()[name] for name in _WITHOUT_SPACES]
+    return {
+        "".join(Doc(word).forms): role
+        for name, role in _ROLES.items()
+        for table in tables
+        for word in table.get(name, "").split()
+    }
+
+
+def _lexicon() -> set[str]:
+    """All words of the lexicon."""
+    forms: set[str] = set()
+    for part in vars(words).values():
+        if isinstance(part, frozenset | tuple):
+            for entry in part:
+                forms.update([entry] if isinstance(entry, str) else entry)
+    return forms
+
+
+def _support(form: str) -> Role:
+    return "supported" if len(form) > 3 or form in _FIRM else "short"
+
+
+@lru_cache(maxsize=65536)
+def role(form: str, text: str) -> Role:
+    """The role of a word by its comparable form and as it is written."""
+    listed = _words().get(form)
+    if listed is not None:
+        return listed
+    if cue_word(form):  # of a typo in English too
+        is_foreign = form.startswith(words.FOREIGN_ANSWERS) or form in words.FOREIGN_WORDS
+        return "affirms" if is_foreign else "supported"
+    if text.isascii():
+        is_english = len(form) > _SHORT_WORD and form.endswith(_ENGLISH_ENDINGS)
+        return "supported" if is_english else "strange"
+    return "strange" if _is_latin(text) and _FOREIGN_LETTERS.isdisjoint(text.lower()) else "outside"
+
+
+def _is_latin(text: str) -> bool:
+    """True if all letters are Latin, up to the ones of European languages."""
+    return all(ord(c) < 0x250 or 0x300 <= ord(c) < 0x370 or not c.isalpha() for c in text)
+
+
+def is_unspaced(character: str) -> bool:
+    """True for a character of a script without spaces that stands for itself: Han and kana."""
+    return len(character) == 1 and ("\u3040" <= character < "\uac00" or "\uf900" <= character <= "\ufaff")
+
+
+def run_roles(forms: list[str]) -> list[Role]:
+    """The roles of characters written without spaces: the longest known word at each place counts."""
+    table, roles = _unspaced_words(), list[Role]()
+    while len(roles) < len(forms):
+        k = len(roles)
+        for width in range(min(_LONGEST_RUN, len(forms) - k), 0, -1):
+            word = table.get("".join(forms[k : k + width]))
+            if word is not None:
+                roles += [word] * width
+                break
+        else:
+            roles.append("outside")
+    return roles
