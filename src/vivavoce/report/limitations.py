@@ -44,8 +44,8 @@ def limitations(
 
 def _of_scores(c: ReportData) -> Iterator[str]:
     yield (
-        "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
-        "show clinical benefit, and nothing here is for clinical use."
+        "Scores say how well recorded answers match what this benchmark's key and metrics reward. They do "
+        "not show clinical benefit, and nothing here is for clinical use."
     )
     if c.n_logprob_items:
         yield (
