@@ -275,6 +275,7 @@ ELSEWHERE = {
     "enough_groups": "takes one number and compares it",
     "corpus_bleu": "takes the sums that `pooled` made",
     "corpus_chrf": "takes the sums that `pooled` made",
+    "subset_test": "its second array is which cases are members: tests/studies/test_small_categories.py",
     "member_permutation": "its rows come several to a case: tests/stats/test_case_permutation.py",
     "micro_f1": "takes the sums that `pooled` made",
     "ranks_under_fillings": "takes fillings, NaN where nothing bounds them: tests/stats/test_ranking.py",
