@@ -86,8 +86,8 @@ def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_b
     r = row(found, metric="four", candidate="MedGemma 27B", type="all")
     assert (
         "0.26 worse (0.05 to 0.47, above 0 is worse); 21 pairs in 21 cases. Nothing was shown, by Holm over "
-        f"10 tests; an effect of {stats.mde(0.0985, df=20, k=10):.2f} would have been found four times in "
-        "five."
+        f"10 tests; an effect of {stats.mde(0.0985, df=20, k=10):.2f} could have been detected "
+        "(80% power)."
     ) == r["verdict"]
     assert f"MedGemma 27B, four, biased sentence against none: {r['verdict']}" in found.text
     assert "A drop has no neutral twin: part of it may be what any added sentence costs." in found.notes
@@ -163,12 +163,17 @@ def test_drops_of_every_criterion_are_those_of_a_second_computation(
     assert 10 == row(found, criterion="f1", candidate="Gemini 2.5 Pro", type="all")["family"]
 
 
-def test_a_type_of_few_pairs_has_neither_interval_nor_test(bias_of_five: Finding) -> None:
+def test_a_type_alone_has_no_test_and_below_six_pairs_that_differ_no_interval(bias_of_five: Finding) -> None:
     own = [r for r in bias_of_five.rows if r["criterion"] == "harm" and r["candidate"] == "Gemma 3 27B"]
     assert {"all": 21, "recency": 8, "frequency": 7, "status_quo": 6} == {
         r["type"]: r["n_pairs"] for r in own
     }
     for r in own[1:]:
         assert (None, None, None) == (r["p"], r["p_adjusted"], r["verdict"])
-        assert (None, None, None) == (r["low"], r["high"], r["mde"])
-        assert r["reason"].startswith("no interval: fewer than 10 effective cases differ, and of a type")
+        assert r["mde"] is None
+        if r["type"] == "recency":
+            assert pytest.approx((-0.2, 0.9333), abs=5e-5) == (r["low"], r["high"])
+            assert "of a type alone there is an interval and no test" == r["reason"]
+        else:
+            assert (None, None) == (r["low"], r["high"])
+            assert r["reason"].startswith("no interval: too few cases differ for one at this level")

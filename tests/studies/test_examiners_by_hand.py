@@ -32,7 +32,7 @@ def test_two_judges_worked_by_hand(tmp_path: Path) -> None:
     error = math.sqrt(12 / 11 * (3 * 0.75**2 + 9 * 0.25**2)) / 12
     shift = own["difference"]
     assert pytest.approx((-0.25, error)) == (shift["value"], shift["se"])
-    assert (None, None, "no interval: fewer than 10 effective cases differ") == (
+    assert (None, None, "no interval: too few cases differ for one at this level, at least 6 at 95 %") == (
         shift["low"], shift["high"], shift["reason"]
     )  # fmt: skip
     assert (12, 12, 3) == tuple(shift[k] for k in ("n_units", "n_groups", "n_changed"))

@@ -7,6 +7,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.text import cases, count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -32,7 +33,7 @@ def too_few(groups: Any) -> str | None:
     return None if stats.enough_groups(effective) else f"{cases(n, effective)}: too few to tell"
 
 
-NO_T = f"no interval: fewer than {LEAST_GROUPS} effective cases differ"
+NO_T = f"no interval: too few cases differ for one at this level, at least {LEAST_DIFFERENT} at 95 %"
 ALIKE = "no interval: all cases differ alike, and nothing tells how the next would"
 FLIPPED = "too few cases for an interval at this level: p is from a sign-flip permutation test"
 
@@ -103,10 +104,7 @@ def by_ratio(
 
 
 def by_difference(differences: Any, groups: Any) -> Estimate:
-    """The mean of paired differences with its t interval by group; null below 10 groups.
-
-    Null too where fewer than 10 effective groups differ, as in `compare`.
-    """
+    """The mean of paired differences and its interval, as `compare` has them; null below 10 groups."""
     n = len(differences), len(set(groups.tolist()))
     if few := too_few(groups):
         return Estimate(*n, reason=few)
