@@ -86,7 +86,7 @@ def margin_test(
     span: float | None,
     level: float = 0.95,
 ) -> Margin | None:
-    """Equivalence and non-inferiority of two candidates on the same items, on `margin_interval`.
+    """Equivalence and non-inferiority of two candidates on the same items, as p.
 
     By t from CR2; by Agresti-Min, with its own centre and error, where fewer than 10 effective groups
     differ or the SE is 0. p values and intervals come from the same centre, error and degrees of freedom.

@@ -127,7 +127,7 @@ class FlippedMean:
         if end < 1:
             return None
         low, high = float(ratios[end - 1]), float(ratios[-end])
-        if sign == 0:  # drawn subsets favour a side, and nothing says which
+        if sign == 0 and self._is_drawn:  # drawn subsets favour a side, and nothing says which
             low, high = min(low, -high), max(high, -low)
         return Interval(low, high) if sign >= 0 else Interval(0.0 - high, 0.0 - low)
 
@@ -135,6 +135,12 @@ class FlippedMean:
     def _sign(self) -> int:
         """Of the mean. Subsets are drawn of sums that favour the first, so that sides are mirror images."""
         return int(np.sign(round(math.fsum(self.sums), 9)))
+
+    @property
+    def _is_drawn(self) -> bool:
+        """Whether subsets are drawn: too many groups differ from 0 to take all of them."""
+        n_equal = int(np.count_nonzero(np.round(self.sums, 9) == 0))
+        return len(self.sums) - n_equal + min(n_equal, MOST_EQUAL) > ENUMERATED
 
     @cached_property
     def _ratios(self) -> tuple[Floats, int]:
