@@ -97,7 +97,7 @@ def _title(rows: Sequence[Row], short: Name) -> str:
 
 
 def _columns(rows: Sequence[Row], *, full: bool) -> Columns:
-    """The columns behind the names; what is the same in all rows and stands in the title is none."""
+    """The columns behind the names, without empty ones and without counts that the title gives."""
     cells: dict[str, Callable[[Row], Any]] = {
         "difference": lambda row: figure(row["difference"]),
         "95% interval": _interval,
@@ -119,12 +119,12 @@ def _columns(rows: Sequence[Row], *, full: bool) -> Columns:
 
 
 def _interval(row: Row) -> str | None:
-    """The interval that goes with the verdict, or p where there is none."""
+    """The interval of the verdict, or p without one."""
     from vivavoce.studies.comparison.headline import verdict_interval
 
     low, high, _ = verdict_interval(row)
     if low is None and high is None:
-        return None if row["p_adjusted"] is None else f"none, p {p_value(row['p_adjusted'])}"
+        return None if row["p_adjusted"] is None else f"no interval, p {p_value(row['p_adjusted'])}"
     return _ends(low, high)
 
 

@@ -27,27 +27,10 @@ other, or one in letters that no supported language writes.
 _ROLES: dict[str, Role] = {"light": "light", "affirm": "affirms", "because": "reason", "reject": "rejects"}
 _DECIDING = frozenset({"reason", "rejects"})
 _WITHOUT_SPACES = frozenset({"zh", "ja"})
-_FIRM = frozenset(
-    {
-        "the",
-        "is",
-        "are",
-        "was",
-        "not",
-        "and",
-        "has",
-        "it",
-        "its",
-        "of",
-        "for",
-        "due",
-        "can",
-        "may",
-        "had",
-        "how",
-    }
-    | {"why", "who", "you", "our"}
-)
+_FIRM = frozenset((
+    "the", "is", "are", "was", "not", "and", "has", "it", "its", "of", "for", "due", "can", "may", "had",
+    "how", "why", "who", "you", "our",
+))  # fmt: skip
 """Short words that speak for English as much as long ones."""
 _FOREIGN_LETTERS = frozenset("ğışłżźęąőűđơưěřůāēīūțăŋ")
 """Latin letters that no supported language writes."""
