@@ -20,8 +20,8 @@ import numpy as np
 from coverage_cells import SCALES, Cell, Codes, Floats, draw
 from coverage_rates import Goal, Rate, code_of, draw_few_flips, rate
 from vivavoce import stats
-from vivavoce.studies.comparison.gate import is_shown, objection
-from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
+from vivavoce.studies.comparing.gate import is_shown, objection
+from vivavoce.studies.comparing.verdicts import BETTER, ComparisonRow
 
 PASSED = Goal(most=5)
 MARGINS = {

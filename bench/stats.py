@@ -17,9 +17,9 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.studies.comparison.candidate_scores import candidate_scores
-from vivavoce.studies.comparison.paired import Compared, Pair, compare_pair
-from vivavoce.studies.comparison.pairs import pairs, pairs_of
+from vivavoce.studies.comparing.candidate_scores import candidate_scores
+from vivavoce.studies.comparing.paired import Compared, Pair, compare_pair
+from vivavoce.studies.comparing.pairs import pairs, pairs_of
 
 SIZES = (250, 500, 1_000, 2_000)
 LEAST_S = 0.005  # a call is repeated until it takes so long

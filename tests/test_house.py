@@ -102,20 +102,20 @@ LINES: dict[str, int] = {
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 6091,
+    "reading": 6074,
     "report": 8398,
     "retrieval": 1692,
     "run": 27470,
     "stats": 11095,
     "store": 8265,
-    "studies": 22543,
+    "studies": 22541,
     "systems": 14695,
     "testing": 921,
     "variants": 2197,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 997, 169
+MODULES, COMPLEX = 995, 169
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

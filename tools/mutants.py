@@ -39,7 +39,7 @@ from mutation import Finder, Mutant, choose, of_row
 
 ROOT = Path(__file__).resolve().parents[1]
 PROCESS = Path(__file__).with_name("mutant_process.py").resolve()
-ROOMS = ("stats", "reading", "store", "studies/comparison", "models/engine")
+ROOMS = ("stats", "reading", "store", "studies/comparing", "models/engine")
 TEST_CPU_S, TEST_WAIT_S = 40, 300
 """A test that needs more CPU, or more time by the clock of a busy machine, is taken for one without end."""
 POLL_S = 1.0

@@ -176,7 +176,7 @@ def test_the_writer_of_an_exam_is_warned_of_wherever_it_is_a_candidate(frozen, t
 
 def test_names_of_writers_are_compared_without_provider_settings_and_case():
     from vivavoce.core.records import Card
-    from vivavoce.studies.leaderboard.writers import writers_examined
+    from vivavoce.studies.comparing.writers import writers_examined
 
     card = Card(name="b", description="", source="", licence="", citation="", writers=("openai/gpt-4o",))
     names = ["azure/GPT-4o", "openai/gpt-4o(temperature=0)", "openai/gpt-4o-mini", "gpt-4"]

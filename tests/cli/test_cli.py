@@ -25,9 +25,9 @@ from vivavoce.core import registry
 from vivavoce.core.cases import CaseCount
 from vivavoce.run.fetch import fetch
 from vivavoce.run.run import Run
-from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
-from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
-from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
+from vivavoce.studies.comparing.compare import COLUMNS as COMPARED
+from vivavoce.studies.comparing.estimates import COLUMNS as ESTIMATED
+from vivavoce.studies.comparing.status import COLUMNS as COUNTED
 
 BOTH = (
     *("score", "compare", "interim", "study", "diff", "vary", "build", "merge", "status", "report", "export"),

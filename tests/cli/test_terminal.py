@@ -23,7 +23,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
 from vivavoce.core.text import printable
 from vivavoce.run.run import Run, open_run
-from vivavoce.studies.comparison.gate import CheckRow, Gate
+from vivavoce.studies.comparing.gate import CheckRow, Gate
 
 Viva = Callable[..., Any]
 DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

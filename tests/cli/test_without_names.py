@@ -14,7 +14,7 @@ from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run, open_run
-from vivavoce.studies.comparison.pairs import shown_rows
+from vivavoce.studies.comparing.pairs import shown_rows
 
 Viva = Callable[..., Any]
 FITTING = ["token_f1", "accuracy", "exact", "list_f1", "step_accuracy"]

@@ -13,8 +13,8 @@ from vivavoce.report.sections.answer import _ticks
 from vivavoce.report.sections.checks import _judge
 from vivavoce.report.sections.leaderboard import Scale
 from vivavoce.run.run import Run
-from vivavoce.studies.comparison.compare import COLUMNS
-from vivavoce.studies.comparison.headline import Unit, leader_sentences, pair_headline
+from vivavoce.studies.comparing.compare import COLUMNS
+from vivavoce.studies.comparing.headline import Unit, leader_sentences, pair_headline
 
 SHARE = Unit(Criterion(criterion="worth"))
 LIKERT = Unit(Criterion(criterion="quality", low=0, high=5))

@@ -16,9 +16,9 @@ from vivavoce.report import explorer
 from vivavoce.run.run import Run
 from vivavoce.store import name_places, query_frames, read
 from vivavoce.studies.answers import N_WORDS, TEXT_HASH, answers_in
+from vivavoce.studies.comparing import status as status_module
+from vivavoce.studies.comparing.status import status
 from vivavoce.studies.coverage import Requests
-from vivavoce.studies.leaderboard import status as status_module
-from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.row_parts import coded, parts_by, stacked
 
 CANDIDATES = ("Ann", "Ben", "Cleo", "Dot")

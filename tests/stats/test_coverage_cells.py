@@ -11,7 +11,7 @@ import pytest
 from tests.lengths import length
 
 from vivavoce import stats
-from vivavoce.studies.comparison.compare import compare
+from vivavoce.studies.comparing.compare import compare
 
 pytestmark = pytest.mark.slow
 

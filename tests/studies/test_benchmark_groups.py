@@ -13,7 +13,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run, open_run
-from vivavoce.studies.leaderboard.benchmark_groups import chosen_groups
+from vivavoce.studies.comparing.benchmark_groups import chosen_groups
 
 Rights = Mapping[str, Mapping[str, Sequence[int | None]]]
 """Candidate, benchmark, 1 for each question answered right; null was never asked."""

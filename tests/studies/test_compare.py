@@ -15,9 +15,9 @@ from tests.studies.making import SILENT, Answers, made, marked, row, score, twin
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.store.integrity import rehash
-from vivavoce.studies.comparison import candidate_scores
-from vivavoce.studies.comparison.headline import comparison_headline
-from vivavoce.studies.comparison.verdicts import ComparisonRow, sentence
+from vivavoce.studies.comparing import candidate_scores
+from vivavoce.studies.comparing.headline import comparison_headline
+from vivavoce.studies.comparing.verdicts import ComparisonRow, sentence
 from vivavoce.studies.score_table import resolve
 from vivavoce.studies.text import count, ordinal
 

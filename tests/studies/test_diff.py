@@ -12,8 +12,8 @@ from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores, select_items
 from vivavoce.store.view import with_view
-from vivavoce.studies.comparison.change import PARTS
-from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.comparing.change import PARTS
+from vivavoce.studies.comparing.diff import diff
 
 Panel = Callable[..., Run]
 Marks = Sequence[tuple[Any, ...]]

@@ -13,7 +13,7 @@ from tests.studies.test_diff import held
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.stats import cluster_mean, holm, t_interval
-from vivavoce.studies.comparison.change import PARTS
+from vivavoce.studies.comparing.change import PARTS
 
 OLD, NEW = "medgpt", "medgpt_free"
 CLAUDE, NVLM, MED42 = "Claude 3.5 Sonnet", "NVLM-70B", "Med42-70B"

@@ -22,7 +22,7 @@ from tests.studies.making import (
 )
 
 from vivavoce.run.run import open_run
-from vivavoce.studies.leaderboard.estimates import COLUMNS
+from vivavoce.studies.comparing.estimates import COLUMNS
 
 FIGURES = ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high", "coverage")
 

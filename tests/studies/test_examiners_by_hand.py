@@ -15,7 +15,7 @@ from vivavoce.core.records import ModelCard
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
 from vivavoce.store.view import with_view
-from vivavoce.studies.raters.judge_biases import self_preference
+from vivavoce.studies.comparing.judge_biases import self_preference
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7

@@ -12,7 +12,7 @@ from vivavoce import stats
 from vivavoce.run.tables.load import load_scores
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.store.view import with_view
-from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.comparing.diff import diff
 from vivavoce.studies.intervals import Estimate, by_coefficient, mean_excess, minus
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.

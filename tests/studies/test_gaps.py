@@ -11,7 +11,7 @@ from tests.studies.making import made, marked, row, score, write_lines
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.studies.leaderboard.gaps import COLUMNS
+from vivavoce.studies.comparing.gaps import COLUMNS
 
 
 def study(run: Run, **settings: Any) -> Finding:

@@ -11,7 +11,7 @@ from tests.studies.people import benchmark, drawn, people_run
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run
-from vivavoce.studies.comparison.gate import (
+from vivavoce.studies.comparing.gate import (
     INCONCLUSIVE,
     Gate,
     GateTerms,
@@ -20,7 +20,7 @@ from vivavoce.studies.comparison.gate import (
     objection,
     sentence_of,
 )
-from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
+from vivavoce.studies.comparing.verdicts import BETTER, ComparisonRow
 
 OLD = twins([0.5, 0.7] * 6)
 AHEAD, BEHIND = twins([0.8, 0.9] * 6), twins([0.4] * 12)

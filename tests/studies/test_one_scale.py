@@ -10,7 +10,7 @@ from tests.studies.people import RATING, drawn
 
 from vivavoce.core.records import Criterion
 from vivavoce.run.run import Run
-from vivavoce.studies.comparison.headline import comparison_headline
+from vivavoce.studies.comparing.headline import comparison_headline
 
 WORTH = Criterion(criterion="worth", low=0, high=5)
 

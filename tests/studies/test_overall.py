@@ -15,9 +15,9 @@ from tests.studies.making import exam, row, write_lines
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run, open_run
-from vivavoce.studies.leaderboard.overall import COLUMNS
-from vivavoce.studies.leaderboard.overall_ranks import SEVEN
-from vivavoce.studies.leaderboard.response_failures import Share, answering
+from vivavoce.studies.comparing.overall import COLUMNS
+from vivavoce.studies.comparing.overall_ranks import SEVEN
+from vivavoce.studies.comparing.response_failures import Share, answering
 
 HEAD = "cliniqlink(rules=corrected)"
 FIELDS: dict[str, dict[str, Any]] = {

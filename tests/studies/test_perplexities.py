@@ -17,7 +17,7 @@ from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run
-from vivavoce.studies.comparison.paired import Compared, Pair, PooledFigures
+from vivavoce.studies.comparing.paired import Compared, Pair, PooledFigures
 from vivavoce.studies.pooling import TOO_LARGE
 from vivavoce.studies.text import factor, number
 

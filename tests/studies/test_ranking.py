@@ -9,7 +9,7 @@ from tests.studies.making import SILENT, made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.studies.leaderboard.ranking import COLUMNS
+from vivavoce.studies.comparing.ranking import COLUMNS
 
 INTERVALS = {
     "Gemini 2.5 Pro": (1, 5),

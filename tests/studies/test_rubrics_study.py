@@ -14,7 +14,7 @@ from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
 from vivavoce.store.view import with_view
-from vivavoce.studies.raters.rubrics import RubricRow, Rubrics, models_named
+from vivavoce.studies.comparing.rubrics import RubricRow, Rubrics, models_named
 from vivavoce.studies.study import columns
 
 N = 60

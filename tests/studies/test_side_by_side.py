@@ -13,8 +13,8 @@ from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.view import with_view
 from vivavoce.studies.answers import BLANK
+from vivavoce.studies.comparing.status import status
 from vivavoce.studies.coverage import Requests
-from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.score_table import ITEM_KEY
 
 Line = tuple[Any, ...]

@@ -17,7 +17,7 @@ from vivavoce.models.cards import card_of, cards
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.view import with_view
-from vivavoce.studies.leaderboard.size import COLUMNS, Size
+from vivavoce.studies.comparing.size import COLUMNS, Size
 from vivavoce.studies.score_table import ScoreTable, resolve
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.studies.making import SILENT, UNREADABLE, made, marked, row, score, twins
 
-from vivavoce.studies.leaderboard.status import COLUMNS
+from vivavoce.studies.comparing.status import COLUMNS
 
 
 def test_counts_by_status_and_their_causes(tmp_path: Path) -> None:

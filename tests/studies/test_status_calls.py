@@ -12,7 +12,7 @@ from vivavoce.run.run import Run, open_run
 from vivavoce.store.call_log import call_totals
 from vivavoce.store.calls import CallRecord
 from vivavoce.store.integrity import rehash
-from vivavoce.studies.leaderboard.status import CALLS, COLUMNS, QUESTIONS
+from vivavoce.studies.comparing.status import CALLS, COLUMNS, QUESTIONS
 
 
 def called(run: Run, *calls: dict[str, Any]) -> Run:

@@ -6,7 +6,7 @@ import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.run.run import Run
-from vivavoce.studies.leaderboard.status_lines import shard_lines, status_lines
+from vivavoce.studies.comparing.status_lines import shard_lines, status_lines
 
 
 def lines(run: Run, *, compared: bool = False) -> dict[str, str]:

@@ -12,8 +12,8 @@ from tests.studies.making import write_lines
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.studies.comparing.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.rater_scores import LabelledScores
-from vivavoce.studies.raters.yes_no import yes_no_rows, yes_no_sentences
 
 FIGURES = ("sensitivity", "specificity")
 

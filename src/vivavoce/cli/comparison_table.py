@@ -32,7 +32,7 @@ LOG_WORDS = "on the log scale"
 
 def print_comparison(finding: "Finding", *, full: bool) -> None:
     """The headline and the tables; with `full` every column, and a paragraph for each pair."""
-    from vivavoce.studies.comparison.pairs import shown_rows
+    from vivavoce.studies.comparing.pairs import shown_rows
 
     rows = shown_rows(finding.rows)
     has_paragraphs = full or len(rows) < 2
@@ -120,7 +120,7 @@ def _columns(rows: Sequence[Row], *, full: bool) -> Columns:
 
 def _interval(row: Row) -> str | None:
     """The interval of the verdict, or p without one."""
-    from vivavoce.studies.comparison.headline import verdict_interval
+    from vivavoce.studies.comparing.headline import verdict_interval
 
     low, high, _ = verdict_interval(row)
     if low is None and high is None:
@@ -144,7 +144,7 @@ def _verdict(row: Row) -> str:
 
 def _plot_row(row: Row, sides: str, short: Name) -> PlotRow:
     """A difference with its interval, under the names on these sides."""
-    from vivavoce.studies.comparison.headline import verdict_interval
+    from vivavoce.studies.comparing.headline import verdict_interval
 
     label = LESS.join(short(printable(row[side])) for side in sides)
     return PlotRow(label, row["difference"], *verdict_interval(row)[:2])

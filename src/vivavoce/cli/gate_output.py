@@ -19,7 +19,7 @@ from vivavoce.core.text import printable, xml_text
 from vivavoce.core.text_files import write_text
 
 if TYPE_CHECKING:
-    from vivavoce.studies.comparison.gate import CheckRow, Gate
+    from vivavoce.studies.comparing.gate import CheckRow, Gate
 
 SUITE = "viva compare: gate"
 """Stands at the start of both files, so that an earlier one may be replaced."""
@@ -69,7 +69,7 @@ def write_gate_files(
 
 def print_gate(gate: "Gate") -> None:
     """The reasons of a gate on stderr: why it is closed, or what it passes over."""
-    from vivavoce.studies.comparison.gate import sentence_of
+    from vivavoce.studies.comparing.gate import sentence_of
 
     for check in gate.checks:
         if check.reason:
@@ -133,7 +133,7 @@ def _section(title: str, sentences: Iterable[str]) -> list[str]:
 
 def junit_text(gate: "Gate", run: str, made_at: datetime, seconds: float) -> str:
     """A test case for each check, with a failure where it closes the gate."""
-    from vivavoce.studies.comparison.gate import sentence_of
+    from vivavoce.studies.comparing.gate import sentence_of
 
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(

@@ -111,7 +111,7 @@ def print_estimates(rows: Sequence[Mapping[str, Any]], *, full: bool = False, pl
 
     With `full` also the scores by status; with `plot` a terminal shows the first measure's estimates drawn.
     """
-    from vivavoce.studies.leaderboard.common_items import order_basis
+    from vivavoce.studies.comparing.common_items import order_basis
 
     keys = ("benchmark", "metric", "criterion", "rater", "view", "signature")
     for (benchmark, metric, criterion, rater, view, _), group in groupby(

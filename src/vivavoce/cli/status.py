@@ -142,7 +142,7 @@ def _print_shard(parts: Sequence[Mapping[str, Any]]) -> None:
 def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
     """The five lines a status begins with."""
     from vivavoce.store.comparisons import has_comparison
-    from vivavoce.studies.leaderboard.status_lines import status_lines
+    from vivavoce.studies.comparing.status_lines import status_lines
 
     with run.file.reading() as db:
         compared = has_comparison(db)
@@ -203,7 +203,7 @@ def _print_causes(rows: Sequence[tuple[Any, ...]]) -> None:
 
 def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
     """A table of the calls to models and what they cost, then why calls failed and what to do about it."""
-    from vivavoce.studies.leaderboard.status import CallsRow, trouble_sentences
+    from vivavoce.studies.comparing.status import CallsRow, trouble_sentences
 
     columns = [name for name in calls[0] if name not in ("about", *_TROUBLE)]
     lines = [[figure(row[name], 4) if name == "cost" else row[name] for name in columns] for row in calls]

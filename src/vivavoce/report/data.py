@@ -11,8 +11,8 @@ from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.answers import BLANK, LIKE_THINKING, TEXT_HASH, Answers
+from vivavoce.studies.comparing.status import OF_RESPONSES
 from vivavoce.studies.coverage import Requests
-from vivavoce.studies.leaderboard.status import OF_RESPONSES
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import by_candidate, coded, distinct, select_rows

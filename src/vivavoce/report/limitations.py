@@ -9,12 +9,12 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
-from vivavoce.studies.leaderboard.small_categories import (
+from vivavoce.studies.comparing.small_categories import (
     failure_sentences,
     small_categories,
     with_holm,
 )
-from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
+from vivavoce.studies.comparing.writers import writer_warning, writers_examined
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import PLAIN, grids_with_fillings, labels
 from vivavoce.studies.text import and_so, count, sampled

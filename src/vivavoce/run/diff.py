@@ -11,7 +11,7 @@ from vivavoce.run.tables.load import (
     store_finding,
 )
 from vivavoce.store.view import View
-from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.comparing.diff import diff
 
 
 def compare_measures(

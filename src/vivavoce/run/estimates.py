@@ -8,7 +8,7 @@ from vivavoce.run.tables.requests import load_requests
 from vivavoce.run.tables.stored_findings import judge_statuses
 from vivavoce.store.view import View
 from vivavoce.studies.answers import identical_answers
-from vivavoce.studies.leaderboard.estimates import estimates
+from vivavoce.studies.comparing.estimates import estimates
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.thresholds import BadEnds, red_lines
 

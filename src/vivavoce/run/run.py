@@ -21,7 +21,7 @@ from vivavoce.store.view import with_view
 if TYPE_CHECKING:
     from vivavoce.store.integrity import Check
     from vivavoce.store.merge import Merged
-    from vivavoce.studies.comparison.gate import FailIf, Gate, Require
+    from vivavoce.studies.comparing.gate import FailIf, Gate, Require
 
 
 def open(path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None) -> "Run":
@@ -250,7 +250,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """
         from vivavoce.run.compare.gate import gate_run
         from vivavoce.run.compare.verb import compare_candidates
-        from vivavoce.studies.comparison.gate import GateTerms
+        from vivavoce.studies.comparing.gate import GateTerms
 
         terms = GateTerms.of(require, fail_if, max_critical, veto)
         require_separate("candidates", candidates)

@@ -30,8 +30,8 @@ from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
 from vivavoce.studies.answers import BLANK, LIKE_THINKING
-from vivavoce.studies.leaderboard.status import OF_RESPONSES, status
-from vivavoce.studies.leaderboard.status_lines import missing_line, retired_lines, shard_lines, thinking_lines
+from vivavoce.studies.comparing.status import OF_RESPONSES, status
+from vivavoce.studies.comparing.status_lines import missing_line, retired_lines, shard_lines, thinking_lines
 
 
 def run_status(view: View) -> Finding:

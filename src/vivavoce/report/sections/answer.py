@@ -11,7 +11,7 @@ from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
 from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
-from vivavoce.studies.comparison.headline import comparison_headline, listed
+from vivavoce.studies.comparing.headline import comparison_headline, listed
 from vivavoce.studies.scale import opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import cases, count
 

@@ -8,9 +8,9 @@ from vivavoce.core.specs import signed
 from vivavoce.core.text import one_line
 from vivavoce.report.sections.standing import Row, Standing
 from vivavoce.stats.verdict import LEAST_DIFFERENT
-from vivavoce.studies.comparison.headline import Unit
-from vivavoce.studies.comparison.verdicts import BETTER, detectable_sentence
-from vivavoce.studies.leaderboard.common_items import order_basis
+from vivavoce.studies.comparing.common_items import order_basis
+from vivavoce.studies.comparing.headline import Unit
+from vivavoce.studies.comparing.verdicts import BETTER, detectable_sentence
 from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import cases, count
 from vivavoce.studies.validation_status import NOT_SHOWN, UNVALIDATED, weakest_status

@@ -13,7 +13,7 @@ from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
-from vivavoce.studies.leaderboard.common_items import order_basis
+from vivavoce.studies.comparing.common_items import order_basis
 from vivavoce.studies.scale import by_scale, opening_of, phrase_of
 from vivavoce.studies.score_table import JudgedCriterion, is_confidence
 from vivavoce.studies.text import and_so, by_view, count

@@ -16,7 +16,7 @@ from vivavoce.report.charts.sheet import Sheet, clean, widest, wrapped
 from vivavoce.report.charts.svg import STRONGEST, Drawing, drawing, figure, listed, short
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import number, p_value
-from vivavoce.studies.leaderboard.estimators import pooled_of
+from vivavoce.studies.comparing.estimators import pooled_of
 from vivavoce.studies.pooling import counts
 from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_matrix import key_of, labels

@@ -8,7 +8,7 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.report.data import ReportData
-from vivavoce.studies.leaderboard.status import scores_rows
+from vivavoce.studies.comparing.status import scores_rows
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion

@@ -36,18 +36,18 @@ from vivavoce.store.comparisons import comparison_tests, comparisons, current_fi
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
-from vivavoce.studies.comparison.compare import compare
-from vivavoce.studies.comparison.contradictions import contradictions
-from vivavoce.studies.comparison.data_digest import PairKey, comparison_digest, data_digests
-from vivavoce.studies.comparison.headline import comparison_headline, listed, row_criterion
-from vivavoce.studies.comparison.pairs import ALL_SHOWN, pairs_of
+from vivavoce.studies.comparing.compare import compare
+from vivavoce.studies.comparing.contradictions import contradictions
+from vivavoce.studies.comparing.data_digest import PairKey, comparison_digest, data_digests
+from vivavoce.studies.comparing.headline import comparison_headline, listed, row_criterion
+from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.score_table import Labels, ScoreTable, is_confidence
 from vivavoce.studies.text import HEADLINES
 
 if TYPE_CHECKING:
-    from vivavoce.studies.comparison.paired import Population
+    from vivavoce.studies.comparing.paired import Population
 
 
 def compare_candidates(
@@ -371,7 +371,7 @@ def _best_first(view: View, table: ScoreTable, items: set[ItemKey] | None, names
     """The candidates in the order of their estimates, those without one last; two keep theirs."""
     if len(names) == 2:
         return list(names)
-    from vivavoce.studies.leaderboard.estimates import estimates
+    from vivavoce.studies.comparing.estimates import estimates
 
     rows = estimates(table, load_items(view, items)).rows
     order = {row["candidate"]: place for place, row in enumerate(rows) if row["view"] in HEADLINES}

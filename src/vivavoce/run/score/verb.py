@@ -46,8 +46,8 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
-from vivavoce.studies.comparison.headline import row_criterion
-from vivavoce.studies.leaderboard.estimate_headline import estimate_headline
+from vivavoce.studies.comparing.estimate_headline import estimate_headline
+from vivavoce.studies.comparing.headline import row_criterion
 from vivavoce.studies.overall_design import is_overall
 from vivavoce.studies.thresholds import BadEnds
 

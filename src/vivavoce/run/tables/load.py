@@ -31,8 +31,8 @@ from vivavoce.store.retirement import measure_words
 from vivavoce.store.view import View
 from vivavoce.store.write import put_finding
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.comparing.rubrics import models_named
 from vivavoce.studies.primary import parse_reference
-from vivavoce.studies.raters.rubrics import models_named
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ScoreTable
 

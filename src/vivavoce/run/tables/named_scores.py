@@ -19,10 +19,10 @@ from vivavoce.run.tables.load import (
 )
 from vivavoce.store import read
 from vivavoce.store.view import View
-from vivavoce.studies.leaderboard.overall_scores import overall_scores
+from vivavoce.studies.comparing.juries import consensus
+from vivavoce.studies.comparing.overall_scores import overall_scores
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.primary import parse_reference
-from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.row_parts import distinct, stacked
 from vivavoce.studies.score_table import SECTION, ScoreTable, section_names
 

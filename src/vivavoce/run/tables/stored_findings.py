@@ -13,7 +13,7 @@ from vivavoce.core.records import Measure
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.view import View
-from vivavoce.studies.comparison.verdicts import ComparisonRow
+from vivavoce.studies.comparing.verdicts import ComparisonRow
 from vivavoce.studies.rater_scores import is_people
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.study import Study

@@ -5,7 +5,7 @@ import sqlite3
 from vivavoce.run.tables.stored_findings import checked_findings, without_retired
 from vivavoce.store import read
 from vivavoce.store.comparisons import comparisons, is_overtaken
-from vivavoce.studies.comparison.headline import comparison_headline, row_criterion
+from vivavoce.studies.comparing.headline import comparison_headline, row_criterion
 from vivavoce.studies.overall_design import OVERALL
 
 OUTDATED = "Scores changed since the candidates were compared."

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from vivavoce.store import read
 from vivavoce.store.view import View
-from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
+from vivavoce.studies.comparing.writers import writer_warning, writers_examined
 
 
 def writer_notes(view: View, names: Collection[str] | None = None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from math import inf
 
 from vivavoce.core.records import Measure
 from vivavoce.core.short_names import Name
-from vivavoce.studies.comparison.headline import fitting_headline, listed
+from vivavoce.studies.comparing.headline import fitting_headline, listed
 from vivavoce.studies.study import MeasureRow
 from vivavoce.studies.text import cases, count, number, plain
 

@@ -11,7 +11,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SpecError
 from vivavoce.core.specs import Spec, parse
-from vivavoce.studies.comparison.paired import Arrays
+from vivavoce.studies.comparing.paired import Arrays
 from vivavoce.studies.facts.coverage import precision_row
 from vivavoce.studies.facts.fact_table import FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, facts_row

@@ -19,7 +19,7 @@ import polars as pl
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
-from vivavoce.studies.leaderboard.overall import Overall
+from vivavoce.studies.comparing.overall import Overall
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import and_so, count
 from vivavoce.systems.cliniqlink.submissions.likeness import likeness_notes

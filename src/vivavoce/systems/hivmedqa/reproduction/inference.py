@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce import stats
-from vivavoce.studies.comparison.paired import Compared, Differences
-from vivavoce.studies.comparison.pairs import pairs
+from vivavoce.studies.comparing.paired import Compared, Differences
+from vivavoce.studies.comparing.pairs import pairs
 from vivavoce.studies.score_table import ITEM, over_repeats
 from vivavoce.systems.hivmedqa.reproduction.averages import iterations
 from vivavoce.systems.hivmedqa.reproduction.judge_scores import JUDGE, SIX, Recorded

@@ -1,6 +1,6 @@
 """Confusion: in a task of classes, which class an evaluator predicts where which one is right.
 
-`studies.leaderboard.confusion` counts labels that candidates gave; here an evaluator predicts them from the
+`studies.comparing.confusion` counts labels that candidates gave; here an evaluator predicts them from the
 arguments of each source, as `parts` of its scores say.
 """
 

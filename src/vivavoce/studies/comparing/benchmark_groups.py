@@ -11,10 +11,10 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
-from vivavoce.studies.leaderboard.estimators import Figures, mean_of
-from vivavoce.studies.leaderboard.overall_ranks import ENOUGH
-from vivavoce.studies.leaderboard.ranking import RankingRow, ranking_rows
-from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.comparing.estimators import Figures, mean_of
+from vivavoce.studies.comparing.overall_ranks import ENOUGH
+from vivavoce.studies.comparing.ranking import RankingRow, ranking_rows
+from vivavoce.studies.comparing.response_failures import answering, bare, together
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import grids_with_fillings, key_of, labels

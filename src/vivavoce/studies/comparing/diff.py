@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.studies.comparison.change import (
+from vivavoce.studies.comparing.change import (
     AgreementRow,
     BeyondRow,
     BridgeRow,
@@ -29,8 +29,8 @@ from vivavoce.studies.comparison.change import (
     PartRow,
     StatusRow,
 )
-from vivavoce.studies.comparison.pairs import check_margin
-from vivavoce.studies.comparison.rater_change import bridge, level, order
+from vivavoce.studies.comparing.pairs import check_margin
+from vivavoce.studies.comparing.rater_change import bridge, level, order
 from vivavoce.studies.intervals import by_coefficient
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import as_mapping

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import scipy
 
 from vivavoce import stats
-from vivavoce.studies.comparison.data_digest import PairKey
-from vivavoce.studies.comparison.paired import Compared, Pair
-from vivavoce.studies.comparison.verdicts import ComparisonRow, Corrected, Levels, form_of
+from vivavoce.studies.comparing.data_digest import PairKey
+from vivavoce.studies.comparing.paired import Compared, Pair
+from vivavoce.studies.comparing.verdicts import ComparisonRow, Corrected, Levels, form_of
 
 _LEAST_ALPHA = 1e-15
 

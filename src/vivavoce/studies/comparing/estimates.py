@@ -15,9 +15,8 @@ import polars as pl
 
 from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.studies.coverage import Coverage, Requests, coverage
-from vivavoce.studies.leaderboard.common_items import common_items, order_basis
-from vivavoce.studies.leaderboard.estimators import (
+from vivavoce.studies.comparing.common_items import common_items, order_basis
+from vivavoce.studies.comparing.estimators import (
     Figures,
     mean_of,
     pooled_of,
@@ -25,7 +24,8 @@ from vivavoce.studies.leaderboard.estimators import (
     without_result,
     worst_of,
 )
-from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_means
+from vivavoce.studies.comparing.people_mean import on_peoples_scale, people_means
+from vivavoce.studies.coverage import Coverage, Requests, coverage
 from vivavoce.studies.pooling import counts
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows

@@ -8,15 +8,15 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
-from vivavoce.studies.comparison.candidate_scores import CandidateScores, candidate_scores
-from vivavoce.studies.comparison.paired import (
+from vivavoce.studies.comparing.candidate_scores import CandidateScores, candidate_scores
+from vivavoce.studies.comparing.paired import (
     Compared,
     Incomparable,
     Pair,
     Population,
     compare_pair,
 )
-from vivavoce.studies.comparison.people_scale import on_peoples_scale
+from vivavoce.studies.comparing.people_scale import on_peoples_scale
 from vivavoce.studies.score_table import Labels
 
 Row = Mapping[str, Any]

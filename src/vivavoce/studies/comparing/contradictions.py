@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.comparing.verdicts import BETTER
 
 Row = Mapping[str, Any]
 _BOARD = ("benchmark", "metric", "criterion", "rater")

@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
+from vivavoce.studies.comparing.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -35,7 +36,6 @@ from vivavoce.studies.rater_scores import (
     scores_of,
     whole_responses,
 )
-from vivavoce.studies.raters.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat, over_repeats
 

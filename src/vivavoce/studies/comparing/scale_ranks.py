@@ -10,8 +10,8 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.studies.comparison.paired import Compared
-from vivavoce.studies.comparison.pairs import pairs
+from vivavoce.studies.comparing.paired import Compared
+from vivavoce.studies.comparing.pairs import pairs
 from vivavoce.studies.labels import labels_by_item, with_labels
 from vivavoce.studies.scale import JUDGE, PEOPLE
 from vivavoce.studies.score_matrix import ScoreMatrix

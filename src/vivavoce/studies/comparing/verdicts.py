@@ -15,8 +15,8 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
-from vivavoce.studies.comparison.margin_intervals import margin_interval, most_by_count
-from vivavoce.studies.comparison.paired import Compared, Correction
+from vivavoce.studies.comparing.margin_intervals import margin_interval, most_by_count
+from vivavoce.studies.comparing.paired import Compared, Correction
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.rater_scores import is_judge

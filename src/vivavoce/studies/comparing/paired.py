@@ -14,7 +14,7 @@ import scipy
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
-from vivavoce.studies.comparison.candidate_scores import CandidateScores, by_candidate
+from vivavoce.studies.comparing.candidate_scores import CandidateScores, by_candidate
 from vivavoce.studies.labels import LabelledValues
 from vivavoce.studies.pooling import (
     POOLS,

@@ -11,7 +11,7 @@ from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
-from vivavoce.studies.comparison.verdicts import BETTER, holds_zero
+from vivavoce.studies.comparing.verdicts import BETTER, holds_zero
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row

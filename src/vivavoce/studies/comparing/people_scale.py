@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.studies.comparison.candidate_scores import CandidateScores
-from vivavoce.studies.comparison.paired import Compared, Correction, Differences
+from vivavoce.studies.comparing.candidate_scores import CandidateScores
+from vivavoce.studies.comparing.paired import Compared, Correction, Differences
 from vivavoce.studies.labels import labels_by_item, with_labels
 from vivavoce.studies.score_table import ITEM_KEY, Labels
 

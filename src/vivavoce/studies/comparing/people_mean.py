@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.comparing.estimators import Figures, bounded, with_no_failures
 from vivavoce.studies.intervals import in_cases
 from vivavoce.studies.labels import (
     CHOSEN_BY_HAND,
@@ -24,7 +25,6 @@ from vivavoce.studies.labels import (
     unlabelled_words,
     with_labels,
 )
-from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
 
 INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"

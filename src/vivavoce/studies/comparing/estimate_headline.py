@@ -6,7 +6,7 @@ from typing import Any
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion
 from vivavoce.core.short_names import Name
-from vivavoce.studies.comparison.headline import Unit, fitting_headline, listed
+from vivavoce.studies.comparing.headline import Unit, fitting_headline, listed
 from vivavoce.studies.scale import opening_of, scale_of_row
 from vivavoce.studies.text import and_so, count
 

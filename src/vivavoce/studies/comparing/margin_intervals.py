@@ -2,7 +2,7 @@
 
 from vivavoce import stats
 from vivavoce.stats.verdict import LEAST_DIFFERENT
-from vivavoce.studies.comparison.paired import Compared, Differences, IntervalMethod
+from vivavoce.studies.comparing.paired import Compared, Differences, IntervalMethod
 
 
 def gate_interval(compared: Compared, level: float) -> stats.Interval | None:

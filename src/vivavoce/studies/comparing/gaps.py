@@ -18,14 +18,14 @@ from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.studies.intervals import too_few
-from vivavoce.studies.leaderboard.estimators import mean_of
-from vivavoce.studies.leaderboard.small_categories import (
+from vivavoce.studies.comparing.estimators import mean_of
+from vivavoce.studies.comparing.small_categories import (
     SmallCategory,
     failure_sentences,
     small_categories,
     with_holm,
 )
+from vivavoce.studies.intervals import too_few
 from vivavoce.studies.score_matrix import (
     Fillings,
     Floats,

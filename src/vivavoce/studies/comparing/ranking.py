@@ -18,9 +18,9 @@ from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
 from vivavoce.core.short_names import Name
 from vivavoce.stats.verdict import LEAST_DIFFERENT
-from vivavoce.studies.comparison.headline import fitting_headline, listed
-from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
-from vivavoce.studies.leaderboard.scale_ranks import ScaleRanks, ranks_by_scale
+from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
+from vivavoce.studies.comparing.headline import fitting_headline, listed
+from vivavoce.studies.comparing.scale_ranks import ScaleRanks, ranks_by_scale
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.scale import PEOPLE, phrase_of, scale_of
 from vivavoce.studies.score_matrix import (

@@ -12,9 +12,9 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
 from vivavoce.stats.verdict import LEAST_DIFFERENT
-from vivavoce.studies.comparison.critical import CriticalCount
-from vivavoce.studies.comparison.paired import no_result
-from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
+from vivavoce.studies.comparing.critical import CriticalCount
+from vivavoce.studies.comparing.paired import no_result
+from vivavoce.studies.comparing.verdicts import BETTER, ComparisonRow
 from vivavoce.studies.study import typed_row
 from vivavoce.studies.text import count, plain
 

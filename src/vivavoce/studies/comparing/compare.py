@@ -17,9 +17,9 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
-from vivavoce.studies.comparison.data_digest import PairKey
-from vivavoce.studies.comparison.margin_intervals import gate_interval
-from vivavoce.studies.comparison.paired import (
+from vivavoce.studies.comparing.data_digest import PairKey
+from vivavoce.studies.comparing.margin_intervals import gate_interval
+from vivavoce.studies.comparing.paired import (
     Compared,
     Correction,
     Incomparable,
@@ -27,16 +27,16 @@ from vivavoce.studies.comparison.paired import (
     PooledFigures,
     Population,
 )
-from vivavoce.studies.comparison.pairs import check_margin, pairs, pairs_of, shown_rows
-from vivavoce.studies.comparison.sequential import (
+from vivavoce.studies.comparing.pairs import check_margin, pairs, pairs_of, shown_rows
+from vivavoce.studies.comparing.sequential import (
     Plan,
     PlannedTest,
     corrections,
     notes_on_plans,
     planned_tests,
 )
-from vivavoce.studies.comparison.unseen_losses import notes_on_unseen_losses, unseen_losses
-from vivavoce.studies.comparison.verdicts import (
+from vivavoce.studies.comparing.unseen_losses import notes_on_unseen_losses, unseen_losses
+from vivavoce.studies.comparing.verdicts import (
     BETTER,
     ComparisonRow,
     Corrected,

@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.stats.linking import Link, Linking, linear_link
-from vivavoce.studies.comparison.change import (
+from vivavoce.studies.comparing.change import (
     BeyondRow,
     BridgeRow,
     CarriedRow,

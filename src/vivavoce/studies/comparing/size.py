@@ -17,16 +17,16 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure, ModelCard
 from vivavoce.core.registry import study
-from vivavoce.studies.comparison.candidate_scores import candidate_scores
-from vivavoce.studies.comparison.compare import paired_row, with_bounds, with_verdict
-from vivavoce.studies.comparison.paired import (
+from vivavoce.studies.comparing.candidate_scores import candidate_scores
+from vivavoce.studies.comparing.compare import paired_row, with_bounds, with_verdict
+from vivavoce.studies.comparing.paired import (
     Compared,
     Incomparable,
     Pair,
     compare_pair,
 )
-from vivavoce.studies.comparison.pairs import margin_of
-from vivavoce.studies.comparison.verdicts import correct
+from vivavoce.studies.comparing.pairs import margin_of
+from vivavoce.studies.comparing.verdicts import correct
 from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import (

@@ -15,12 +15,12 @@ import polars as pl
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.comparing.human_agreement import human_agreement
+from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
+from vivavoce.studies.comparing.pairwise_agreement import judge_agreement, reference_effect
+from vivavoce.studies.comparing.rating_behaviour import ceiling_and_floor, halo, saturation
 from vivavoce.studies.intervals import counts_text, interval_text
 from vivavoce.studies.rater_scores import CardPart, Rater, RaterRow, rater_row, raters_of
-from vivavoce.studies.raters.human_agreement import human_agreement
-from vivavoce.studies.raters.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
-from vivavoce.studies.raters.pairwise_agreement import judge_agreement, reference_effect
-from vivavoce.studies.raters.rating_behaviour import ceiling_and_floor, halo, saturation
 from vivavoce.studies.reliability.agreement import AgreementRow, agreement_rows, retests
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.studies.comparison.headline import listed
-from vivavoce.studies.comparison.paired import Compared, Differences, Incomparable
-from vivavoce.studies.comparison.verdicts import BETTER, ComparisonRow
+from vivavoce.studies.comparing.headline import listed
+from vivavoce.studies.comparing.paired import Compared, Differences, Incomparable
+from vivavoce.studies.comparing.verdicts import BETTER, ComparisonRow
 from vivavoce.studies.text import cases, count
 
 

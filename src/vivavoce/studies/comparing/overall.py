@@ -15,9 +15,9 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.answers import BLANK
-from vivavoce.studies.leaderboard.benchmark_groups import group_boards
-from vivavoce.studies.leaderboard.overall_ranks import SEVEN, ranked
-from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.comparing.benchmark_groups import group_boards
+from vivavoce.studies.comparing.overall_ranks import SEVEN, ranked
+from vivavoce.studies.comparing.response_failures import answering, bare, together
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels

@@ -1,1 +1,0 @@
-"""Candidate against candidate on the same items."""

@@ -1,1 +1,0 @@
-"""Estimates, ranks and thresholds: how candidates stand."""

@@ -1,1 +1,0 @@
-"""How far a rater can be believed: judges, juries, people."""
