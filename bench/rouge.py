@@ -20,7 +20,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
-from vivavoce.metrics import ScoringContext, porter, rouge, treebank, wordnet
+from vivavoce.language import porter
+from vivavoce.metrics import ScoringContext, rouge, treebank, wordnet
 
 NAMES = {1: "rouge1", 2: "rouge2", "L": "rougeL"}
 

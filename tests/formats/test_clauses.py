@@ -7,8 +7,8 @@ from tests.cases import each_case
 from tests.formats.test_reading import of
 from tests.lengths import length
 
-from vivavoce.reading.languages import role
-from vivavoce.reading.tokens import Doc
+from vivavoce.language.tokens import Doc
+from vivavoce.reading.word_roles import role
 
 OTHERS = ("Option two", "Option three", "Option four")
 NONE = "unreadable"

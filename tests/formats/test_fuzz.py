@@ -9,7 +9,7 @@ from tests.lengths import length
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, label
 from vivavoce.formats import FORMATS, read_response
-from vivavoce.reading.tokens import Doc
+from vivavoce.language.tokens import Doc
 
 PIECES = st.sampled_from(
     [

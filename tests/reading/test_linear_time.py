@@ -58,6 +58,7 @@ ROOMS = (
     "reading",
     "metrics",
     "contrib",
+    "language",
     "privacy",
     "variants",
     "facts",

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from vivavoce.reading.invariants import NEGATION, invariants
+from vivavoce.language.invariants import NEGATION, invariants
 from vivavoce.variants.altered_claims import is_english, negated, numbers
 from vivavoce.variants.controls import Draw
 

@@ -7,7 +7,7 @@ import pytest
 from vivavoce import formats
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
-from vivavoce.reading.invariants import either_holds
+from vivavoce.language.invariants import either_holds
 from vivavoce.variants import Stock
 from vivavoce.variants.sentences import TYPES, fits, place
 

@@ -10,8 +10,8 @@ from tests.cases import each_case
 from vivavoce import formats
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
+from vivavoce.language.invariants import invariants
 from vivavoce.privacy import preflight
-from vivavoce.reading.invariants import invariants
 from vivavoce.variants import Stock
 from vivavoce.variants.demographic import AGES, KINDS, shifted, values
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import clinical_tokens
 from vivavoce.evaluators.proxy_task import Prediction, ProxyInput
+from vivavoce.language.words import clinical_tokens
 
 if TYPE_CHECKING:
     import numpy as np

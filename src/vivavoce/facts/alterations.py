@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vivavoce.core.text import one_line, printable
 from vivavoce.facts.answer_words import AnswerWords, Vocabulary, content_words, vocabulary
-from vivavoce.reading.invariants import NEGATION, numbers_beyond
+from vivavoce.language.invariants import NEGATION, numbers_beyond
 
 _TIMES = ("", "year", "month", "week", "day", "hour")
 """Units of numbers that may come from the question: ages, durations, and numbers of a name, as in type 2."""

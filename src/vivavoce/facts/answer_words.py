@@ -7,9 +7,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import clinical_tokens
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.facts.fact import Answer
+from vivavoce.language.words import clinical_tokens
 
 FILE = Path(__file__).with_name("words.yaml")
 

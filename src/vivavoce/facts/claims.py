@@ -4,8 +4,8 @@
 
 import re
 
-from vivavoce.core.text import clinical_tokens
 from vivavoce.facts.answer_words import words_of
+from vivavoce.language.words import clinical_tokens
 from vivavoce.reading.refusal import refuses
 
 _GREETING = re.compile(

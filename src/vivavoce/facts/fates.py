@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from vivavoce.core.text import clinical_tokens, is_blank, one_line, printable
+from vivavoce.core.text import is_blank, one_line, printable
 from vivavoce.facts.alterations import why_changed
 from vivavoce.facts.answer_words import AnswerWords, content_words
 from vivavoce.facts.claims import why_no_claim
 from vivavoce.facts.cleaning import sentence_key
 from vivavoce.facts.fact import Answer, Fact, Fate
 from vivavoce.facts.splitters import NoClaim
-from vivavoce.reading.invariants import invariants
+from vivavoce.language.invariants import invariants
+from vivavoce.language.words import clinical_tokens
 
 MOST = 200
 """Units of an answer that are checked: an answer of 256 tokens has about 30."""

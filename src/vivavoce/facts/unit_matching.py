@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from vivavoce.core.text import clinical_tokens
-from vivavoce.reading.invariants import changed
+from vivavoce.language.invariants import changed
+from vivavoce.language.words import clinical_tokens
 
 LEAST_OVERLAP = 0.5
 """Share of words in common from which two units may be a pair."""

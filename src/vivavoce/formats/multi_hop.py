@@ -10,6 +10,7 @@ from vivavoce.core.registry import format
 from vivavoce.core.text import is_blank, lazy_pattern
 from vivavoce.formats.base import Format, strip_reasoning, unanswered, unreadable, with_context
 from vivavoce.formats.open_text import with_references
+from vivavoce.language.tokens import Doc
 from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.fields import (
     EXPLANATION,
@@ -26,7 +27,6 @@ from vivavoce.reading.fields import (
 from vivavoce.reading.lexicon import STEP_PATTERN
 from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
 from vivavoce.reading.refusal import abstains, only_refuses
-from vivavoce.reading.tokens import Doc
 
 _REASONING = rf"""
     (?:(?:my|the|step[- ]by[- ]step|detailed|brief|clinical|logical|multi-hop)\s){{0,3}}

@@ -17,6 +17,7 @@ from vivavoce.formats.base import (
     with_context,
 )
 from vivavoce.formats.open_text import with_references
+from vivavoce.language.tokens import Doc
 from vivavoce.reading.fields import (
     EXPLANATION,
     FINAL,
@@ -40,7 +41,6 @@ from vivavoce.reading.steps import (
     takes_back,
     turns,
 )
-from vivavoce.reading.tokens import Doc
 
 _STEP = r"""
     (?:(?:the|a|my|first(?=\s(?:incorrect|wrong|faulty|flawed|erroneous|error|false))|incorrect|wrong|faulty|flawed

@@ -10,6 +10,7 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
+from vivavoce.language.tokens import LINE
 from vivavoce.reading.all_except import all_except
 from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.fields import json_values
@@ -17,7 +18,6 @@ from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
 from vivavoce.reading.mentions import Options
 from vivavoce.reading.refusal import refuses
-from vivavoce.reading.tokens import LINE
 
 
 def _from_text(text: str, options: Options) -> Listed:

@@ -18,6 +18,7 @@ from vivavoce.formats.base import (
     unreadable,
     with_context,
 )
+from vivavoce.language.tokens import CLAUSE, COMMA, NONE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
@@ -26,7 +27,6 @@ from vivavoce.reading.fields import json_values
 from vivavoce.reading.mentions import Mention, options_of
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.run_on import read_first
-from vivavoce.reading.tokens import CLAUSE, COMMA, NONE, has_any
 from vivavoce.reading.verdicts import JudgedMention, Verdict
 
 _OPTIONS = options_of(("True", "False"), ("T", "F"), (truth.TRUE_WORDS, truth.FALSE_WORDS))

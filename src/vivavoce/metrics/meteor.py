@@ -16,9 +16,9 @@ from operator import itemgetter
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
+from vivavoce.language.porter import stem
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.memo import Memo
-from vivavoce.metrics.porter import stem
 from vivavoce.metrics.treebank import lower_words
 from vivavoce.metrics.wordnet import synonyms
 

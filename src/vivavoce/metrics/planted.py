@@ -16,10 +16,10 @@ from typing import NamedTuple
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.formats import format_of
+from vivavoce.language.tokens import CLAUSE, COMMA, NONE, Doc, cached_doc
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.mentions import WINDOW, Mention, Options
-from vivavoce.reading.tokens import CLAUSE, COMMA, NONE, Doc, cached_doc
 from vivavoce.reading.verdicts import judged_mentions, named_together, only_quotes
 
 

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
+from vivavoce.language.porter import stem
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.metrics.porter import stem
 
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
 _NOT_LATIN = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"

@@ -10,9 +10,9 @@ from typing import Literal
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
-from vivavoce.core.text import squad_tokens
+from vivavoce.language.quantities import quantity_tokens
+from vivavoce.language.words import squad_tokens
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.reading.quantities import quantity_tokens
 
 TOKENS: Mapping[str, Callable[[str], tuple[str, ...]]] = {"clinical": quantity_tokens, "squad": squad_tokens}
 

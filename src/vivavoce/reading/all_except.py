@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from vivavoce.language.tokens import CLAUSE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.list_reader import Listed, ListReader
-from vivavoce.reading.tokens import CLAUSE, Doc, has_any
 from vivavoce.reading.verdicts import JudgedMention, all_but, chain, only_quotes
 
 _BEFORE_ALL = words.FILLERS - words.ALL_BUT - words.NONE_BUT - words.NOT_LEFT - {"but", "rather"}

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.markup import closing_braces
-from vivavoce.reading.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
 
 _REACH = 9
 _PAIRS = frozenset(words.CJK_CUES + words.VIET_CUES)

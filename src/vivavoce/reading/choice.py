@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.mentions import Mention, Options
-from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
 from vivavoce.reading.verdicts import (
     JudgedMention,
     Verdict,

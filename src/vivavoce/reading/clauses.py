@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from vivavoce.language.tokens import COMMA, SENTENCE, Doc
 from vivavoce.reading.choice import Choice, ChoiceReader
-from vivavoce.reading.languages import Role, is_unspaced, role, run_roles
 from vivavoce.reading.mentions import HEAD, Mention, Options
-from vivavoce.reading.tokens import COMMA, SENTENCE, Doc
 from vivavoce.reading.verdicts import JudgedMention
+from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles
 
 Standing = Literal["plain", "rejected", "unknown"]
 _SHARE = 0.2

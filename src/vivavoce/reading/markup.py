@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.tokens import has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.tokens import has_any
 
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")

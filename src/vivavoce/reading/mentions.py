@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.core.text import label
+from vivavoce.language.spelling import one_spelling
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, cached_doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.spelling import one_spelling
-from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, cached_doc, has_any
 
 WINDOW = 9
 """How many words before or behind an option can say something of it."""

@@ -6,8 +6,8 @@ are one mention of several.
 
 from typing import NamedTuple
 
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, Doc, has_any
 
 _JOINS = frozenset(
     {"and", "or", "to", "through", "-", "/", "&", "+", "nor", "und", "oder", "y", "o", "et", "ou"}

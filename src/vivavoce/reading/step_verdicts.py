@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.step_mentions import StepMention
-from vivavoce.reading.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 
 Verdict = Literal["accused", "cleared", "tentative", "named", "aside"]
 REACH = 14

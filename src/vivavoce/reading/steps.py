@@ -7,6 +7,7 @@ that the text names decide.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.step_mentions import (
     StepMention,
@@ -17,7 +18,6 @@ from vivavoce.reading.step_mentions import (
     step_mentions,
 )
 from vivavoce.reading.step_verdicts import REACH, Verdict, judged_steps, locates, step_verdict
-from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, SENTENCE, Doc, has_any
 
 _JUDGES = words.FAULTS | words.SOUND
 _OTHER_MARKS = words.HEDGES | words.HEDGED

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.mentions import WINDOW, Mention, Options, mentions_in
-from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 
 Verdict = Literal["chosen", "named", "tentative", "rejected"]
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative")

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from vivavoce.core.text import clinical_tokens, one_line, printable, spoken
+from vivavoce.core.text import one_line, printable, spoken
 from vivavoce.facts.fact import RIGHT, WRONG
 from vivavoce.facts.sentences import sentences
 from vivavoce.facts.severity import severity, weights
+from vivavoce.language.words import clinical_tokens
 
 MOST_SENTENCES, LONGEST_SENTENCE = 150, 700
 MOST_FACTS, LONGEST_FACT, LONGEST_REASON = 120, 400, 240

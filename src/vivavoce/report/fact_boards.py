@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core import specs
-from vivavoce.core.text import clinical_tokens, one_line, printable
+from vivavoce.core.text import one_line, printable
 from vivavoce.facts.fact import WRONG
+from vivavoce.language.words import clinical_tokens
 from vivavoce.report.answer_facts import HIDDEN, AnswerFacts, ShownFact, answer_facts, shown_fact
 from vivavoce.report.charts.facts import length_against_score
 from vivavoce.report.charts.svg import Figure, figure

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from vivavoce.core.text import clinical_tokens
-from vivavoce.reading.spelling import one_spelling
+from vivavoce.language.spelling import one_spelling
+from vivavoce.language.words import clinical_tokens
 
 _STOP_WORDS = """
 about above after again all also although am among an and any are as at be because been before being below

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.core.text import one_line
-from vivavoce.reading.invariants import NEGATION
+from vivavoce.language.invariants import NEGATION
+from vivavoce.language.sentence_starts import sentence_starts
 from vivavoce.variants.controls import Draw, Edited
 
 AROUND = 30

@@ -11,7 +11,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Setting, Spec
 from vivavoce.formats import format_of
-from vivavoce.reading.invariants import changed, either_holds
+from vivavoce.language.invariants import changed, either_holds
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
 from vivavoce.variants.llm import for_planted, read_text
 from vivavoce.variants.sentences import at_place, neutral_like, pair, place, put_in

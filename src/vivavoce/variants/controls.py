@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.core.text import one_line
 from vivavoce.core.yaml_files import read_mapping
+from vivavoce.language.sentence_starts import sentence_starts
 
 if TYPE_CHECKING:
     from vivavoce.retrieval.index import Passage

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import variation
-from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.core.specs import Spec
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.reading.invariants import changed, invariants
+from vivavoce.language.invariants import changed, invariants
+from vivavoce.language.sentence_starts import sentence_starts
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
 from vivavoce.variants.sentences import at_place, place
 

@@ -10,7 +10,7 @@ from vivavoce.core.records import Item, Response
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import is_blank, spoken
-from vivavoce.reading.invariants import changed
+from vivavoce.language.invariants import changed
 from vivavoce.variants import Outcome, Stock, Variation, key_of
 from vivavoce.variants.llm import for_rephrasing, read_text
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from vivavoce.core.text import clinical_tokens
+from vivavoce.language.words import clinical_tokens
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.score_table import RESPONSE

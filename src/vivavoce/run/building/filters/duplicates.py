@@ -8,7 +8,7 @@ from vivavoce.core.cases import content_text, place_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
-from vivavoce.reading.invariants import invariants
+from vivavoce.language.invariants import invariants
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.filters.minhash import near_duplicates
 from vivavoce.run.building.step import Lab

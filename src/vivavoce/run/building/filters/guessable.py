@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
+from vivavoce.language.invariants import either_holds
 from vivavoce.models.fencing import fenced
 from vivavoce.models.json_replies import json_request, text_of
 from vivavoce.models.requests import Request
-from vivavoce.reading.invariants import either_holds
 from vivavoce.run.building.asking import Reply, ask_for
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.step import Lab

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.core.prompts import Unreadable
+from vivavoce.language.invariants import either_holds
 from vivavoce.models.json_replies import TEXTS, text_of, texts_of
-from vivavoce.reading.invariants import either_holds
 
 Fields = Mapping[str, Any]
 _N_OPTIONS = 4

@@ -10,8 +10,8 @@ from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 
+from vivavoce.language.porter import stem
 from vivavoce.metrics import wordnet
-from vivavoce.metrics.porter import stem
 
 porter = lazy_module("nltk.stem.porter")
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from vivavoce.core.text import clinical_tokens
+from vivavoce.language.quantities import quantity_tokens
+from vivavoce.language.units import UNITS
+from vivavoce.language.words import clinical_tokens
 from vivavoce.metrics.token_f1 import f1
-from vivavoce.reading.quantities import quantity_tokens
-from vivavoce.reading.units import UNITS
 
 
 @each_case(
@@ -151,7 +151,7 @@ def test_any_text_gives_tokens_and_the_same_ones_again(text):
 @pytest.mark.parametrize("unit", ["1,", "1 mg/", "5-", "5 mg to ", "5 x 10 ", "1.1", "1\u00a0111", "1/"])
 def test_the_work_grows_with_the_length_of_the_text(unit, monkeypatch):
     """A count of numbers read, not of seconds: twice the text, twice the work."""
-    from vivavoce.reading import quantities
+    from vivavoce.language import quantities
 
     def read(n: int) -> int:
         done = 0

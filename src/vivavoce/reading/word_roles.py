@@ -1,20 +1,19 @@
-"""What the words of an answer do, by the table of languages (`languages.json`) and the lexicon.
+"""What the words of an answer do, by the data of languages (`language.languages`) and the lexicon.
 
-Of each language the table has words that affirm (a copula, "answer", "correct"), that reject, that only stand
+A language has words that affirm (a copula, "answer", "correct"), that reject, that only stand
 by, and that begin a reason. `supported` are the languages of which the grammar of `verdicts` knows the
 negation, so that a clause may hold other words too.
 """
 
-import json
+from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from vivavoce.language.languages import WORDS_ALONE, Language, codes, language
+from vivavoce.language.tokens import Doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import cue_word
-from vivavoce.reading.tokens import Doc
 
-FILE = Path(__file__).with_name("languages.json")
 Role = Literal[
     "affirms", "light", "reason", "rejects", "doubtful", "supported", "short", "strange", "outside"
 ]
@@ -24,9 +23,16 @@ Role = Literal[
 belongs to one, and rejects in another language. `strange` is a Latin word that no list has, `outside` any
 other, or one in letters that no supported language writes.
 """
-_ROLES: dict[str, Role] = {"light": "light", "affirm": "affirms", "because": "reason", "reject": "rejects"}
+_ROLES: tuple[tuple[Role, Callable[[Language], tuple[str, ...]]], ...] = (
+    ("light", lambda words: words.light),
+    ("affirms", lambda words: words.affirm),
+    ("reason", lambda words: words.reasons),
+    ("rejects", lambda words: words.reject),
+)
+"""What rejects comes last, and so first where a word is in two."""
 _DECIDING = frozenset({"reason", "rejects"})
-_WITHOUT_SPACES = frozenset({"zh", "ja"})
+_BY_CHARACTER = ("zh", "ja")
+"""Languages that `Doc` cuts into characters."""
 _FIRM = frozenset((
     "the", "is", "are", "was", "not", "and", "has", "it", "its", "of", "for", "due", "can", "may", "had",
     "how", "why", "who", "you", "our",
@@ -40,12 +46,6 @@ _ENGLISH_ENDINGS = (
 )
 _SHORT_WORD = 6
 _LONGEST_RUN = 8
-
-
-@cache
-def _languages() -> dict[str, dict[str, Any]]:
-    loaded: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return loaded
 
 
 @cache
@@ -64,26 +64,25 @@ def _words() -> dict[str, Role]:
 
 
 def _forms(*, supported: bool) -> dict[str, Role]:
-    """The words of the table by their form; what rejects comes last, and so first where a word is in two."""
-    tables = [t for name, t in _languages().items() if name not in _WITHOUT_SPACES]
-    tables = [table for table in tables if table.get("supported", False) == supported]
+    """The words that spaces divide, by their form."""
+    languages = [language(code) for code in (*codes(), WORDS_ALONE) if code not in _BY_CHARACTER]
     return {
         form: role
-        for name, role in _ROLES.items()
-        for table in tables
-        for form in Doc(table.get(name, "")).forms
+        for role, words_of in _ROLES
+        for words in languages
+        if words.supported == supported
+        for form in Doc(" ".join(words_of(words))).forms
     }
 
 
 @cache
 def _unspaced_words() -> dict[str, Role]:
     """The roles of words that are written without spaces."""
-    tables = [_languages()[name] for name in _WITHOUT_SPACES]
     return {
         "".join(Doc(word).forms): role
-        for name, role in _ROLES.items()
-        for table in tables
-        for word in table.get(name, "").split()
+        for role, words_of in _ROLES
+        for code in _BY_CHARACTER
+        for word in words_of(language(code))
     }
 
 

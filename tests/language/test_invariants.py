@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from vivavoce.reading.invariants import changed, either_holds, invariants, numbers_beyond
+from vivavoce.language.invariants import changed, either_holds, invariants, numbers_beyond
 
 
 @pytest.mark.parametrize(

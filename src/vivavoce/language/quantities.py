@@ -11,9 +11,10 @@ from fractions import Fraction
 from itertools import compress
 from typing import NamedTuple
 
-from vivavoce.core.text import clinical_form, clinical_words, lazy_pattern
-from vivavoce.reading.tokens import number_form
-from vivavoce.reading.units import PER, Unit, unit_at
+from vivavoce.core.text import lazy_pattern
+from vivavoce.language.tokens import number_form
+from vivavoce.language.units import PER, Unit, unit_at
+from vivavoce.language.words import clinical_form, clinical_words
 
 _PIECE = lazy_pattern(
     r"""

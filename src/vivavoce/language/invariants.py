@@ -10,7 +10,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from vivavoce.core.text import SIGNS, clinical_tokens
+from vivavoce.core.text import SIGNS
+from vivavoce.language.words import clinical_tokens
 
 _WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",

@@ -1,0 +1,1 @@
+"""Words, sentences, quantities and negation of any text, and what is known of each language."""
