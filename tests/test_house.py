@@ -91,7 +91,7 @@ LINES: dict[str, int] = {
     "benchmarks": 4000,
     "cli": 5996,
     "contrib": 467,
-    "core": 5388,
+    "core": 5465,
     "embeddings": 797,
     "evaluators": 746,
     "facts": 2853,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 998, 169
+MODULES, COMPLEX = 999, 169
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
