@@ -10,7 +10,7 @@ import codecs
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivavoce.core.numbers import finite
 from vivavoce.core.text import one_line, printable
@@ -81,20 +81,73 @@ def word(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def usage_of(usage: Any, sent: str, generated: str) -> Usage:
-    """Input and output tokens, under these names; null where they are no counts."""
-    counted = [as_dict(usage).get(sent), as_dict(usage).get(generated)]
-    return Usage(*(n if type(n) is int and 0 <= n < _MOST_TOKENS else None for n in counted))
-
-
 def stated_usage(reply: Mapping[str, Any]) -> Usage:
-    """The tokens in a reply's `usage`, by OpenAI's names or Anthropic's; null where they are no counts."""
-    usage = usage_of(reply.get("usage"), "prompt_tokens", "completion_tokens")
-    return (
-        usage
-        if any(n is not None for n in usage)
-        else usage_of(reply.get("usage"), "input_tokens", "output_tokens")
-    )
+    """The tokens in a reply's usage, under any provider's names; null where they are no counts.
+
+    Input holds what came from the endpoint's cache. Tokens of the total that are in neither count are output
+    too: Gemini's endpoints count thinking there alone, and charge for it.
+    """
+    usage = _usage_part(reply)
+    usages = (_usage_by(usage, names) for names in _COUNTS)
+    return next((counts for counts in usages if counts != Usage()), Usage())
+
+
+def _usage_by(usage: Mapping[str, Any], names: "_Counts") -> Usage:
+    """The tokens in a usage under these names."""
+    sent, generated, total = (_count_in(usage, n) for n in (names.sent, names.generated, names.total))
+    if sent is None:
+        return Usage(None, generated)
+    sent += sum(_count_in(usage, name) or 0 for name in names.cached)
+    excess = 0 if total is None else total - sent
+    return Usage(sent, max(generated or 0, excess) if excess > 0 else generated)
+
+
+def stated_thinking(reply: Mapping[str, Any]) -> int | None:
+    """Tokens of thinking in a reply's usage; null where it states none.
+
+    They are stated by themselves, or are those of the total that are neither prompt nor answer.
+    """
+    usage = _usage_part(reply)
+    details = [as_dict(usage.get(name)) for name in ("completion_tokens_details", "output_tokens_details")]
+    for part, name in [*((part, "reasoning_tokens") for part in (*details, usage)), (usage, _THOUGHTS)]:
+        if tokens := _count_in(part, name):
+            return tokens
+    answers = [n for names in _COUNTS if (n := _count_in(usage, names.generated)) is not None]
+    return (stated_usage(reply).output or 0) - answers[0] or None if answers else None
+
+
+class _Counts(NamedTuple):
+    """The names of the counts in a usage; `cached` are tokens of the prompt that `sent` leaves out."""
+
+    sent: str
+    generated: str
+    total: str = "total_tokens"
+    cached: tuple[str, ...] = ()
+
+
+_COUNTS = (
+    _Counts("prompt_tokens", "completion_tokens"),  # OpenAI
+    _Counts(
+        "input_tokens",
+        "output_tokens",
+        cached=(
+            *("cache_read_input_tokens", "cache_creation_input_tokens"),  # Anthropic
+            *("input_tokens_cache_read", "input_tokens_cache_write"),  # Inspect
+        ),
+    ),
+    _Counts("promptTokenCount", "candidatesTokenCount", "totalTokenCount"),  # Gemini
+)
+_THOUGHTS = "thoughtsTokenCount"
+
+
+def _usage_part(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    return as_dict(reply.get("usage")) or as_dict(reply.get("usageMetadata"))
+
+
+def _count_in(usage: Mapping[str, Any], name: str) -> int | None:
+    """A number of tokens; null for what is none."""
+    n = usage.get(name)
+    return n if type(n) is int and 0 <= n < _MOST_TOKENS else None
 
 
 def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:

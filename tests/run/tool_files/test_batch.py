@@ -188,6 +188,21 @@ def test_a_batch_costs_half_where_a_price_is_known(exam: Exam, tmp_path: Path) -
     assert [None] == other.responses.filter(candidate=CANDIDATE)["cost"].to_list()
 
 
+def test_a_batch_charges_thinking_that_only_the_total_counts(exam: Exam, tmp_path: Path) -> None:
+    """100 tokens in at 1, 1,105 less 100 out at 2: 2,110, and half of it."""
+    run = started(tmp_path, exam(1))
+    run.export(tmp_path / "out", format="batch", candidate=CANDIDATE, providers=prices(tmp_path))
+
+    def thinking(_: Any) -> dict[str, Any]:
+        message = {"role": "assistant", "content": "A"}
+        usage = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 1105}
+        return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+
+    run.import_logs(*fake_batch(tmp_path / "out", tmp_path / "in", thinking))
+    answers = run.responses.filter(candidate=CANDIDATE)
+    assert ([1055.0], [1005]) == (answers["cost"].to_list(), answers["tokens"].to_list())
+
+
 def test_ids_tell_candidates_repeats_and_words_apart(exam: Exam, tmp_path: Path) -> None:
     run = started(tmp_path, exam(3))
     ids = []

@@ -8,7 +8,7 @@ from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, finish_reason, refuse_cut
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.http_client import LARGEST, LONG_KEY, without_surrogates
-from vivavoce.models.replies import generation_from_chat, usage_of
+from vivavoce.models.replies import generation_from_chat, stated_usage
 from vivavoce.models.requests import RejectedError, Reply, RetryableError, Usage
 
 _FINISH_REASONS = {
@@ -19,6 +19,10 @@ _FINISH_REASONS = {
     "content_filter": "content_filter",
 }
 """Inspect's reasons for an end in our words; `unknown` is none."""
+_USAGE = (
+    *("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens"),
+    *("input_tokens_cache_read", "input_tokens_cache_write"),
+)
 
 
 def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
@@ -95,9 +99,7 @@ def _usage(output: Any) -> Usage:
     usage = getattr(output, "usage", None)
     if usage is None or not (usage.input_tokens or usage.output_tokens or usage.total_tokens):
         return Usage()
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    counts = {"input": usage.input_tokens + cached, "output": usage.output_tokens}
-    return usage_of(counts, "input", "output")
+    return stated_usage({"usage": {name: getattr(usage, name, None) for name in _USAGE}})
 
 
 def _clean(text: str, key: object) -> str:

@@ -10,6 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
+from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     item_of,
@@ -24,7 +25,6 @@ from vivavoce.run.exchange.logs.fields import (
     rows_in,
     text_or_null,
     texts,
-    whole_number,
 )
 from vivavoce.run.exchange.logs.files import first_line, json_rows
 from vivavoce.run.exchange.logs.messages import messages_of
@@ -119,7 +119,7 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
             row_id=identity.isdecimal(),
             repeat=repeat,
             **answer_fields(text_or_null(text, place)),
-            tokens=whole_number(part(row, "token_usage").get("output_tokens")),
+            tokens=stated_usage({"usage": row.get("token_usage")}).output,
             marks=(_mark(row, results),) if repeat == start else (),
         )
 

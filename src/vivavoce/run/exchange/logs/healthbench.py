@@ -10,6 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.records import Unit
 from vivavoce.core.registry import log_reader
+from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     content_text,
@@ -17,10 +18,8 @@ from vivavoce.run.exchange.logs.fields import (
     mark_of,
     need,
     number_or_null,
-    part,
     question_of,
     rows_in,
-    whole_number,
 )
 from vivavoce.run.exchange.logs.files import start_of
 from vivavoce.run.exchange.logs.messages import messages_of
@@ -83,7 +82,7 @@ def _samples(path: Path) -> Iterator[Sample]:
                 meta={"axes": axes} if (axes := _axes(criteria)) else {},
             ),
             **answer_fields(text),
-            tokens=whole_number(part(row, "usage").get("output_tokens")),
+            tokens=stated_usage(row).output,
             marks=(
                 mark_of("score", row.get("score"), high=1.0),
                 *(_mark(entry, point) for entry, point in zip(criteria, points, strict=True)),

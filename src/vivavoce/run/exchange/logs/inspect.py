@@ -12,6 +12,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
+from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     category_in,
@@ -122,7 +123,7 @@ def _sample(row: Any, place: str, task: str, scorers: Scorers) -> Sample:
             "length" if reason == "max_tokens" else reason,
         ),
         reasoning=reasoning_in(content),
-        tokens=whole_number(part(output, "usage").get("output_tokens")),
+        tokens=stated_usage(output).output,
         seconds=number_or_null(output.get("time")),
         marks=tuple(scorers.marks(part(row, "scores"), place)),
     )

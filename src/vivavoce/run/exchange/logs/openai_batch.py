@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
+from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.batches import BATCH_ID
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
@@ -20,7 +21,6 @@ from vivavoce.run.exchange.logs.fields import (
     question_of,
     rows_in,
     texts,
-    whole_number,
 )
 from vivavoce.run.exchange.logs.files import first_line, json_rows
 from vivavoce.run.exchange.logs.messages import messages_of
@@ -128,8 +128,7 @@ def _answers(row: Mapping[str, Any], place: str, name: str, request: Mapping[str
         why = " ".join(texts([error.get("code"), error.get("message")]))
         yield Sample(**fields, **answer_fields(None, why or f"status {response.get('status_code')}"))
         return
-    usage = part(body, "usage")
-    tokens = whole_number(usage.get("completion_tokens", usage.get("output_tokens")))
+    tokens = stated_usage(body).output
     meta = {"model": body["model"]} if isinstance(body.get("model"), str) else {}
     for text, reason in _texts(body, place):
         yield Sample(tokens=tokens, meta=meta, **fields, **answer_fields(text, reason=reason))
