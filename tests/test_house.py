@@ -88,18 +88,18 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4000,
+    "benchmarks": 4001,
     "cli": 5996,
     "contrib": 467,
-    "core": 5465,
+    "core": 5469,
     "embeddings": 797,
-    "evaluators": 746,
+    "evaluators": 747,
     "facts": 2853,
     "formats": 1622,
     "judging": 1508,
-    "language": 1075,
+    "language": 1189,
     "logprobs": 1862,
-    "metrics": 4374,
+    "metrics": 4474,
     "models": 9652,
     "notebook": 819,
     "people": 5778,
@@ -108,17 +108,17 @@ LINES: dict[str, int] = {
     "reading": 5288,
     "report": 8400,
     "retrieval": 1692,
-    "run": 27469,
+    "run": 27470,
     "stats": 11095,
     "store": 8265,
     "studies": 22541,
-    "systems": 14695,
+    "systems": 14706,
     "testing": 921,
     "variants": 2197,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 999, 169
+MODULES, COMPLEX = 1001, 169
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -152,7 +152,7 @@ def test_words_that_no_stage_can_match_are_looked_up_once_for_a_reference(monkey
     monkeypatch.setattr(
         meteor_module, "synonyms", lambda word: asked.append(word) or frozenset({"doctor"} & {word})
     )
-    reference = meteor_module._Reference("the doctor stopped it")
+    reference = meteor_module._Reference(meteor_module.lower_words, "the doctor stopped it")
     for answer in (["unheard", "words"], ["words", "unheard", "doctor"]):
         meteor_module._aligned(answer, reference)
     assert ["unheard", "word"] == asked

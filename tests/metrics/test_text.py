@@ -73,8 +73,8 @@ def test_metrics_that_split_alike_split_each_answer_once(monkeypatch):
 
     from vivavoce.metrics import meteor
 
-    monkeypatch.setattr(meteor, "lower_words", counting)
-    monkeypatch.setattr(bleu, "lower_words", counting)
+    monkeypatch.setitem(meteor._WAYS, "words", counting)
+    monkeypatch.setitem(bleu._WAYS, "words", counting)
     context, rows = (
         ScoringContext(),
         [row("Heparin stays out."), row("Warfarin crosses."), row("Heparin stays out.")],

@@ -39,12 +39,12 @@ def test_a_name_that_needs_settings_says_which() -> None:
 
 def test_a_metric_is_shown_with_signature_and_criteria() -> None:
     row = describe("token_f1()")
-    assert ("metric", "token_f1", "token_f1(tokens=clinical)@2") == (
+    assert ("metric", "token_f1", "token_f1(tokens=clinical)@3") == (
         row["kind"],
         row["spec"],
         row["signature"],
     )
-    assert ["tokens: clinical|squad (default clinical)"] == row["settings"]
+    assert ["tokens: clinical|pairs|squad (default clinical)"] == row["settings"]
     assert ["f1"] == [criterion["criterion"] for criterion in row["criteria"]]
     assert ["references"] == row["needs"]
 

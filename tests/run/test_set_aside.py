@@ -10,7 +10,7 @@ import vivavoce as viva
 from vivavoce.run.run import Run
 
 REFERENCES = ["start aspirin now", "stop the warfarin", "Назначить аспирин", "give oral iron", "阿司匹林"]
-REASON = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"
+REASON = "no reference is in Latin letters, as the words of tokens=latin are: take tokens=clinical"
 
 
 @pytest.fixture

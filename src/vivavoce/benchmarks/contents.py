@@ -16,6 +16,7 @@ from vivavoce.core.cases import cases_of, count_cases
 from vivavoce.core.records import Item
 from vivavoce.core.text import label
 from vivavoce.formats import FORMATS
+from vivavoce.language.scripts import WORD
 
 SEGMENT = 1_000
 """Words of a segment of which different ones are counted."""
@@ -30,7 +31,7 @@ NEGATIVE = (
     "wrong, least or unlikely, or in Spanish excepto, salvo, menos, falso, incorrecto, erróneo or no"
 )
 """The rule for a negative question."""
-_WORD = re.compile(r"[^\W_]+(?:[-'’.,][^\W_]+)*")
+_WORD = re.compile(rf"{WORD}(?:[-'’.,]{WORD})*")
 _DIGITS_INSIDE = re.compile(r"\d[.,]\d")
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 _NEGATIVES = {

@@ -5,7 +5,6 @@ entry point group `vivavoce`, or in a file (`load_plugin`). It holds settings on
 """
 
 import hashlib
-import importlib
 import importlib.util
 import pkgutil
 import sys
@@ -15,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_type_hints
 
-from vivavoce.core import index
+from vivavoce.core import index, specs
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.file_hashes import cached_hash, file_hash
 from vivavoce.core.local_modules import keep_modules
@@ -391,7 +390,8 @@ def _spec(thing: Any, *, defaults: bool) -> Spec:
     for f in fields(thing):
         value = getattr(thing, f.name)
         default = f.default_factory() if f.default_factory is not MISSING else f.default
-        if f.init and (defaults or value != default or type(value) is not type(default)):
+        signed = defaults and f.metadata != specs.UNSIGNED_DEFAULT
+        if f.init and (signed or value != default or type(value) is not type(default)):
             settings[f.name] = _as_setting(value)
     return Spec(entry.name, settings)
 
@@ -416,7 +416,7 @@ def canonical(thing: Any) -> Spec:
 
 
 def full_spec(thing: Any) -> Spec:
-    """The spec of `thing` with every default written out."""
+    """The spec of `thing` with its defaults written out, but for those of fields with `UNSIGNED_DEFAULT`."""
     return _spec(thing, defaults=True)
 
 

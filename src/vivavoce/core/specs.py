@@ -303,6 +303,10 @@ def short_form(spec: Spec) -> str | None:
         return None
 
 
+UNSIGNED_DEFAULT: Mapping[str, bool] = {"unsigned_default": True}
+"""Metadata of a setting's field that came later and whose default changes nothing: no signature names it."""
+
+
 class Signed(NamedTuple):
     """A signature taken apart: the whole spec, and what follows its `@`."""
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from vivavoce.core.errors import InputError
 from vivavoce.evaluators.proxy_task import Prediction, ProxyInput
+from vivavoce.language.scripts import WORD
 from vivavoce.language.words import clinical_tokens
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ FEATURES = ("share", "rare_share", "bigrams", "run", "verbatim", "numbers", "in_
 RIDGE = 1e-3
 """Weight of half the sum of squared weights beside the mean loss of an item."""
 MOST_WEIGHT = 1e6
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(WORD)
 
 
 def features(task: ProxyInput) -> "Floats":

@@ -38,20 +38,20 @@ Without an end "5 mg/kg/kg/…" would make a number of thousands of digits.
 """
 
 
-def quantity_tokens(text: str) -> tuple[str, ...]:
+def quantity_tokens(text: str, *, pairs: bool = False) -> tuple[str, ...]:
     """`clinical_tokens` with each quantity as one token, in the base unit of its dimension.
 
     A comparator or sign stays with its quantity. A number that is not read, such as `2,5`, equals only the
     same number as written. The ends of a range keep their order. A number without a unit is a token of its
-    own. Empty for a text without letters and digits.
+    own. `pairs` is that of `clinical_tokens`. Empty for a text without letters and digits.
     """
     form = clinical_form(text)
     tokens: list[str] = []
     position = 0
     for token, start, end in _Pieces(form).quantities():
-        tokens += (*clinical_words(form, position, start), token)
+        tokens += (*clinical_words(form, position, start, pairs=pairs), token)
         position = end
-    return (*tokens, *clinical_words(form, position))
+    return (*tokens, *clinical_words(form, position, pairs=pairs))
 
 
 class _Size(NamedTuple):

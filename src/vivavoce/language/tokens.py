@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.scripts import MARKS
 
 # How strong the break before a token is.
 NONE, COMMA, CLAUSE, SENTENCE, LINE, PARAGRAPH = range(6)
@@ -21,7 +22,7 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NOT_LATIN = _CJK + "\uac00-\ud7af"
 _SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LETTER = rf"[^\W\d_{_NOT_LATIN}{_SUPER}]"
-_IN_WORD = rf"(?:[^\W_{_NOT_LATIN}{_SUPER}]|[\u0300-\u036f\u0900-\u0963\u0966-\u0e7f])"
+_IN_WORD = rf"(?:[^\W_{_NOT_LATIN}{_SUPER}]|[{MARKS}])"
 _MINUS = r"\-−‐‑"
 _TOKEN = lazy_pattern(
     rf"""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.metrics.token_f1 import TOKENS
+from vivavoce.metrics.tokens import TOKENS
 
 
 @metric("accuracy", version=2)
@@ -29,7 +29,7 @@ class Accuracy(Metric):
         return [{"accuracy": Value(float(str(row.reading.parsed) == row.item.answer[0]))} for row in rows]
 
 
-@metric("exact", version=2)
+@metric("exact", version=3)
 class Exact(Metric):
     """Share of short answers that say a reference word for word.
 

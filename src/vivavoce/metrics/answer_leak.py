@@ -12,6 +12,7 @@ from functools import lru_cache
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.core.text import one_line, printable
+from vivavoce.language.scripts import WORD
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading.answer_mentions import AnswerMention, answer_mentions
 
@@ -61,7 +62,7 @@ def _mentioned(mentions: Sequence[AnswerMention]) -> Value:
     return Value(float(bool(mentions)), {"places": float(len(mentions))}, "; ".join(quotes + more) or None)
 
 
-_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+_WORD = re.compile(rf"{WORD}(?:[.,]\d+)*")
 _ACCENTS = str.maketrans("áàâäãéèêëíìîïóòôöõúùûüñç", "aaaaaeeeeiiiiooooouuuunc")
 
 

@@ -9,15 +9,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from importlib.util import find_spec
 from itertools import chain
 from typing import Literal, NamedTuple
 
 from vivavoce.core.extras import import_extra
-from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.memo import Memo
+from vivavoce.metrics.tokens import without_words
 from vivavoce.metrics.treebank import lower_words
 
 _ORDERS = 4
@@ -28,14 +30,16 @@ _NAMES = (
 _LOG_OF_ZERO = -9999999999.0  # sacrebleu's
 
 
-@metric("bleu")
+@metric("bleu", version=2)
 class Bleu(Metric):
     """BLEU-4 from 0 to 1 (sacrebleu prints it times 100): n-gram precision and a penalty for shortness.
 
     `bleu` is the mean of the answers' own values, `corpus_bleu` pools the n-gram counts of all answers
     first, which is the figure papers print; the two differ. `parts`: `correct_n` and `total_n` for n-grams
     of 1 to 4 words, `length_answer`, `length_reference`. `tokens=13a` splits as mteval-v13a does and minds
-    case, `words` is NLTK's Treebank splitting in lower case. `smooth` says what an order without a match
+    case, `words` is NLTK's Treebank splitting in lower case; `zh`, `char` and `ja-mecab` are sacrebleu's, for
+    Chinese, for single characters of any script, and for Japanese, which needs "sacrebleu[ja]". Items whose
+    references the setting cannot part into words are set aside. `smooth` says what an order without a match
     counts: `exp` halves again and again, `method1` puts 0.1, `none` gives 0. Several references are pooled,
     as BLEU defines it.
 
@@ -44,7 +48,7 @@ class Bleu(Metric):
     """
 
     smooth: Literal["exp", "method1", "none"] = "exp"
-    tokens: Literal["13a", "words"] = "13a"
+    tokens: Literal["13a", "words", "zh", "char", "ja-mecab"] = "13a"
 
     criteria = (
         Criterion(criterion="bleu"),
@@ -53,15 +57,22 @@ class Bleu(Metric):
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
+    def __post_init__(self) -> None:
+        if self.tokens == "ja-mecab" and not all(map(find_spec, ("MeCab", "ipadic"))):
+            raise ValueError('tokens=ja-mecab needs mecab-python3 and ipadic: pip install "sacrebleu[ja]"')
+
     @property
     def packages(self) -> Mapping[str, str]:
         """sacrebleu, which splits words."""
         return {"sacrebleu": "text"}
 
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where spaces divide no words in the references, and `tokens` does not either."""
+        return without_words(item.references, self.tokens, tuple(_WAYS))
+
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own BLEU under both names; no word in common gives 0."""
-        split = _thirteen_a if self.tokens == "13a" else lower_words
-        prepare = _in_13a if self.tokens == "13a" else _in_treebank
+        split, prepare = _WAYS[self.tokens], _PREPARED[self.tokens]
         score = _SCORES[self.smooth]
         scores = []
         for row in rows:
@@ -143,12 +154,8 @@ class _References:
         return _Matches(correct, [max(length - n, 0) for n in range(_ORDERS)], length, nearest)
 
 
-def _in_13a(references: tuple[str, ...]) -> _References:
-    return _References(list(map(_thirteen_a, references)))
-
-
-def _in_treebank(references: tuple[str, ...]) -> _References:
-    return _References(list(map(lower_words, references)))
+def _prepared(split: Callable[[str], list[str]], references: tuple[str, ...]) -> _References:
+    return _References(list(map(split, references)))
 
 
 def _thirteen_a(text: str) -> list[str]:
@@ -172,7 +179,7 @@ def _run_words(run: str) -> tuple[str, ...]:
     if body and _TRICKY.search(body) is None:
         return (*_MARK.sub(_spaced, body).split(), *end)
     # what is left of "<skip<skipped>ped>" is not skipped once more
-    return tuple(_tokenizer()(run.replace("<skipped>", "< skipped >")).split())
+    return tuple(_tokenizer("13a")(run.replace("<skipped>", "< skipped >")).split())
 
 
 def _spaced(mark: re.Match[str]) -> str:
@@ -185,11 +192,23 @@ _MARK = re.compile(r"[{-~[-`!-&(-+:-@/]")
 
 
 @cache
-def _tokenizer() -> Callable[[str], str]:
-    """The tokeniser 13a of sacrebleu, which comes with the extra `text`."""
+def _tokenizer(name: str) -> Callable[[str], str]:
+    """A tokeniser of sacrebleu, which comes with the extra `text`."""
     library = import_extra("sacrebleu.metrics.bleu", extra="text", user="bleu")
-    tokenise: Callable[[str], str] = library.BLEU(tokenize="13a").tokenizer
+    tokenise: Callable[[str], str] = library.BLEU(tokenize=name).tokenizer
     return tokenise
+
+
+def _as_sacrebleu_splits(name: str, text: str) -> list[str]:
+    return _tokenizer(name)(text.rstrip()).split()
+
+
+_WAYS: Mapping[str, Callable[[str], list[str]]] = {
+    "13a": _thirteen_a,
+    "words": lower_words,
+    **{name: partial(_as_sacrebleu_splits, name) for name in ("zh", "char", "ja-mecab")},
+}
+_PREPARED = {name: partial(_prepared, split) for name, split in _WAYS.items()}
 
 
 def _exponential(matches: _Matches) -> float:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
+from vivavoce.language.scripts import WORD
 from vivavoce.metrics import Metric, ScoringContext
 
 LEAST_WORDS = 3
 """A shorter piece is an extract only where it is a whole line: "the patient" stands in any record."""
 _BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]|(?<!\S)\*\*(?!\S)")
 _MARKER = re.compile(r"\s{0,80}(?:[-*•·]|\d{1,2}[.)])\s")
-_TOKEN = re.compile(r"[^\W_]+(?:[.,]\d+)*|[^\s]")
+_TOKEN = re.compile(rf"{WORD}(?:[.,]\d+)*|[^\s]")
 _AROUND = frozenset("\"'.")
 _SAME = str.maketrans("“”„«»‘’‚`‐‑–—−", '"""""' + "''''" + "-----")
 _Words = tuple[str, ...]

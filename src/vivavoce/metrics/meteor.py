@@ -6,33 +6,43 @@ c runs that follow each other in both texts, P = m / words of the answer, R = m 
     Fmean = P R / (alpha P + (1 - alpha) R),  value = (1 - gamma (c / m)^beta) Fmean.
 
 As in NLTK, each stage goes through the answer from its end and takes the latest free word of the reference,
-and the synonym stage looks up what the stem stage left: stems, which are often no words. Words are
-lower-cased and split by `treebank_words`, as in ClinIQLink 2025.
+and the synonym stage looks up what the stem stage left: stems, which are often no words. With `tokens=words`
+they are lower-cased and split by `treebank_words`, as in ClinIQLink 2025.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from operator import itemgetter
+from typing import Literal
 
-from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.language.porter import stem
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.memo import Memo
+from vivavoce.metrics.tokens import TOKENS, without_words
 from vivavoce.metrics.treebank import lower_words
 from vivavoce.metrics.wordnet import synonyms
 
 _LATEST = itemgetter(-1)
+_WAYS: Mapping[str, Callable[[str], Sequence[str]]] = {
+    "words": lower_words,
+    "clinical": TOKENS["clinical"],
+    "pairs": TOKENS["pairs"],
+}
 
 
-@metric("meteor")
+@metric("meteor", version=2)
 class Meteor(Metric):
     """METEOR against the reference, 0 to just under 1 (identical texts: 1 - gamma / words^beta).
 
     `alpha` weighs recall against precision, `beta` and `gamma` shape what broken order costs. With several
     references the best counts. It forgives inflections and everyday synonyms, but no terms of several
     words: heart attack is not myocardial infarction. A negation or another dose costs one word, and nearly
-    every answer on the topic gets something for common words.
+    every answer on the topic gets something for common words. Stems and synonyms are English: in another
+    language only equal words match. `tokens=words` is NLTK's splitting, at blanks; `clinical` and `pairs` are
+    those of `token_f1`. Items whose references the setting cannot part into words are set aside.
 
     Synonyms come from WordNet 3.0, Copyright 2006 by Princeton University, whose licence stands beside the
     table in `vivavoce/wordnet`.
@@ -41,6 +51,7 @@ class Meteor(Metric):
     alpha: float = 0.9
     beta: float = 3.0
     gamma: float = 0.5
+    tokens: Literal["words", "clinical", "pairs"] = "words"
 
     criteria = (Criterion(criterion="meteor"),)
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
@@ -50,19 +61,24 @@ class Meteor(Metric):
         if not 0 <= self.alpha <= 1 or not 0 <= self.gamma <= 1 or self.beta < 0:
             raise ValueError("alpha and gamma must lie from 0 to 1, and beta must not be negative")
 
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where spaces divide no words in the references, and `tokens` does not either."""
+        return without_words(item.references, self.tokens, tuple(_WAYS))
+
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The best over the references; no word in common gives 0.
 
         `parts` hold matches, chunks, precision and recall.
         """
+        split, prepare = _WAYS[self.tokens], _PREPARED[self.tokens]
         scores = []
         for row in rows:
-            words = context.once(lower_words, row.reading.text)
-            values = (self._value(words, context.once(_Reference, r)) for r in row.item.references)
+            words = context.once(split, row.reading.text)
+            values = (self._value(words, context.once(prepare, r)) for r in row.item.references)
             scores.append({"meteor": max(values, key=lambda v: v.value or 0.0)})
         return scores
 
-    def _value(self, words: list[str], reference: "_Reference") -> Value:
+    def _value(self, words: Sequence[str], reference: "_Reference") -> Value:
         place_of = _aligned(words, reference)
         matches, chunks = len(place_of), _chunks(place_of)
         if not matches:
@@ -80,8 +96,8 @@ class _Reference:
 
     __slots__ = ("comparable", "near", "places", "stem_set", "stems", "words")
 
-    def __init__(self, text: str) -> None:
-        self.words = lower_words(text)
+    def __init__(self, split: Callable[[str], Sequence[str]], text: str) -> None:
+        self.words = split(text)
         self.stems = list(map(stem, self.words))
         self.places: dict[str, list[int]] = {}
         for place, word in enumerate(self.words):
@@ -101,7 +117,10 @@ class _Reference:
         return word in self.places or root in self.stem_set or bool(self.near[root])
 
 
-def _aligned(answer: list[str], reference: _Reference) -> dict[int, int]:
+_PREPARED = {name: partial(_Reference, split) for name, split in _WAYS.items()}
+
+
+def _aligned(answer: Sequence[str], reference: _Reference) -> dict[int, int]:
     """By place in the answer the place of the reference's word it is matched with.
 
     As in NLTK equal words are matched first, then equal stems, then synonyms, always from the end.
@@ -128,7 +147,7 @@ def _aligned(answer: list[str], reference: _Reference) -> dict[int, int]:
 
 
 def _match_words(
-    answer: list[str], places: list[int], reference: _Reference, place_of: dict[int, int]
+    answer: Sequence[str], places: list[int], reference: _Reference, place_of: dict[int, int]
 ) -> list[int]:
     """Match equal words at these places of the answer, from the end; the places that stay without a match."""
     remaining: dict[str, int] = {}

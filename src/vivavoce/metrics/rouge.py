@@ -5,21 +5,24 @@ precision and recall stand in `parts`. With several references the one with the 
 `n=1+L` is the mean of the F1 of ROUGE-1 and ROUGE-L, as ClinIQLink 2025 prints it (there with the stemmer).
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from dataclasses import field
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
+from vivavoce.core.specs import UNSIGNED_DEFAULT
 from vivavoce.language.porter import stem
+from vivavoce.language.scripts import scripts
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.metrics.tokens import TOKENS, without_words
 
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
-_NOT_LATIN = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"
+_NOT_LATIN = "no reference is in Latin letters, as the words of tokens=latin are: take tokens=clinical"
 _F1 = attrgetter("f1")
 _BLANKED = bytes(c if c in _WORD_CHARACTERS else ord(" ") for c in range(256))
 
@@ -31,29 +34,38 @@ class Rouge(Metric):
     `n`: 1 or 2 for n-grams, L for the longest common subsequence, 1+L for the mean of both; `stemmer=true`
     compares Porter stems of words of more than three letters.
 
-    Words are runs of a-z and 0-9: accents and other scripts are lost, 2.5 mg is the words 2, 5 and mg. Items
-    whose references are in another script are set aside. It rewards the reference's wording and punishes
+    With `tokens=latin`, as published, words are runs of a-z and 0-9: accents and other scripts are lost, 2.5
+    mg is the words 2, 5 and mg, and items whose references are in another script are set aside. `clinical`
+    and `pairs` are the words of `token_f1`, for any script. It rewards the reference's wording and punishes
     length; it does not see a negation or a changed dose.
     """
 
     n: Literal[1, 2, "L", "1+L"]
     stemmer: bool = False
+    tokens: Literal["latin", "clinical", "pairs"] = field(default="latin", metadata=UNSIGNED_DEFAULT)
 
     criteria = (Criterion(criterion="f1"),)
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
+    def __post_init__(self) -> None:
+        if self.stemmer and self.tokens != "latin":
+            raise ValueError("stemmer=true goes with tokens=latin: the stems are English")
+
     def not_applicable(self, item: Item) -> str | None:
-        """The reason where every reference is in another script: the published tokeniser leaves no word."""
+        """The reason where every reference is in a script of which the tokeniser leaves no word."""
+        if self.tokens != "latin":
+            return without_words(item.references, self.tokens, tuple(TOKENS))
         return None if any(map(_is_latin, item.references)) else _NOT_LATIN
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1.
 
-        Only references with a word, and with most of their letters Latin, are compared; a row without such a
-        reference is set aside. An answer without a word has 0.
+        With `tokens=latin` only references with a word, and with most of their letters Latin, are compared; a
+        row without such a reference is set aside. An answer without a word has 0.
         """
-        prepare, overlap = _stemmed if self.stemmer else _plain, _OVERLAPS[self.n]
+        prepare = _stemmed if self.stemmer else _PREPARED[self.tokens]
+        overlap = _OVERLAPS[self.n]
         scores = []
         for row in rows:
             text = row.reading.text
@@ -71,9 +83,9 @@ def _is_latin(text: str) -> bool:
     """Whether a text has words, and no more letters of other scripts than Latin ones; figures alone do."""
     if text.isascii() or not words(text):
         return bool(words(text))
-    letters = [c for c in text if c.isalpha()]
+    letters = scripts(text)
     # the single figure of a Chinese sentence would stand for all of it
-    return 2 * sum(unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters)
+    return 2 * letters["Latin"] >= letters.total()
 
 
 def words(text: str) -> list[str]:
@@ -95,7 +107,7 @@ def _stem(word: str) -> str:
 class _Reference:
     """A reference's words, each with a number from 1 on, in the order in which they first stand."""
 
-    def __init__(self, text: str, split: Callable[[str], list[str]]) -> None:
+    def __init__(self, text: str, split: Callable[[str], Sequence[str]]) -> None:
         self._split = split
         self._number_of: dict[str, int] = {}
         numbers = self._number_of
@@ -135,7 +147,7 @@ Numbers = tuple[int | None, ...]
 
 
 @lru_cache(maxsize=1)  # the references of an item ask for the words of one answer, one after the other
-def _split_once(split: Callable[[str], list[str]], text: str) -> list[str]:
+def _split_once(split: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:
     return split(text)
 
 
@@ -145,6 +157,12 @@ def _plain(text: str) -> _Reference | None:
 
 def _stemmed(text: str) -> _Reference | None:
     return _Reference(text, stems) if _is_latin(text) else None
+
+
+_PREPARED: Mapping[str, Callable[[str], _Reference | None]] = {
+    "latin": _plain,
+    **{name: partial(_Reference, split=TOKENS[name]) for name in ("clinical", "pairs")},
+}
 
 
 class _Overlap(NamedTuple):

@@ -5,33 +5,36 @@ Precision = common / words of the answer, recall = common / words of the referen
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
-from vivavoce.language.quantities import quantity_tokens
-from vivavoce.language.words import squad_tokens
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.metrics.tokens import TOKENS, without_words
 
-TOKENS: Mapping[str, Callable[[str], tuple[str, ...]]] = {"clinical": quantity_tokens, "squad": squad_tokens}
 
-
-@metric("token_f1", version=2)
+@metric("token_f1", version=3)
 class TokenF1(Metric):
     """F1 of the words shared with the reference, 0 to 1.
 
     `tokens=clinical` takes a number with its unit for one word, the same in any unit of its kind: 10 mg has
-    nothing in common with 100 mg, and 1 g is 1000 mg. `squad` is the published recipe. It falls with length
-    and knows no synonyms: a full answer, longer than the reference, scores low.
+    nothing in common with 100 mg, and 1 g is 1000 mg; Chinese and Japanese are compared by characters.
+    `pairs` takes pairs of characters in all scripts without spaces, Thai too; `squad` is the published
+    recipe. Items whose references the setting cannot part into words are set aside. It falls with length and
+    knows no synonyms: a full answer, longer than the reference, scores low.
     """
 
-    tokens: Literal["clinical", "squad"] = "clinical"
+    tokens: Literal["clinical", "pairs", "squad"] = "clinical"
 
     criteria = (Criterion(criterion="f1"),)
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
     by_default = True
+
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where spaces divide no words in the references, and `tokens` does not either."""
+        return without_words(item.references, self.tokens, tuple(TOKENS))
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1; no word in common gives 0; `parts` hold precision and recall."""

@@ -37,7 +37,7 @@ def terms(text: str) -> list[str]:
     characters, and a word broken at a line end is joined.
     """
     joined = _HYPHENATED.sub("", text).replace("’", "'")
-    return [term for token in clinical_tokens(joined) for term in _terms_of(token)]
+    return [term for token in clinical_tokens(joined, pairs=True) for term in _terms_of(token)]
 
 
 def _terms_of(token: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.core.specs import Spec
+from vivavoce.language.scripts import main_script
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.systems.hivmedqa.entities import matching, synonyms
 from vivavoce.systems.hivmedqa.entities.entity_files import read_lists
@@ -52,7 +53,7 @@ class _Key(NamedTuple):
     fault: str | None = None
 
 
-@metric("medsynf1")
+@metric("medsynf1", version=2)
 class MedSynF1(Metric):
     """F1 of clinical entities shared with the reference, synonyms allowed, 0 to 1.
 
@@ -139,6 +140,16 @@ class MedSynF1(Metric):
             return True
         key = self._key(item, self._alone)
         return key.fault is not None or any(key.references)
+
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where no reference is in Latin letters: entities are found in English texts alone."""
+        scripts = set(map(main_script, item.references))
+        if self.extractor == "file" or scripts & {"Latin", None}:
+            return None
+        return (
+            f"the references are in {' and '.join(sorted(map(str, scripts)))} script, and entities are found "
+            "in English texts: take extractor=file with lists made elsewhere"
+        )
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The best F1 over the references that have an entity; `parts`: tp, fp, fn, precision, recall.

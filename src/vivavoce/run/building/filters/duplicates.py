@@ -9,11 +9,12 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.language.invariants import invariants
+from vivavoce.language.scripts import WORD
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.filters.minhash import near_duplicates
 from vivavoce.run.building.step import Lab
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(WORD)
 
 
 @step("duplicates")
