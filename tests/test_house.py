@@ -91,21 +91,21 @@ LINES: dict[str, int] = {
     "benchmarks": 4001,
     "cli": 5996,
     "contrib": 467,
-    "core": 5469,
+    "core": 5472,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2853,
-    "formats": 1622,
+    "formats": 1644,
     "judging": 1508,
-    "language": 1189,
+    "language": 1253,
     "logprobs": 1862,
-    "metrics": 4474,
+    "metrics": 4475,
     "models": 9652,
     "notebook": 819,
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 5288,
+    "reading": 5672,
     "report": 8400,
     "retrieval": 1692,
     "run": 27470,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1001, 169
+MODULES, COMPLEX = 1006, 173
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -138,7 +138,7 @@ def test_numbers_units_and_signs_decide(text: str, options: tuple[str, ...], wan
         ("Answer: E. Aspirin", ACS, "unreadable"),
         ("AA", MANY, "Finding number 26"),
         ("Answer: AB", MANY, "Finding number 27"),
-        ("Answer: A", ("B", "A", "AB", "O"), "A"),
+        ("Answer: A", ("B", "A", "AB", "O"), "unreadable"),  # the label of one, and the text of another
         ("AB", ("A", "B", "AB", "O"), "AB"),
         ("B", ("Yes, now", "No, later"), "No, later"),
         ("Yes, now", ("Yes, now", "No, later"), "Yes, now"),

@@ -47,12 +47,15 @@ def too_long(text: str) -> str:
     return f"the answer has {len(text):,} characters, and none over {LONGEST:,} is read"
 
 
+_IN_CIRCLES = frozenset(map(chr, (*range(0x249C, 0x24EA), *range(0x1F110, 0x1F18A))))
+
+
 def is_blank(text: str) -> bool:
     """True if `text` holds no letter and no digit, in any script.
 
-    Combining strokes, punctuation and white space alone are blank.
+    Combining strokes, punctuation and white space alone are blank; a letter in a circle is a letter.
     """
-    return not any(unicodedata.category(c)[0] in "LN" for c in text)
+    return not any(unicodedata.category(c)[0] in "LN" or c in _IN_CIRCLES for c in text)
 
 
 class Spoken(NamedTuple):

@@ -8,10 +8,10 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
-from vivavoce.reading.choice import Choice
+from vivavoce.reading.choices import Choice
 from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.mentions import Options
+from vivavoce.reading.options import Options
 from vivavoce.reading.refusal import refuses
 
 

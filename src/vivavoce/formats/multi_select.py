@@ -16,7 +16,7 @@ from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
-from vivavoce.reading.mentions import Options
+from vivavoce.reading.options import Options
 from vivavoce.reading.refusal import refuses
 
 
@@ -104,6 +104,12 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
     return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), True)
 
 
+def _unclear(listed: Listed, options: Options) -> str | None:
+    """The reason for an entry that may be two options."""
+    entry = next((entry for entry in listed.stray if options.is_unclear(entry)), None)
+    return None if entry is None else f"{entry} is the label of one option and the text of another"
+
+
 @format("list", version=2)
 class MultiSelect(OptionsFormat):
     """Every option that is right."""
@@ -117,6 +123,7 @@ class MultiSelect(OptionsFormat):
         """The options listed, and the entries that are no option."""
         leaves = json_values(answer)
         listed = _from_text(answer, options) if leaves is None else _from_json(leaves, options)
+        listed = listed._replace(reason=listed.reason or _unclear(listed, options))
         if listed.reason is None and (listed.names or listed.stray):
             return Reading("ok", self.parsed(listed.names, options), listed.stray)
         if not (listed.names or listed.reason) and refuses(answer):

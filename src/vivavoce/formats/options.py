@@ -16,7 +16,7 @@ from vivavoce.formats.base import (
     unanswered,
     with_context,
 )
-from vivavoce.reading.mentions import Options, options_of
+from vivavoce.reading.options import Options, options_of
 from vivavoce.reading.refusal import abstains
 from vivavoce.reading.run_on import read_first
 
@@ -93,6 +93,20 @@ def require_options(item: Item, fewest: int) -> None:
             raise item_error(item, f"option {label(k)} is empty", "an option is empty")
         if text in item.options[:k]:
             raise item_error(item, f"the option {text!r} stands there twice", "two options are equal")
+        rival = next((option for option in item.options[:k] if _plain(option) == _plain(text)), None)
+        if rival is not None:
+            reason = "differ in nothing but spaces or case"
+            raise item_error(item, f"the options {rival!r} and {text!r} {reason}", f"two options {reason}")
+
+
+_SYMBOL = 3
+"""Letters of a short symbol, whose case may tell it apart: the genotypes AA and Aa, pH and PH."""
+
+
+def _plain(option: str) -> str:
+    """An option without what tells no two apart: blanks, and the case of all but short symbols."""
+    text = " ".join(option.split())
+    return text if len(text) <= _SYMBOL else text.casefold()
 
 
 def with_option_texts(item: Item) -> Item:

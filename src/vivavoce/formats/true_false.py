@@ -22,9 +22,10 @@ from vivavoce.language.tokens import CLAUSE, COMMA, NONE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
-from vivavoce.reading.choice import Choice, ChoiceReader
+from vivavoce.reading.choice import ChoiceReader
+from vivavoce.reading.choices import Choice
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.mentions import Mention, options_of
+from vivavoce.reading.options import Mention, options_of
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.run_on import read_first
 from vivavoce.reading.verdicts import JudgedMention, Verdict

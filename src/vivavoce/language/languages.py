@@ -48,10 +48,15 @@ class Language:
     refusals: tuple[str, ...]
     not_applicable: tuple[str, ...]
     labels: tuple[str, ...]
-    """The labels of options in order, where they are not A, B, C."""
+    """The labels of options besides A, B, C: rows in order, with blanks between the labels."""
     articles: tuple[str, ...]
     lead_ins: tuple[str, ...]
     """What may introduce a list of answers."""
+    label_nouns: tuple[str, ...] = ()
+    """What a label may follow: "option", "letter"."""
+    ors: tuple[str, ...] = ()
+    ands: tuple[str, ...] = ()
+    """What leaves two options open, and what joins them."""
 
 
 @cache

@@ -8,11 +8,12 @@ import html
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.characters import CIRCLED, in_one_form
 from vivavoce.language.scripts import MARKS
 
 # How strong the break before a token is.
@@ -21,8 +22,9 @@ NONE, COMMA, CLAUSE, SENTENCE, LINE, PARAGRAPH = range(6)
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NOT_LATIN = _CJK + "\uac00-\ud7af"
 _SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_LETTER = rf"[^\W\d_{_NOT_LATIN}{_SUPER}]"
-_IN_WORD = rf"(?:[^\W_{_NOT_LATIN}{_SUPER}]|[{MARKS}])"
+_IN_CIRCLE = f"{CIRCLED[0]}-{CIRCLED[-1]}"
+_LETTER = rf"[^\W\d_{_NOT_LATIN}{_SUPER}{_IN_CIRCLE}]"
+_IN_WORD = rf"(?:[^\W_{_NOT_LATIN}{_SUPER}{_IN_CIRCLE}]|[{MARKS}])"
 _MINUS = r"\-−‐‑"
 _TOKEN = lazy_pattern(
     rf"""
@@ -32,6 +34,7 @@ _TOKEN = lazy_pattern(
     |(?P<word>{_LETTER}{_IN_WORD}*(?:['’ʼ]{_IN_WORD}+)*)
     |(?P<power>[{_SUPER}]+|[⁺⁻]|\^[ ]?[({{]?[-+−]?\d+[)}}]?)
     |(?P<cjk>[{_CJK}]|[\uac00-\ud7af]+)
+    |(?P<circled>[{_IN_CIRCLE}])
     |(?P<range>(?<=[\d%])[ ]?[-–—−][ ]?(?=[<>≤≥]?\d))
     |(?P<arrow>(?:(?<![-=])|(?<=[<>]=))[-=]++>)  # one try a run: behind "<=", which is a token, another
     |(?P<suffix>(?<=[^\W_])[+{_MINUS}](?![\w{_MINUS}])|(?<=\()[+{_MINUS}](?=\)))
@@ -54,7 +57,6 @@ _SIGNS = {
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", "ʼ": ""}
 )
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _MARKS = lazy_pattern("[\u0300-\u036f]+")
 _POSSESSIVE = lazy_pattern(r"['’ʼ]s$", re.IGNORECASE)
 _LATEX = (
@@ -166,6 +168,13 @@ class Doc:
             places = self._places[pairs] = [k for k, pair in following if pair in pairs]
         return bisect_left(places, j - 1) > bisect_left(places, i)
 
+    def places(self, key: object, holds: Callable[["Doc", int], bool]) -> Sequence[int]:
+        """The tokens of which `holds` is true; looked for once for each `key`."""
+        places = self._places.get(key)
+        if places is None:
+            places = self._places[key] = [k for k in range(len(self.tokens)) if holds(self, k)]
+        return places
+
     def last_break(self, k: int, strength: int) -> int:
         """The last token, up to token k, with a break before it that is at least so strong."""
         places = self._places.get(strength)
@@ -214,9 +223,9 @@ def cached_doc(text: str) -> Doc:
 
 
 def _clean(text: str) -> str:
-    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
-        text = text.translate(_FULL_WIDTH)
+        text = unicodedata.normalize("NFC", in_one_form(text))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "&" in text:
         text = html.unescape(text)
     if "\\" in text:
@@ -234,6 +243,8 @@ def _token(match: re.Match[str]) -> Token:
     kind, text = match.lastgroup, match[0]
     if kind == "number":
         return Token(number_form(text), "n", match.start(), match.end())
+    if kind == "circled":
+        return Token(text, "w", match.start(), match.end())
     if kind in {"word", "cjk"}:
         return Token(_word(text), "w", match.start(), match.end())
     if kind == "power":

@@ -3,14 +3,15 @@
 Two cues that disagree are unreadable unless the words between them take the first one back.
 """
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import Cue, cues, retracts
-from vivavoce.reading.mentions import Mention, Options
+from vivavoce.reading.choices import Choice, distinct, never_rejected
+from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import (
     JudgedMention,
     Verdict,
@@ -29,21 +30,6 @@ _AROUND_CHOICE = words.LIGHT | words.JOINERS
 _NO_ANSWER_HEADS = words.EXPLAINING_HEADS | words.WEIGHING_HEADS
 _BEFORE_REASONED = words.LIGHT | words.HEDGED_LEADS
 _OPENS_AGAIN = words.HEDGES | frozenset({"but", "however", "though", "although", "yet", "unless"})
-
-
-class Choice(NamedTuple):
-    """The options a response settles on (one, if it can be read) or why there is none.
-
-    `silent` is true where no option was named at all, so that a refusal explains it.
-    """
-
-    names: tuple[int, ...] = ()
-    reason: str | None = None
-    silent: bool = False
-
-    def agrees(self, choice: "Choice") -> bool:
-        """True if both settle on the same options, or both on none for a reason."""
-        return self.names == choice.names and bool(self.reason) == bool(choice.reason)
 
 
 class ChoiceReader:
@@ -133,13 +119,23 @@ class ChoiceReader:
     def settle(self, live: Iterable[JudgedMention]) -> Choice:
         """The one option that the mentions agree on, or why there is none."""
         names: list[int] = []
-        for mention in live:
+        mentions = list(live)
+        for mention in mentions:
             if len(mention.names) != 1:
                 return Choice(reason=self._unclear(mention))
             names += [name for name in mention.names if name not in names]
         if len(names) > 1:
-            return Choice(reason=self.many(names))
+            union = self._union(mentions)
+            return Choice(reason=self.many(names)) if union is None else Choice((union,))
         return Choice(tuple(names))
+
+    def _union(self, mentions: Sequence[JudgedMention]) -> int | None:
+        """The option that is the ones named together, "Both A and B"; None without one, or for "A or B"."""
+        union = self.options.unions.get(frozenset(s.names[0] for s in mentions))
+        pairs = itertools.pairwise(s.mention for s in mentions)
+        if union is None or any(has_any(self.doc.forms[a.j : b.i], words.HEDGES) for a, b in pairs):
+            return None
+        return union
 
     def many(self, names: Iterable[int]) -> str:
         """The reason for more than one option."""
@@ -149,6 +145,8 @@ class ChoiceReader:
         surface = " ".join(self.doc.surface(judged.mention.i, judged.mention.j).split())
         if judged.names:
             return f"several options fit up to case or accents: {surface}"
+        if self.options.is_unclear(surface):
+            return f"{surface} is the label of one option and the text of another"
         if judged.mention.by == "label":
             return f"no option has the letter {surface}"
         return f"the letter and the text name different options: {surface}"
@@ -245,14 +243,14 @@ class ChoiceReader:
         plain, restated = self._line_choices()
         if not plain:
             plain = restated
-        elif len(_distinct(restated)) == 1:
+        elif len(distinct(restated)) == 1:
             plain = [*plain, *restated]
-        kinds = _distinct(plain)
+        kinds = distinct(plain)
         if len(kinds) == len(self.options) > 2:
             return None  # the options, repeated one to a line
         if len(kinds) < 2:
             return kinds[0] if kinds else None
-        if len(_distinct(restated)) > 1:
+        if len(distinct(restated)) > 1:
             return None
         names = [name for choice in kinds for name in choice.names]
         if len(names) > 1:
@@ -416,7 +414,7 @@ class ChoiceReader:
         judged = self._body()
         verdicts: tuple[Verdict, ...] = ("named", "tentative")
         for verdict in verdicts:
-            if live := _never_rejected(judged, verdict):
+            if live := never_rejected(judged, verdict):
                 return self.settle(live)
         if not_rejected(judged):
             return None
@@ -429,18 +427,3 @@ class ChoiceReader:
         for i, j in self.doc.sentences():
             judged += not_rejected(self.judged(i, j, claimed=True))
         return [s for s in judged if s.mention.by == "label" and s.names]
-
-
-def _never_rejected(judged: Sequence[JudgedMention], verdict: Verdict) -> list[JudgedMention]:
-    """The mentions of this verdict whose options are turned down nowhere."""
-    rejected = {name for s in judged if s.verdict == "rejected" for name in s.names}
-    return [s for s in judged if s.verdict == verdict and not rejected.issuperset(s.names or (-1,))]
-
-
-def _distinct(choices: Iterable[Choice]) -> list[Choice]:
-    """The choices that no earlier one agrees with."""
-    kinds: list[Choice] = []
-    for choice in choices:
-        if not any(choice.agrees(kind) for kind in kinds):
-            kinds.append(choice)
-    return kinds

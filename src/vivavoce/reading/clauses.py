@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from vivavoce.language.tokens import COMMA, SENTENCE, Doc
-from vivavoce.reading.choice import Choice, ChoiceReader
-from vivavoce.reading.mentions import HEAD, Mention, Options
+from vivavoce.reading.choice import ChoiceReader
+from vivavoce.reading.choices import Choice
+from vivavoce.reading.options import HEAD, Mention, Options
 from vivavoce.reading.verdicts import JudgedMention
 from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles
 
@@ -166,7 +167,7 @@ def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[
     for k in range(i, j):
         token = doc.tokens[k]
         text = doc.text[token.start : token.end]
-        if k in named or token.kind != "w" or text in options.labels:
+        if k in named or token.kind != "w" or options.is_label(doc, k, text):
             continue
         if is_unspaced(text):
             unspaced.append(k)

@@ -24,6 +24,8 @@ LETTERED_NOUNS = _words(
     "table plan part arm dr mr patient subtype stanford hla anti cyclosporin retinol endothelin antigen",
     "clade world schedule wave line hormone polymyxin evidence",
 )
+# The same without a blank before the letter.
+LETTERED_ENDS = _words("维生素 維生素 ビタミン 비타민 因子 クラス グレード グループ タイプ ステージ")
 LABEL_NOUNS = _set(
     "option options choice choices letter letters opcion letra lettre buchstabe opcao opzione optie",
 )
@@ -54,6 +56,14 @@ BEFORE_LABEL = _set(
 )
 # Endings and particles that follow a letter without a blank.
 AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選 正 对 對")
+# Characters without spaces that may stand right before or behind a label: of "选", "は", "です".
+# What an option may hold that is others together, beside their labels: "Both A and B".
+TOGETHER = _set("both and & + only options option answers choices are correct the y e et und 和")
+BEFORE_LETTER = _set("选 選 项 項 肢 案 择 択 擇 解 答 え は が 是 为 為 为 即 故 第 、")
+BEHIND_LETTER = _set("で だ が は を 是 项 項 选 選 正 对 對 、 と 和 或 及 か 与 與 番")
+# What stands behind a Korean label without a blank, and behind a number that is one.
+PARTICLES = _set("입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
+COUNTERS = ("번", "番")
 SETTLING = _set(
     "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
-from vivavoce.reading.mentions import Mention
+from vivavoce.reading.options import Mention
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 
 _SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})

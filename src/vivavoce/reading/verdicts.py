@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.mentions import WINDOW, Mention, Options, mentions_in
+from vivavoce.reading.labels import joining
+from vivavoce.reading.mentions import WINDOW, mentions_in
+from vivavoce.reading.options import Mention, Options
 
 Verdict = Literal["chosen", "named", "tentative", "rejected"]
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative")
@@ -78,7 +80,7 @@ def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
     for k in range(a.j, b.i + 1):
         if doc.breaks[k] > COMMA and not only_quotes(doc, k):
             return False
-    return words.JOINERS.issuperset(doc.forms[a.j : b.i])
+    return joining().issuperset(doc.forms[a.j : b.i])
 
 
 def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedMention]:

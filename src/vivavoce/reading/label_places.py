@@ -1,0 +1,134 @@
+"""Where a letter or a number is the label of an option.
+
+"I", the article "A", "vitamin B" and "T cells" are none.
+"""
+
+from vivavoce.language.tokens import COMMA, LINE, NONE, SENTENCE, Doc, cached_doc, has_any
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.labels import joining, label_nouns
+from vivavoce.reading.word_roles import is_unspaced
+
+_NO_SPECIES = words.AFTER_LABEL | words.FILLERS | words.PROSE | words.CHOSEN_RIGHT | words.LIGHT
+
+
+def is_unit(doc: Doc, j: int) -> bool:
+    """True for "mg", "%" and signs that go on with a number."""
+    return doc.forms[j] in words.UNITS or (doc.forms[j][0] in "%^°-x±" and doc.tokens[j].kind == "s")
+
+
+def stands_as_label(doc: Doc, k: int, text: str, *, claimed: bool) -> bool:
+    """True if a capital that is a label stands where it can only be one."""
+    preceding = doc.forms[k - 1] if k > 0 and doc.breaks[k] <= NONE else ""
+    if _bracketed(doc, k) or _line_label(doc, k) or preceding in label_nouns():
+        return True
+    following = doc.forms[k + 1] if k + 1 < len(doc) else ""
+    if text == "I" and following in words.AFTER_I:
+        return False
+    closed = is_closed(doc, k) or following in words.AFTER_LABEL or following in joining()
+    return closed if claimed else _label_in_prose(doc, k, preceding, following, closed=closed)
+
+
+def _label_in_prose(doc: Doc, k: int, preceding: str, following: str, *, closed: bool) -> bool:
+    """True if a capital in running text is a label: "so B", "B is right"."""
+    if closed and (preceding in words.BEFORE_LABEL or _emphasised(doc, k)):
+        return True
+    return following in words.VERDICT_VERBS and doc.breaks[k + 1] == NONE
+
+
+def small_label(doc: Doc, k: int, i: int, *, claimed: bool) -> bool:
+    """True if a small letter is a label: "(c)", "c)" at the head of a line, "c" alone, "option c"."""
+    if not claimed:
+        return _line_label(doc, k) and doc.gap(k + 1)[:1] == ")"
+    return (
+        _bracketed(doc, k)
+        or _line_label(doc, k)
+        or ((k == i or after_label_noun(doc, k)) and is_closed(doc, k))
+    )
+
+
+def without_particle(text: str) -> str:
+    """A Korean label without the particle that is written with it: "나입니다"."""
+    return text[0] if text[0] >= "\uac00" and text[1:] in words.PARTICLES else text
+
+
+def after_label_noun(doc: Doc, k: int) -> bool:
+    """True behind a word such as "option"."""
+    return k > 0 and doc.breaks[k] <= NONE and doc.forms[k - 1] in label_nouns()
+
+
+def is_counted(doc: Doc, k: int) -> bool:
+    """True for a number with the word for a number behind it, as Korean and Japanese exams have it."""
+    return k + 1 < len(doc) and not doc.gap(k + 1) and doc.forms[k + 1].startswith(words.COUNTERS)
+
+
+def is_part(doc: Doc, k: int) -> bool:
+    """True if a letter is a part of a word: joined by a hyphen, or among characters without spaces."""
+    if doc.glued(k) or doc.glued(k + 1):
+        return True
+    if not is_unspaced(doc.surface(k, k + 1)):
+        return k > 0 and not doc.gap(k) and doc.text[: doc.tokens[k].start].endswith(words.LETTERED_ENDS)
+    return _joins(doc, k, k - 1, words.BEFORE_LETTER) or _joins(doc, k + 1, k + 1, words.BEHIND_LETTER)
+
+
+def _joins(doc: Doc, gap: int, k: int, allowed: frozenset[str]) -> bool:
+    """True if no gap divides a character from token k, another that may not stand by a label."""
+    if not 0 <= k < len(doc) or doc.gap(gap) or doc.forms[k] in allowed:
+        return False
+    return is_unspaced(doc.surface(k, k + 1))
+
+
+def names_species(doc: Doc, k: int, text: str) -> bool:
+    """True for a capital that begins the name of a species, "C. difficile", which option `text` is not."""
+    if k + 1 >= len(doc) or doc.gap(k + 1) != ". " or doc.sentence_end(k) - k > 4:
+        return False
+    if has_any(doc.forms[k + 2 : doc.sentence_end(k)], words.PREDICATE):
+        return False
+    word = doc.surface(k + 1, k + 2)
+    latin = word.islower() and len(word) >= 4 and word.endswith(words.SPECIES_ENDS)
+    if not latin or word in _NO_SPECIES:
+        return False
+    # "A. aspirin" where option A is "Aspirin" is the option with its letter
+    return not any(form[:4] == word[:4] for form in cached_doc(text).forms)
+
+
+def is_closed(doc: Doc, k: int) -> bool:
+    """True if nothing of the same clause follows token k, or a sign that ends a label."""
+    if doc.ends(k + 1) or (doc.forms[k + 1].startswith(words.AFTER_LETTER) and not doc.gap(k + 1)):
+        return True
+    if doc.tokens[k + 1].kind == "n" and doc.gap(k + 2)[:1] in {".", ")"}:
+        return True  # "1. A 2. B"
+    return doc.forms[k + 1] in {"+", "&", "/", "→", "(-)", "(+)", "=", "<", ">"}
+
+
+def _bracketed(doc: Doc, k: int) -> bool:
+    opening, closing = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
+    return opening in {"(", "[", "（", "{"} and closing in {")", "]", "）", "}"}
+
+
+def _emphasised(doc: Doc, k: int) -> bool:
+    opening, closing = doc.gap(k)[-1:], doc.gap(k + 1)[:1]
+    return (opening == closing and opening in {"*", "_", "`", '"', "'"}) or (opening, closing) == ("“", "”")
+
+
+def _line_label(doc: Doc, k: int) -> bool:
+    """True for the label at the head of a line: "B)", "B. text", "B: text"."""
+    if doc.breaks[k] < LINE:
+        return False
+    return doc.gap(k + 1).lstrip("*_")[:1] in {")", ".", ":", "）", "、"}
+
+
+def noun_before(doc: Doc, k: int) -> bool:
+    """True if a word that takes letters stands before: vitamin B, hepatitis B, group A."""
+    first = max(2, k - 8)
+    while k > first and _second_letter(doc, k):
+        k -= 2  # "vitamin A or B"
+    if k == 0 or doc.breaks[k] >= SENTENCE or doc.gap_has(k, ":([,"):
+        return False
+    return doc.breaks[k] < COMMA and doc.forms[k - 1].startswith(words.LETTERED_NOUNS)
+
+
+def _second_letter(doc: Doc, k: int) -> bool:
+    """True if "or" or "and" joins token k to a capital: the B of "A or B"."""
+    if doc.forms[k - 1] not in {"or", "and"} or doc.breaks[k - 1] != NONE:
+        return False
+    return len(doc.forms[k - 2]) == 1 and doc.surface(k - 2, k - 1).isupper()
