@@ -265,7 +265,7 @@ def test_what_looks_like_a_key_is_struck_out_of_an_answer(function):
 
 @pytest.mark.parametrize(
     ("said", "kept"),
-    [("length", "length"), ("end_turn", "end_turn"), (None, "stop"), ("Bob Smith", "other"), ([1], "other")],
+    [("length", "length"), ("end_turn", "stop"), (None, "stop"), ("Bob Smith", "other"), ([1], "other")],
 )
 def test_why_an_answer_ended_is_one_of_a_few_words(function, said, kept):
     assert kept == answer(function(f"return {{'text': 'x', 'finish_reason': {said!r}}}")).finish_reason

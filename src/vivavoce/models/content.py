@@ -7,8 +7,10 @@ an empty text, but only where the reply says why it ended: without a text and wi
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from vivavoce.core.endings import meaning_of, stored_reason
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.requests import Reply, RetryableError
@@ -16,11 +18,7 @@ from vivavoce.models.requests import Reply, RetryableError
 _DEEPEST = 32
 """Levels of a source that is kept: how deep JSON may be depends on the depth of the program that reads it."""
 _TEXT_KINDS = ("text", "output_text")
-_FAILURES = frozenset({
-    "abort", "aborted", "cancelled", "canceled", "failed", "failure", "timeout", "overloaded",
-    "engine_overloaded", "insufficient_system_resource", "load", "unload",
-})  # fmt: skip
-"""Reasons for an end that are the endpoint's, beside those that end in `error`; some are of one provider."""
+_THINKING_KINDS = ("thinking", "reasoning")
 
 
 def content_text(content: Any) -> str | None:
@@ -41,6 +39,8 @@ def content_text(content: Any) -> str | None:
 
 
 def _part_text(part: Mapping[str, Any]) -> str:
+    if part.get("thought") is True:
+        return ""
     kind, text = part.get("type"), part.get("text")
     if isinstance(kind, str) and kind not in _TEXT_KINDS:
         refusal = part.get("refusal")
@@ -50,28 +50,59 @@ def _part_text(part: Mapping[str, Any]) -> str:
     return text
 
 
+def thinking_text(content: Any) -> str | None:
+    """The thinking in a message's parts; null where there is none.
+
+    It stands in parts of the type `thinking` (Anthropic, Mistral) or `reasoning`, and in Gemini's parts with
+    `thought: true`.
+    """
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "\n".join(filter(None, map(_thought, parts))) or None
+
+
+def _thought(part: Mapping[str, Any]) -> str:
+    kind = part.get("type")
+    if part.get("thought") is not True and kind not in _THINKING_KINDS:
+        return ""
+    value = part.get(str(kind)) if kind in _THINKING_KINDS else None
+    if isinstance(value, list):  # Mistral's, a list of texts
+        value = "".join(text for p in value if isinstance(p, dict) and isinstance(text := p.get("text"), str))
+    value = value or part.get("text")
+    return value if isinstance(value, str) else ""
+
+
 def _kind(value: Any) -> str:
     names = {bool: "true or false", int: "a number", float: "a number", dict: "an object", list: "a list"}
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 
-def finish_reason(ended: Mapping[str, Any], name: str = "finish_reason") -> str | None:
+class End(NamedTuple):
+    """Why a reply ended: the word that is stored, and the endpoint's own where that is another."""
+
+    reason: str | None
+    raw_reason: str | None = None
+
+
+def finish_reason(ended: Mapping[str, Any], name: str = "finish_reason") -> End:
     """Why a reply ended, as the endpoint says it; null where it says no word.
 
     Raises `RetryableError` where the endpoint failed: what text there is was cut by it, not by the candidate.
     """
     reason = ended.get(name)
     reason = reason if isinstance(reason, str) and reason else None
-    if ended.get("error") or is_failure(reason):
+    if ended.get("error") or meaning_of(reason) == "failure":
         word = one_line(scrubbed(printable(reason or "error")), 40)
-        raise RetryableError(f"the endpoint ended the reply by {word!r}{_detail(ended.get('error'))}")
-    return reason
+        overloaded = "overload" in (reason or "").lower()
+        raise RetryableError(
+            f"the endpoint ended the reply by {word!r}{_detail(ended.get('error'))}", throttled=overloaded
+        )
+    return end_of(reason)
 
 
-def is_failure(reason: str | None) -> bool:
-    """True for a reason by which an endpoint, not the model, ended a reply."""
-    word = (reason or "").strip().lower().replace("-", "_").replace(" ", "_")
-    return word.endswith("error") or word in _FAILURES
+def end_of(reason: str | None) -> End:
+    """The end that a provider's word says."""
+    stored = stored_reason(reason)
+    return End(stored, None if reason == stored else one_line(scrubbed(printable(reason or "")), 80) or None)
 
 
 def _detail(error: Any) -> str:
@@ -103,13 +134,17 @@ def _storable(value: Any, levels: int) -> Any:
     return [_storable(v, levels - 1) for v in value] if isinstance(value, list) else value
 
 
-def check_reply(reply: Any) -> None:
-    """Raise `RetryableError` for what a provider must not return as a response; a plugin may."""
+def checked_reply(reply: Any) -> Reply:
+    """What a provider returned as a response, a plugin's too, with the word for its end as it is stored.
+
+    Raises `RetryableError` for what a provider must not return.
+    """
     if not isinstance(reply, Reply):
         raise RetryableError(f"the provider returned {_kind(reply)}, not a Reply")
-    if not isinstance(reply.text, str | None) or (
-        reply.text is None and reply.finish_reason != "content_filter"
-    ):
+    meaning = meaning_of(reply.finish_reason)
+    if not isinstance(reply.text, str | None) or (reply.text is None and meaning != "content_filter"):
         raise RetryableError(f"the provider returned a Reply whose text is {_kind(reply.text)}")
-    if is_failure(reply.finish_reason):
+    if meaning == "failure":
         raise RetryableError(f"the provider ended the reply by {one_line(str(reply.finish_reason), 40)!r}")
+    end = end_of(reply.finish_reason)
+    return replace(reply, finish_reason=end.reason, raw_reason=end.raw_reason or reply.raw_reason)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.core.endings import meaning_of
 from vivavoce.core.numbers import finite
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.requests import FatalError, Generation, Likelihood, RejectedError, RetryableError, Usage
@@ -342,13 +343,17 @@ def _response_logprobs(
     own_logprobs = logprobs if parts is None else logprobs[: len(parts)]
     single = parts is not None and len(logprobs) == len(parts) + 1
     closing = logprobs[-1] if single and _ended_by_token(choice) else None
-    ended = choice.get("finish_reason") == "stop"
+    ended = _ended_by_model(choice)
     return logprobs, (Generation(text, (), tuple(parts or ()), own_logprobs, ended, closing),)
+
+
+def _ended_by_model(choice: Mapping[str, Any]) -> bool:
+    return meaning_of(word(choice.get("finish_reason"))) == "stop"
 
 
 def _ended_by_token(choice: Mapping[str, Any]) -> bool:
     """Whether vLLM says that a token ended the response, and not a stop string."""
-    stopped = choice.get("finish_reason") == "stop" and "stop_reason" in choice
+    stopped = _ended_by_model(choice) and "stop_reason" in choice
     return stopped and not isinstance(choice["stop_reason"], str)
 
 

@@ -159,6 +159,10 @@ class Reply:
     `spaced` says whether a blank was put before targets right after the question; null where that is unknown.
     `truncated` counts tokens of the question that were left out to fit the model's context, where its
     settings allow it. `tokeniser` identifies the tokeniser; null where it is unknown.
+
+    `finish_reason` is stored as `stop`, `length`, `content_filter` or `tool_calls` where it means one of them
+    (`core.endings`), and `raw_reason` keeps the endpoint's word where that is another. `reasoning_tokens`
+    counts the tokens of thinking, as far as the endpoint does.
     """
 
     text: str | None
@@ -173,6 +177,8 @@ class Reply:
     spaced: bool | None = None
     truncated: int = 0
     tokeniser: str | None = None
+    raw_reason: str | None = None
+    reasoning_tokens: int | None = None
 
 
 class RetryableError(Exception):

@@ -12,7 +12,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from vivavoce.core.errors import EgressError
 from vivavoce.core.net import permit
 from vivavoce.models.charges import UNCOUNTED, charged
-from vivavoce.models.content import check_reply
+from vivavoce.models.content import checked_reply
 from vivavoce.models.engine.attempts import Attempt, AttemptTotals, failed_attempt
 from vivavoce.models.engine.budget import Budget
 from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue
@@ -372,8 +372,7 @@ class _Scheduler:
             return await model.loglikelihood(request)
         reply = await model.generate(request)
         with charged(reply.usage if isinstance(reply, Reply) else UNCOUNTED):
-            check_reply(reply)
-        return reply
+            return checked_reply(reply)
 
     async def _undoubted(self, model: Model) -> None:
         """Return when the model may be asked; where it cannot work, it is given up.

@@ -6,24 +6,15 @@ from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.models.charges import charged
-from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
+from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut, thinking_text
 from vivavoce.models.http_client import ContentFilterError
 from vivavoce.models.providers.openai import HTTPModel, HTTPProvider, without_nulls
-from vivavoce.models.replies import as_dict, stated_usage, word
+from vivavoce.models.replies import as_dict, stated_thinking, stated_usage
 from vivavoce.models.requests import Reply, Request, RetryableError
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 4096
 """The endpoint demands a number; this one is sent where the spec has none."""
-
-_FINISH_REASONS = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_use": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "content_filter",
-}
 
 
 class AnthropicMessages(HTTPModel):
@@ -50,14 +41,16 @@ class AnthropicMessages(HTTPModel):
         if not isinstance(content, list):
             raise RetryableError("the answer has no content")
         blocks = [as_dict(block) for block in content]
-        reason = finish_reason(raw, "stop_reason")
+        end = finish_reason(raw, "stop_reason")
         used_tool = _tool_input(blocks) if request.sampling.schema else None
         text = used_tool or content_text(content)
-        refuse_cut(text, reason)
+        refuse_cut(text, end.reason)
         return Reply(
-            text=None if reason == "refusal" and not text else text,
-            reasoning=_thoughts(blocks),
-            finish_reason=_FINISH_REASONS.get(reason, reason) if reason else None,
+            text=None if end.reason == "content_filter" and not text else text,
+            reasoning=thinking_text(content),
+            finish_reason="stop" if used_tool else end.reason,
+            raw_reason=end.raw_reason,
+            reasoning_tokens=stated_thinking(raw),
             model=model,
             usage=stated_usage(raw),
             citations=tuple(c for b in blocks for c in citations_of(b.get("citations"))),
@@ -91,12 +84,6 @@ def _tool_input(blocks: Sequence[Mapping[str, Any]]) -> str | None:
     if not isinstance(inputs[0], dict):
         raise RetryableError("the reply is malformed: the input of a tool is no object")
     return json.dumps(inputs[0], ensure_ascii=False)
-
-
-def _thoughts(blocks: Sequence[Mapping[str, Any]]) -> str | None:
-    """What the blocks of thinking hold; null where there is none."""
-    thoughts = [word(block.get("thinking")) for block in blocks if block.get("type") == "thinking"]
-    return "\n".join(filter(None, thoughts)) or None
 
 
 @registry.provider("anthropic")

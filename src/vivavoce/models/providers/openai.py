@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 from vivavoce.core import registry
 from vivavoce.core.net import permit
 from vivavoce.models.charges import charged
-from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
+from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut, thinking_text
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.http_client import ContentFilterError, HTTPClient, host_of
 from vivavoce.models.providers import Provider
@@ -28,6 +28,7 @@ from vivavoce.models.replies import (
     generation_from_completions,
     likelihood_from_echo,
     likelihood_from_prompt_logprobs,
+    stated_thinking,
     stated_usage,
     with_space,
     word,
@@ -224,17 +225,22 @@ def chat_payload(model: str, request: Request, length: str) -> dict[str, Any]:
 def chat_reply(raw: Mapping[str, Any], request: Request, model: str | None) -> Reply:
     """The reply in a chat completion by `model`. Raises `RetryableError` for what is none."""
     choice = first_choice(raw)
-    message = choice.get("message")
+    end, message = finish_reason(choice), choice.get("message")
     if not isinstance(message, dict):
-        raise RetryableError("the answer has no message")
-    reason = finish_reason(choice)
-    text = _message_text(message, reason)
+        if end.reason != "content_filter":  # Gemini's endpoints leave the message out then
+            raise RetryableError("the answer has no message")
+        message = {}
+    text = _message_text(message, end.reason)
     sources = message.get("citations") or raw.get("citations") or message.get("annotations")
     logprobs, generations = generation_from_chat(choice, text)
     return Reply(
         text=text,
-        reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
-        finish_reason=reason,
+        reasoning=word(message.get("reasoning_content"))
+        or word(message.get("reasoning"))
+        or thinking_text(message.get("content")),
+        finish_reason=end.reason,
+        raw_reason=end.raw_reason,
+        reasoning_tokens=stated_thinking(raw),
         model=model,
         usage=stated_usage(raw),
         logprobs=logprobs,
@@ -280,15 +286,17 @@ class OpenAICompletions(HTTPModel):
     def _completion(self, raw: Mapping[str, Any], request: Request) -> Reply:
         """The reply in a completion. Raises `RetryableError` for what is none."""
         model, choice = self._checked_model(raw), first_choice(raw)
-        reason, text = finish_reason(choice), choice.get("text")
-        if not isinstance(text, str) and not (text is None and reason == "content_filter"):
+        end, text = finish_reason(choice), choice.get("text")
+        if not isinstance(text, str) and not (text is None and end.reason == "content_filter"):
             raise RetryableError("the answer has no text")
-        refuse_cut(text, reason)
-        text = None if reason == "content_filter" and not text else text
+        refuse_cut(text, end.reason)
+        text = None if end.reason == "content_filter" and not text else text
         logprobs, generations = generation_from_completions(choice, text)
         return Reply(
             text=text,
-            finish_reason=reason,
+            finish_reason=end.reason,
+            raw_reason=end.raw_reason,
+            reasoning_tokens=stated_thinking(raw),
             model=model,
             usage=stated_usage(raw),
             logprobs=logprobs,

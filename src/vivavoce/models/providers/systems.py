@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
+from vivavoce.core.endings import meaning_of
 from vivavoce.core.errors import VivaError
 from vivavoce.core.text import one_line
 from vivavoce.models.charges import charged
@@ -18,11 +19,6 @@ from vivavoce.models.endpoints import key_values, refuse_key_in_url, scrubbed
 from vivavoce.models.http_client import HTTPClient, without_surrogates
 from vivavoce.models.providers import Provider
 from vivavoce.models.requests import FatalError, Model, RejectedError, Reply, Request, RetryableError, Usage
-
-_FINISH_REASONS = {
-    "stop", "length", "content_filter", "tool_calls", "function_call", "end_turn", "stop_sequence",
-    "tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded", "refusal", "eos", "safety",
-}  # fmt: skip
 
 
 class SystemModel:
@@ -170,7 +166,7 @@ def _finish_reason(reason: Any) -> str:
     """Why a response ended, in a word we know, because free text from an endpoint must not be stored."""
     if not reason:
         return "stop"
-    return reason if isinstance(reason, str) and reason in _FINISH_REASONS else "other"
+    return (meaning_of(reason) if isinstance(reason, str) else None) or "other"
 
 
 def _clean(value: Any) -> Any:

@@ -101,6 +101,8 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
         usage=Usage(output=stored["tokens"]),
         logprobs=tuple(meta["logprobs"]) if meta.get("logprobs") else None,
         citations=tuple(meta.get("citations") or ()),
+        raw_reason=meta.get("finish_reason"),
+        reasoning_tokens=meta.get("reasoning_tokens"),
     )
     return CallOutcome(reply, None, 0, 0.0, 0.0)
 
@@ -172,6 +174,8 @@ def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome
         "logprobs": reply.logprobs,
         "model": reply.model,
         "truncated": reply.truncated,
+        "finish_reason": reply.raw_reason,
+        "reasoning_tokens": reply.reasoning_tokens,
     }
     return Response(
         benchmark=benchmark,

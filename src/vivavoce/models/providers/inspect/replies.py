@@ -5,24 +5,18 @@ from typing import Any
 
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.charges import charged
-from vivavoce.models.content import citations_of, finish_reason, refuse_cut
+from vivavoce.models.content import End, citations_of, end_of, finish_reason, refuse_cut
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.http_client import LARGEST, LONG_KEY, without_surrogates
-from vivavoce.models.replies import generation_from_chat, stated_usage
+from vivavoce.models.replies import generation_from_chat, stated_thinking, stated_usage
 from vivavoce.models.requests import RejectedError, Reply, RetryableError, Usage
 
-_FINISH_REASONS = {
-    "stop": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-}
-"""Inspect's reasons for an end in our words; `unknown` is none."""
 _USAGE = (
     *("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens"),
     *("input_tokens_cache_read", "input_tokens_cache_write"),
 )
+_RAW_CHOICES = (("choices", "finish_reason"), ("candidates", "finish_reason"), ("candidates", "finishReason"))
+"""Where replies of OpenAI's kind and Gemini's say why they ended."""
 
 
 def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
@@ -34,18 +28,20 @@ def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
     output, call = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
     usage = _usage(output)
     with charged(usage):
-        _refuse_broken(call)
+        raw_end = _raw_end(call)
         choice = _first_choice(output)
-    reason = _FINISH_REASONS.get(choice.stop_reason)
+    end = raw_end if choice.stop_reason == "unknown" else end_of(choice.stop_reason)
     parts = choice.message.content if isinstance(choice.message.content, list) else ()
     text = _answer_text(choice, usage, key)  # Inspect words a refusal, which costs nothing, as a reply
     with charged(usage):
-        refuse_cut(text, reason)
+        refuse_cut(text, end.reason)
         listed, generations = _logprobs(choice, text) if logprobs else (None, ())
     return Reply(
-        text=None if reason == "content_filter" and not text else text,
+        text=None if end.reason == "content_filter" and not text else text,
         reasoning=_reasoning(parts, key),
-        finish_reason=reason,
+        finish_reason=end.reason,
+        raw_reason=end.raw_reason,
+        reasoning_tokens=stated_thinking({"usage": _counts(output)}),
         model=_clean(output.model, key) or None,
         usage=usage,
         logprobs=listed,
@@ -82,12 +78,17 @@ def _first_choice(output: Any) -> Any:
     return choices[0]
 
 
-def _refuse_broken(call: Any) -> None:
-    """Raise `RetryableError` where the endpoint says that it failed: Inspect calls that reason unknown."""
-    raw = getattr(call, "response", None)
-    choices = raw.get("choices") if isinstance(raw, dict) else None
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        finish_reason(choices[0])
+def _raw_end(call: Any) -> End:
+    """Why the reply ended in the endpoint's own words, of which Inspect calls many unknown.
+
+    Raises `RetryableError` where the endpoint says that it failed.
+    """
+    raw: Any = getattr(call, "response", None)
+    for choices, name in _RAW_CHOICES if isinstance(raw, dict) else ():
+        listed = raw.get(choices)
+        if isinstance(listed, list) and listed and isinstance(listed[0], dict) and listed[0].get(name):
+            return finish_reason(listed[0], name)
+    return End(None)
 
 
 def _detail(text: Any) -> str:
@@ -96,10 +97,13 @@ def _detail(text: Any) -> str:
 
 def _usage(output: Any) -> Usage:
     """Tokens as the endpoint counts them, those of its own cache included; null where it counts none."""
+    counts = _counts(output)
+    return stated_usage({"usage": counts}) if any(map(counts.get, _USAGE[:3])) else Usage()
+
+
+def _counts(output: Any) -> dict[str, Any]:
     usage = getattr(output, "usage", None)
-    if usage is None or not (usage.input_tokens or usage.output_tokens or usage.total_tokens):
-        return Usage()
-    return stated_usage({"usage": {name: getattr(usage, name, None) for name in _USAGE}})
+    return {name: getattr(usage, name, None) for name in _USAGE}
 
 
 def _clean(text: str, key: object) -> str:

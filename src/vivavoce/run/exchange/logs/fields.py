@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
+from vivavoce.core.endings import meaning_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
+from vivavoce.models.content import end_of
 from vivavoce.run.exchange.recorded_log import Mark
 
 MOST = 1 << 53
@@ -121,13 +124,23 @@ def whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST else None
 
 
-def answer_fields(text: str | None, why: Any = None, reason: Any = None) -> dict[str, Any]:
-    """The fields of a sample that say what came: a text, a text withheld, or none, and `why`."""
+def answer_fields(
+    text: str | None, why: Any = None, reason: Any = None, meta: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The fields of a sample that say what came: a text, a text withheld, or none, and `why`.
+
+    The tool's word for the end of the answer is stored as its like of all tools, and kept in `meta`.
+    """
+    end = end_of(reason if isinstance(reason, str) else None)
+    meaning = meaning_of(end.reason)
     if text is None:
         return {"status": "failed", "error": one_line(str(why or "the log holds no output"), 300)}
-    if reason == "content_filter" and not text:
-        return {"status": "filtered", "finish_reason": reason}
-    return {"text": text, "finish_reason": reason if isinstance(reason, str) else None}
+    if not text and meaning == "failure":
+        return {"status": "failed", "error": f"the endpoint ended the reply by {end.reason!r}"}
+    meta = {**meta, **({"finish_reason": end.raw_reason} if end.raw_reason else {})}
+    if not text and meaning == "content_filter":
+        return {"status": "filtered", "finish_reason": end.reason, "meta": meta}
+    return {"text": text, "finish_reason": end.reason, "meta": meta}
 
 
 def mark_of(scorer: str, value: Any, note: Any = None, **declared: Any) -> Mark:

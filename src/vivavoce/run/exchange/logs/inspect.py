@@ -120,7 +120,7 @@ def _sample(row: Any, place: str, task: str, scorers: Scorers) -> Sample:
         **answer_fields(
             content_text(without_reasoning(content)) if first and not error else None,
             part(row, "error").get("message", error or output.get("error")),
-            "length" if reason == "max_tokens" else reason,
+            reason,
         ),
         reasoning=reasoning_in(content),
         tokens=stated_usage(output).output,

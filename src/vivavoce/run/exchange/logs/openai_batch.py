@@ -131,7 +131,7 @@ def _answers(row: Mapping[str, Any], place: str, name: str, request: Mapping[str
     tokens = stated_usage(body).output
     meta = {"model": body["model"]} if isinstance(body.get("model"), str) else {}
     for text, reason in _texts(body, place):
-        yield Sample(tokens=tokens, meta=meta, **fields, **answer_fields(text, reason=reason))
+        yield Sample(tokens=tokens, **fields, **answer_fields(text, reason=reason, meta=meta))
 
 
 def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None]]:
@@ -142,5 +142,5 @@ def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None]]:
     outputs = [entry for entry in rows_in(body, "output") if entry.get("type") == "message"]
     if not outputs:
         raise InputError(f"{place}: the response has status 200, and neither choices nor output.")
-    ended = {"completed": "stop", "incomplete": "length"}.get(str(body.get("status")))
+    ended = part(body, "incomplete_details").get("reason") or body.get("status")
     return [(content_text(outputs[-1].get("content")), ended)]

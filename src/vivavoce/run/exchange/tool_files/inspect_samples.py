@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivavoce.core.conversations import as_rows
+from vivavoce.core.endings import stored_reason
 from vivavoce.core.records import Item
 from vivavoce.run.exchange.tool_files.answers import Answer
 from vivavoce.run.exchange.tool_files.asked import filled, key_letters, messages_of
 from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, scores_of
 
-_STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+_STOPS = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+}
 _SHORT = 1000
 """Characters of a text in a summary."""
 _ITEM = (
@@ -87,7 +93,7 @@ def _content(answer: Answer) -> str | list[dict[str, str]]:
 def _stop_reason(answer: Answer) -> str:
     if answer.status == "filtered":
         return "content_filter"
-    return _STOPS.get(answer.finish_reason or "", "unknown")
+    return _STOPS.get(stored_reason(answer.finish_reason) or "", "unknown")
 
 
 def _usage(answer: Answer) -> dict[str, Any]:
