@@ -100,7 +100,7 @@ LINES: dict[str, int] = {
     "language": 1253,
     "logprobs": 1862,
     "metrics": 4475,
-    "models": 9692,
+    "models": 9772,
     "notebook": 819,
     "people": 5778,
     "pipeline": 26,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "reading": 5672,
     "report": 8400,
     "retrieval": 1692,
-    "run": 27493,
+    "run": 27500,
     "stats": 11095,
     "store": 8265,
     "studies": 22541,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1006, 173
+MODULES, COMPLEX = 1007, 173
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

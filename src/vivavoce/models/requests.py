@@ -146,6 +146,13 @@ class Usage(NamedTuple):
 _UNCOUNTED = Usage()
 
 
+class PromptCut(NamedTuple):
+    """The tokens that an endpoint counted of a prompt, and the characters that were sent to it."""
+
+    tokens: int
+    characters: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A model's reply. `text` is null only when the provider withheld it (`finish_reason='content_filter'`).
@@ -162,7 +169,8 @@ class Reply:
 
     `finish_reason` is stored as `stop`, `length`, `content_filter` or `tool_calls` where it means one of them
     (`core.endings`), and `raw_reason` keeps the endpoint's word where that is another. `reasoning_tokens`
-    counts the tokens of thinking, as far as the endpoint does.
+    counts the tokens of thinking, as far as the endpoint does. The engine sets `prompt_cut` where the usage
+    shows that the endpoint cut the prompt.
     """
 
     text: str | None
@@ -179,6 +187,7 @@ class Reply:
     tokeniser: str | None = None
     raw_reason: str | None = None
     reasoning_tokens: int | None = None
+    prompt_cut: PromptCut | None = None
 
 
 class RetryableError(Exception):

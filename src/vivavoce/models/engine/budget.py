@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from vivavoce.models.engine.calls import Queue
 from vivavoce.models.engine.stop import Stop
 from vivavoce.models.engine.usage import UsageCounter
+from vivavoce.models.prompt_cuts import CutPrompts
 from vivavoce.models.requests import Reply, Request, Usage
 
 
@@ -63,6 +64,9 @@ class Budget:
     def pay(self, queue: Queue, request: Request, reply: Reply) -> float | None:
         """Count the reply's tokens and cost; returns the cost, null where it is not known."""
         self.tally.cut += bool(reply.truncated)
+        if cut := reply.prompt_cut:
+            cuts, name = self.tally.cut_prompts, queue.model.name
+            cuts[name] = cuts[name].and_one(cut) if name in cuts else CutPrompts(1, cut)
         cost = queue.price and _price(*_token_counts(request, reply), queue.price)
         return self._count(queue, reply.usage, cost)
 

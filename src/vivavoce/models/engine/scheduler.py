@@ -22,6 +22,7 @@ from vivavoce.models.engine.sources import CallSource, KnownCall, Recall
 from vivavoce.models.engine.stop import Stop, within
 from vivavoce.models.engine.usage import UsageCounter, Waiting
 from vivavoce.models.engine.writing import BatchWriter, Store
+from vivavoce.models.prompt_cuts import with_prompt_cut
 from vivavoce.models.ranges import TIMEOUT_TOTAL_S
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, Reply, Request, Usage
@@ -372,7 +373,7 @@ class _Scheduler:
             return await model.loglikelihood(request)
         reply = await model.generate(request)
         with charged(reply.usage if isinstance(reply, Reply) else UNCOUNTED):
-            return checked_reply(reply)
+            return with_prompt_cut(checked_reply(reply), request)
 
     async def _undoubted(self, model: Model) -> None:
         """Return when the model may be asked; where it cannot work, it is given up.

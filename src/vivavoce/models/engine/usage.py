@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vivavoce.core.net import Traffic
+from vivavoce.models.prompt_cuts import CutPrompts
 
 Progress = Callable[[str, int, int], None]
 """Hears a label, how many are done, and how many there are in all."""
@@ -30,7 +31,8 @@ class UsageCounter:
     `shared` counts replies that were recalled instead of requested; tokens and cost are of requests only.
     `guessed` is the possible cost of replies without token counts: part of a limit, and of no total.
     `remaining` counts calls that are still to be made, `cut` prompts that were shortened to fit the model's
-    context. `waiting` names the endpoints from which nothing has come for some seconds.
+    context; `cut_prompts` are those by model that an endpoint seems to have cut in silence. `waiting` names
+    the endpoints from which nothing has come for some seconds.
     """
 
     answered: int = 0
@@ -47,6 +49,7 @@ class UsageCounter:
     interrupted: bool = False
     stopped: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
+    cut_prompts: dict[str, CutPrompts] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
     waiting: tuple[Waiting, ...] = ()
 

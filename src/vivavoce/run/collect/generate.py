@@ -11,6 +11,7 @@ from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
 from vivavoce.models.engine.writing import Store
+from vivavoce.models.prompt_cuts import prompt_cut_in
 from vivavoce.models.requests import Model, Reply, Usage
 from vivavoce.reading.confidence import Cut, restored, without_confidence
 from vivavoce.run.collect.plan import CollectPlan, pending_repeats
@@ -103,6 +104,7 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
         citations=tuple(meta.get("citations") or ()),
         raw_reason=meta.get("finish_reason"),
         reasoning_tokens=meta.get("reasoning_tokens"),
+        prompt_cut=prompt_cut_in(meta),
     )
     return CallOutcome(reply, None, 0, 0.0, 0.0)
 
@@ -176,6 +178,7 @@ def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome
         "truncated": reply.truncated,
         "finish_reason": reply.raw_reason,
         "reasoning_tokens": reply.reasoning_tokens,
+        "prompt_cut": reply.prompt_cut and reply.prompt_cut._asdict(),
     }
     return Response(
         benchmark=benchmark,

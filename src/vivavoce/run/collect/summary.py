@@ -156,6 +156,7 @@ def done(collected: Collected, path: str) -> Finding:
         "cost_estimate": tally.cost + tally.guessed,
         "interrupted": tally.interrupted,
         "stopped": tally.stopped,
+        "cut_prompts": {model: cuts.n for model, cuts in tally.cut_prompts.items()},
         "look": collected.look,
         "causes": dict(causes.most_common()),
         "sent": tally.traffic.rows,
@@ -194,6 +195,7 @@ def _remarks(collected: Collected) -> list[str]:
     lines = []
     if cut := tally.cut if outcome is None else outcome.cut:
         lines.append(f"{cut:,} question{'s were' if cut > 1 else ' was'} cut to fit the model's context.")
+    lines += [cuts.sentence(model) for model, cuts in tally.cut_prompts.items()]
     for metric in collected.inapplicable:
         lines.append(f"{metric} marks none of these {len(collected.items)} questions.")
     for model, cause in tally.stopped.items():

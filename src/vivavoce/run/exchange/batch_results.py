@@ -15,6 +15,7 @@ from vivavoce.core.text import is_blank, one_line
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.engine.calls import Call, CallOutcome
 from vivavoce.models.http_client import ContentFilterError, refusal
+from vivavoce.models.prompt_cuts import with_prompt_cut
 from vivavoce.models.providers.openai import chat_reply, checked_model
 from vivavoce.models.requests import RejectedError, Reply, Request, RetryableError
 from vivavoce.run.collect.generate import response_of, with_confidence
@@ -198,7 +199,8 @@ def _reply(row: Mapping[str, Any], request: Request, settings: BatchSettings) ->
             raise refusal(reason, status)
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
-    return chat_reply(body, request, checked_model(body, settings.model, {settings.model: settings.accept}))
+    model = checked_model(body, settings.model, {settings.model: settings.accept})
+    return with_prompt_cut(chat_reply(body, request, model), request)
 
 
 def _cost(reply: Reply, price: Sequence[float] | None) -> float | None:
