@@ -36,7 +36,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "notebook": 6,
     "people": 8,
     "privacy": 10,
-    "reading": 17,
+    "reading": 18,
     "report": 42,
     "retrieval": 6,
     "run": 320,
@@ -97,7 +97,7 @@ LINES: dict[str, int] = {
     "facts": 2853,
     "formats": 1644,
     "judging": 1508,
-    "language": 1253,
+    "language": 1255,
     "logprobs": 1862,
     "metrics": 4475,
     "models": 9772,
@@ -105,7 +105,7 @@ LINES: dict[str, int] = {
     "people": 5778,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 5672,
+    "reading": 5853,
     "report": 8400,
     "retrieval": 1692,
     "run": 27500,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1007, 173
+MODULES, COMPLEX = 1008, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

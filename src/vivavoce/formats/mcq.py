@@ -9,10 +9,10 @@ from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.choices import Choice
-from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.options import Options
 from vivavoce.reading.refusal import refuses
+from vivavoce.reading.single_choice import SingleChoiceReader
 
 
 @format("mcq", version=2)
@@ -34,7 +34,7 @@ class MultipleChoice(OptionsFormat):
 
     def settles(self, answer: str, options: Options) -> bool:
         """True if a cue or a line of its own gives the answer."""
-        return KnownWordsReader(answer, options).settles()
+        return SingleChoiceReader(answer, options).settles()
 
     def check(self, item: Item) -> Item:
         """Needs two or more options, and one of them as the key."""
@@ -48,7 +48,7 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
-    return KnownWordsReader(answer, options).choice(lambda: refuses(answer))
+    return SingleChoiceReader(answer, options).choice(lambda: refuses(answer))
 
 
 def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
@@ -66,4 +66,4 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
 
 def _from_leaf(text: str, options: Options) -> Choice:
     exact = options.exactly(text)
-    return Choice((exact,)) if exact is not None else KnownWordsReader(text, options).choice()
+    return Choice((exact,)) if exact is not None else SingleChoiceReader(text, options).choice()

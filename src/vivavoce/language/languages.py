@@ -54,6 +54,8 @@ class Language:
     """What may introduce a list of answers."""
     label_nouns: tuple[str, ...] = ()
     """What a label may follow: "option", "letter"."""
+    explanations: tuple[str, ...] = ()
+    """What an explanation is headed by."""
     ors: tuple[str, ...] = ()
     ands: tuple[str, ...] = ()
     """What leaves two options open, and what joins them."""

@@ -205,9 +205,13 @@ class ChoiceReader:
                 corrections.append((Cue(i, position, j, False), choice))
         return [*claims, *corrections]
 
+    def _corrects_from(self, i: int) -> bool:
+        """True if the sentence at token i begins as a correction does."""
+        return self.doc.forms[i] in _CORRECTS
+
     def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
         """Where the choice begins in a sentence such as "No wait, C", and what it is."""
-        if self.doc.forms[i] not in _CORRECTS:
+        if not self._corrects_from(i):
             return i, None
         position = i
         while position < j and self.doc.forms[position] in _CORRECTS_OR_LEADS:

@@ -63,11 +63,30 @@ def is_counted(doc: Doc, k: int) -> bool:
 
 def is_part(doc: Doc, k: int) -> bool:
     """True if a letter is a part of a word: joined by a hyphen, or among characters without spaces."""
-    if doc.glued(k) or doc.glued(k + 1):
+    if doc.glued(k) or doc.glued(k + 1) or _abbreviates(doc, k):
         return True
     if not is_unspaced(doc.surface(k, k + 1)):
         return k > 0 and not doc.gap(k) and doc.text[: doc.tokens[k].start].endswith(words.LETTERED_ENDS)
     return _joins(doc, k, k - 1, words.BEFORE_LETTER) or _joins(doc, k + 1, k + 1, words.BEHIND_LETTER)
+
+
+def _abbreviates(doc: Doc, k: int) -> bool:
+    """True for a letter of "k.A.", "z. B." or "B.1.1.7"; a row of capitals, "A. C.", may be labels."""
+    preceding = k > 0 and doc.gap(k) in {".", ". "} and doc.surface(k - 1, k)
+    following = k + 1 < len(doc) and doc.gap(k + 1) in {".", ". "} and doc.surface(k + 1, k + 2)
+    letter = doc.surface(k, k + 1)
+    if preceding and len(preceding) == 1 and preceding.isalpha() and not _both_labels(preceding, letter):
+        return True
+    if following and doc.gap(k + 1) == "." and following.count(".") > 1:
+        return True
+    if not following or len(following) > 1 or _both_labels(letter, following):
+        return False
+    return following.isalpha() if doc.gap(k + 1) == "." else following.islower() and letter.islower()
+
+
+def _both_labels(a: str, b: str) -> bool:
+    """True for two capitals of the first letters, which may be labels."""
+    return (a.isupper() and b.isupper() and max(a, b) < "K") or (not a.isascii() and not a.islower())
 
 
 def _joins(doc: Doc, gap: int, k: int, allowed: frozenset[str]) -> bool:
@@ -122,6 +141,8 @@ def noun_before(doc: Doc, k: int) -> bool:
     first = max(2, k - 8)
     while k > first and _second_letter(doc, k):
         k -= 2  # "vitamin A or B"
+    if k and doc.gap(k) in {".", ". "} and doc.forms[k - 1] in words.LETTERED_SHORT:
+        return True
     if k == 0 or doc.breaks[k] >= SENTENCE or doc.gap_has(k, ":([,"):
         return False
     return doc.breaks[k] < COMMA and doc.forms[k - 1].startswith(words.LETTERED_NOUNS)

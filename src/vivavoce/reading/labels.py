@@ -110,6 +110,13 @@ def label_nouns() -> frozenset[str]:
 
 
 @cache
+def explanation_heads() -> frozenset[str]:
+    """The words that head an explanation, in any language; of some scripts their last character."""
+    heads = (head for code in codes() for head in language(code).explanations)
+    return words.EXPLAINING_HEADS | {Doc(head).forms[-1] for head in heads}
+
+
+@cache
 def joining() -> frozenset[str]:
     """What may stand between two options that are named together, in any language."""
     joiners = (word for code in codes() for word in (*language(code).ands, *language(code).ors))

@@ -24,6 +24,11 @@ LETTERED_NOUNS = _words(
     "table plan part arm dr mr patient subtype stanford hla anti cyclosporin retinol endothelin antigen",
     "clade world schedule wave line hormone polymyxin evidence",
 )
+# The same words shortened, before a full stop: "Vit. C".
+LETTERED_SHORT = _set(
+    "vit vitam hep hepat gr grp infl typ tip st stad kat cat kl cl fig abb tab tbl app anh anl sec kap cap",
+    "ch nr lact prot fact fakt coag immunoglob ig apo strep strept staph вит геп гр рис табл",
+)
 # The same without a blank before the letter.
 LETTERED_ENDS = _words("维生素 維生素 ビタミン 비타민 因子 クラス グレード グループ タイプ ステージ")
 LABEL_NOUNS = _set(

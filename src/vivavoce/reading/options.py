@@ -188,6 +188,10 @@ class Options:
         is_label = stands_as_label(doc, k, text, claimed=claimed) or (claimed and self._in_a_row(doc, k))
         return option if is_label and not self._of_a_name(doc, k, option) else None
 
+    def may_stand(self, doc: Doc, k: int) -> bool:
+        """True for a label at token k that is no part of a name."""
+        return not self._of_a_name(doc, k, self.labels[doc.surface(k, k + 1)])
+
     def _of_a_name(self, doc: Doc, k: int, option: int) -> bool:
         """True for a letter that is a part of a name: "vitamin B", "C. difficile"."""
         return is_part(doc, k) or noun_before(doc, k) or names_species(doc, k, self.texts[option])
@@ -253,7 +257,7 @@ class Options:
         if len(text) != 1:
             return None
         lower = self.lower.get(text)
-        if lower is not None and small_label(doc, k, i, claimed=claimed):
+        if lower is not None and small_label(doc, k, i, claimed=claimed) and not is_part(doc, k):
             return lower
         is_claim = claimed and k == i and is_closed(doc, k) and not is_part(doc, k)
         return -1 if is_claim and _is_letter(text) else None

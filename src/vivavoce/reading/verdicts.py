@@ -366,11 +366,18 @@ def _remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
         return None
     start = next((k for k in range(j - 1, mention.j, -1) if doc.breaks[k] != NONE), mention.j)
     clause = doc.forms[start:j]
-    if len(clause) > WINDOW or not has_any(clause, _JUDGES) or _gives_reason(doc, mention, start, j):
+    rival = any(_letter_with_colon(doc, k) for k in range(max(mention.j, start - WINDOW), start))
+    if rival or len(clause) > WINDOW or not has_any(clause, _JUDGES) or _gives_reason(doc, mention, start, j):
         return None
     if _denials(clause):
         return "rejected"
     return None if "out" in clause and "ruled" not in clause else "chosen"
+
+
+def _letter_with_colon(doc: Doc, k: int) -> bool:
+    """True for a capital that a colon follows: the B of "A: incorrect, B: correct"."""
+    letter = doc.surface(k, k + 1)
+    return len(letter) == 1 and letter.isupper() and doc.gap_has(k + 1, ":")
 
 
 def _denials(window: Sequence[str]) -> int:

@@ -1,0 +1,133 @@
+"""One choice of several: a clear letter in front of everything beats what is named behind it."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+from vivavoce.language.tokens import CLAUSE, LINE, NONE, has_any
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import Cue, retracts
+from vivavoce.reading.choices import Choice
+from vivavoce.reading.clauses import KnownWordsReader
+from vivavoce.reading.labels import explanation_heads, joining, label_nouns
+from vivavoce.reading.verdicts import JudgedMention
+
+_MARKS = "*_`\"'“”‘’ "
+_SIGNS = frozenset(".):,：。、），]-–—")
+_LONGEST_ROW = 12
+_CONDITIONS = frozenset({"if", "unless", "when", "were", "had"})
+
+
+class SingleChoiceReader(KnownWordsReader):
+    """A reader of one choice that may stand in front, before an explanation of any length."""
+
+    def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+        """The letter in front, unless a final answer or a correction behind it says otherwise."""
+        front = self._front()
+        if front is None or self._is_corrected():
+            return self._without_front(refused)
+        claims = [(cue, choice) for cue, choice in self._claims() if not self._is_conditional(cue)]
+        if not claims:
+            return front
+        cue, last = claims[-1]
+        if last.silent or last.agrees(front):
+            return front
+        final = cue.boxed or "final" in self.doc.forms[max(0, cue.k - 2) : cue.k]
+        if final or not front.names or retracts(self.doc, 1, cue.i):
+            return super().choice(refused)
+        return last if last.reason else Choice(reason=self.many((*front.names, *last.names)))
+
+    def _without_front(self, refused: Callable[[], bool]) -> Choice:
+        """The choice of the response; none that goes against a letter in front, even among unknown words."""
+        choice = super().choice(refused)
+        if not choice.names or self._is_corrected():
+            return choice
+        self._any_words = True
+        front = self._front()
+        self._any_words = False
+        if front is None or front.names in {(), choice.names}:
+            return choice
+        return Choice(reason=self.many((*front.names, *choice.names)))
+
+    def _is_conditional(self, cue: Cue) -> bool:
+        """True for "The correct answer would be A if the patient were older"."""
+        return has_any(self.doc.forms[cue.k : self.doc.sentence_end(cue.i)], _CONDITIONS)
+
+    def settles(self) -> bool:
+        """True if a letter in front, a cue or a line of its own gives the answer, be it readable or not."""
+        return self._front() is not None or super().settles()
+
+    def _front(self) -> Choice | None:
+        """The letter or the letters that the response begins with, if a sign or a line end sets them off."""
+        doc = self.doc
+        k = 1 if len(doc) > 1 and doc.forms[0] in label_nouns() and doc.breaks[1] <= NONE else 0
+        row = self._row(k)
+        if not row:
+            return None
+        end = row[-1] + 1
+        is_explained = self._is_explained(end)
+        if not (is_explained or self._is_set_off(end)):
+            return None
+        names = tuple(dict.fromkeys(self.options.labels[doc.surface(n, n + 1)] for n in row))
+        judged = self.judged(k, doc.sentence_end(k), claimed=True)
+        if not is_explained and (self._lists_options(end) or any(self._is_denied(s, row) for s in judged)):
+            return None
+        if len(names) == 1:
+            return Choice(names)
+        either = has_any(doc.forms[row[0] : end], words.HEDGES)
+        union = None if either else self.options.unions.get(frozenset(names))
+        return Choice(reason=self.many(names)) if union is None else Choice((union,))
+
+    def _is_denied(self, judged: JudgedMention, row: Sequence[int]) -> bool:
+        """True for a label of the row that is turned down, among unknown words, or with another text."""
+        return judged.mention.i in row and (judged.verdict == "rejected" or not judged.names)
+
+    def _row(self, k: int) -> Sequence[int]:
+        """The labels from token k on with nothing but signs and words such as "and" between them."""
+        doc, options = self.doc, self.options
+        row: list[int] = []
+        for n in range(k, min(len(doc), k + _LONGEST_ROW)):
+            if n > k and (doc.breaks[n] >= LINE or "?" in doc.gap(n)):
+                break
+            if doc.surface(n, n + 1) in options.labels and options.may_stand(doc, n):
+                row.append(n)
+            elif not row or doc.forms[n] not in joining():
+                break
+        return row
+
+    def _is_set_off(self, k: int) -> bool:
+        """True if a sign that ends a label, or a line end, stands before token k."""
+        if k >= len(self.doc) or self.doc.breaks[k] >= LINE:
+            return True
+        return self.doc.gap(k).lstrip(_MARKS)[:1] in _SIGNS
+
+    def _is_explained(self, k: int) -> bool:
+        """True if an explanation with its head begins at token k: "C. Explanation: ..."."""
+        doc, heads = self.doc, explanation_heads()
+        for n in range(k, min(len(doc), k + 3)):
+            if doc.forms[n] in heads and (n + 1 == len(doc) or doc.gap_has(n + 1, ":：")):
+                return True
+        return False
+
+    def _lists_options(self, k: int) -> bool:
+        """True if the response goes through the options from token k on: "B. Heparin acts at once"."""
+        return any(self._heads_entry(n) for n in self.options.places(self.doc, k, len(self.doc), ()))
+
+    def _heads_entry(self, k: int) -> bool:
+        """True for the label at token k that a sign or a line end sets off, at the head of a clause."""
+        doc = self.doc
+        if doc.surface(k, k + 1) not in self.options.labels:
+            return False
+        if doc.breaks[k] in {NONE, CLAUSE}:
+            return self._is_text(k + 1)
+        if k + 1 == len(doc) or doc.breaks[k + 1] >= LINE:
+            return doc.breaks[k] >= LINE
+        return doc.gap(k + 1).lstrip("*_")[:1] in _SIGNS - {",", "，", "、", "-", "–", "—"}
+
+    def _is_text(self, k: int) -> bool:
+        """True if an option's text begins at token k, behind a sign."""
+        place = bisect_left(self._starts, k)
+        return self._starts[place : place + 1] == [k] and self.doc.gap(k).strip() in {".", ")", ":"}
+
+    def _is_corrected(self) -> bool:
+        """True if a sentence takes an answer back: "Wait, C."."""
+        return any(self._corrects_from(i) for i, _ in self.doc.sentences())
