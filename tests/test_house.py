@@ -100,7 +100,7 @@ LINES: dict[str, int] = {
     "language": 1255,
     "logprobs": 1862,
     "metrics": 4475,
-    "models": 9772,
+    "models": 9834,
     "notebook": 819,
     "people": 5778,
     "pipeline": 26,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1008, 176
+MODULES, COMPLEX = 1009, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

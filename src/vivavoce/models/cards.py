@@ -33,23 +33,29 @@ def card_of(candidate: str, all_cards: Mapping[str, ModelCard] | None = None) ->
     `llama3.1:70b`.
     """
     index = _index(cards() if all_cards is None else all_cards)
-    label = _normal(candidate)
+    label = normal_label(candidate)
     bare = _SETTINGS.sub("", label)
     forms = [label, *([] if "(" in bare else _tails(bare))]
-    plain = [_QUANTISED.sub("", form) for form in forms]
+    plain = [without_quantisation(form) for form in forms]
     return next((index[form] for form in (*forms, *plain) if form in index), None)
 
 
 _SETTINGS = re.compile(r"(?<=[^\s(-])\(.*\)\Z", re.DOTALL)
 _MARK = (
-    r"gguf|ggml|awq|gptq|exl[23]|mlx|bnb|hqq|aqlm|nf4|fp4|mxfp4|nvfp4|fp8|fp16|bf16|int[2348]|[2-8]-?bit|"
-    r"w[48]a(?:8|16)|i?q[2-8](?:-(?:[01ksml]|xx?s|nl))*"
+    r"gguf|ggml|awq|gptq|exl[23]|mlx|bnb|hqq|aqlm|nf4|fp4|mxfp4|nvfp4|fp8|fp16|bf16|f16|f32|int[2348]|[2-8]-?bit|"
+    r"w[48]a(?:8|16)|ud|i?q[2-8](?:-(?:[01ksml]|xx?s|xl|nl))*"
 )
 _QUANTISED = re.compile(rf"(?:[-.](?:{_MARK})\b)+\Z")
 _MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])\Z")
 
 
-def _normal(label: str) -> str:
+def without_quantisation(label: str) -> str:
+    """A label in its normal form without the suffixes that say how a model is quantised."""
+    return _QUANTISED.sub("", label)
+
+
+def normal_label(label: str) -> str:
+    """A label in small letters, with hyphens for blanks and underscores."""
     return re.sub(r"[\s_-]+", "-", label.strip().casefold())
 
 
@@ -64,8 +70,8 @@ def _index(cards: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
     tails: dict[str, set[str]] = {}
     for card in cards.values():
         for label in card.names:
-            tails.setdefault(_normal(label).rpartition("/")[2], set()).add(card.name)
-    by_label = {_normal(label): card for card in cards.values() for label in (card.name, *card.names)}
+            tails.setdefault(normal_label(label).rpartition("/")[2], set()).add(card.name)
+    by_label = {normal_label(label): card for card in cards.values() for label in (card.name, *card.names)}
     return {tail: cards[min(owners)] for tail, owners in tails.items() if len(owners) == 1} | by_label
 
 
@@ -78,7 +84,7 @@ def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, Mod
         typed = _fields(place, settings)
         cards[name] = _merged(place, cards.get(name, ModelCard(name=name)), typed)
         for label in (name, *typed.get("names", ())):
-            owner = owners.setdefault(_normal(label), name)
+            owner = owners.setdefault(normal_label(label), name)
             if owner != name:
                 raise ModelError(
                     f"{place}: the name {label!r} is that of {owner} too. Give it to one of them."
@@ -88,7 +94,7 @@ def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, Mod
             if base not in cards:
                 raise ModelError(f"{file}, {name}, base: no card {base!r}.{suggest(base, list(cards))}")
         # A label that the file gives to another card is taken from the card that had it.
-        own_names = tuple(label for label in card.names if owners.get(_normal(label), name) == name)
+        own_names = tuple(label for label in card.names if owners.get(normal_label(label), name) == name)
         cards[name] = replace(card, names=own_names)
     return cards
 

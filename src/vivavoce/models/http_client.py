@@ -14,6 +14,7 @@ from vivavoce.core.net import is_local, is_offline, permit
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.charges import UNCOUNTED
 from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.model_names import without_folders
 from vivavoce.models.replies import stated_usage
 from vivavoce.models.requests import FatalError, RejectedError, RetryableError
 
@@ -26,15 +27,20 @@ LARGEST = 64 << 20
 LONG_KEY = 16
 """Characters from which a key is struck out of answers too; a dummy such as EMPTY is a word."""
 
-_BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
-_THROTTLED = {429, 503, 529}
+_BUSY = {408, 409, 424, 425, 429, 498, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
+_THROTTLED = {424, 429, 498, 503, 529}
+"""424 comes from a gateway whose model is not ready or too busy, 498 from Groq without capacity."""
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long", re.I
 )
 _FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible ?ai|\bflagged\b", re.I)
 _NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|balance|credit)|credit balance is too low", re.I)
 _THROTTLING = re.compile(r"rate[_ -]?limit|too many requests|overload|\b(?:429|503|529)\b", re.I)
+_OVERLOADED = re.compile(r"engine[_ ](?:is |currently )*overloaded|overloaded_error", re.I)
+"""In errors of any status: words of codes only, as a question that an error repeats may name an overload."""
 _PASSING = re.compile(r"unavailable|time[d ]*out|internal|server.?error|capacity|busy|try again", re.I)
+_LONGEST_ERROR = 4000
+"""Characters of an error that are read; fewer are shown."""
 _NOT_JSON, _EMPTY = "the answer is no JSON object", "the answer is empty"
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -192,7 +198,7 @@ class HTTPClient:
         text = error_message(reply or {}) or raw[:400].decode("utf-8", "replace") or "no explanation"
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
-        return one_line(scrubbed(printable(text)), 200)
+        return one_line(without_folders(scrubbed(printable(text[:_LONGEST_ERROR]))), 200)
 
 
 def status_failure(
@@ -201,8 +207,9 @@ def status_failure(
     """The error that an HTTP status means; null for a success. `why` is what the reply says, on one line."""
     if status == 402 or (status != 200 and _NO_CREDIT.search(why)):
         return FatalError(f"{endpoint}: the account has no credit left (HTTP {status}: {why}).")
-    if status in _BUSY:
-        return RetryableError(f"HTTP {status}: {why}", after=after, throttled=status in _THROTTLED)
+    throttled = status in _THROTTLED or _is_overload(status, why)
+    if throttled or status in _BUSY:
+        return RetryableError(f"HTTP {status}: {why}", after=after, throttled=throttled)
     if 300 <= status < 400:
         return FatalError(
             f"{url} sends us elsewhere (HTTP {status}); redirects are not followed: mend base_url."
@@ -214,6 +221,10 @@ def status_failure(
             f"{url} has no such model or path (HTTP {status}): {why}. Check the name and base_url."
         )
     return refusal(why, status) if status >= 400 else None
+
+
+def _is_overload(status: int, message: str) -> bool:
+    return status >= 400 and bool(_OVERLOADED.search(message))
 
 
 def error_message(reply: Mapping[str, Any]) -> str | None:

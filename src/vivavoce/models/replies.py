@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.endings import meaning_of
 from vivavoce.core.numbers import finite
-from vivavoce.core.text import one_line, printable
+from vivavoce.core.text import one_line
 from vivavoce.models.requests import FatalError, Generation, Likelihood, RejectedError, RetryableError, Usage
 
 NO_NUMBER = -9999.0
@@ -23,40 +23,6 @@ NO_NUMBER = -9999.0
 _BLANKS = re.compile(r"\s*")
 _MOST_TOKENS = 1 << 53
 _ROUNDING = 1e-3
-_VERSION = re.compile(r"[-@:_]?(?:latest|v?\d{3,8}|20\d\d-\d\d-\d\d)(?:[-:]v\d+(?::\d)?)?")
-_VARIANT = re.compile(r"(?:[-:]latest|:free|:nitro|:floor|:online|:exacto)$")
-
-
-def same_model(requested: str, replied: str) -> bool:
-    """True if `replied` is `requested`, or a dated or numbered version of it; another size or purpose is not.
-
-    Folders before the name (`openai/gpt-4o`) and case do not matter.
-    """
-    requested, replied = (name.rpartition("/")[2].lower() for name in (requested, replied))
-    base = _VARIANT.sub("", requested)
-    if replied in (requested, base):
-        return True
-    return (
-        replied.startswith(base)
-        and replied[len(base)] in "-@:_"
-        and bool(_VERSION.fullmatch(replied[len(base) :]))
-    )
-
-
-def check_same_model(
-    requested: str, replied: str, accept: Mapping[str, Sequence[str]], entry: str | None = None
-) -> None:
-    """Raise `RetryableError` where another model than the requested one replied.
-
-    `accept` lists the names that a model may answer under, by `entry`, its name there; "*" is any name.
-    """
-    aliases = (*accept.get(entry or requested, ()), *accept.get("*", ()))
-    if "*" not in aliases and not any(same_model(name, replied) for name in (requested, *aliases)):
-        raise RetryableError(
-            f"{one_line(printable(replied), 80)!r} answered in place of {requested!r}; if that is the same, "
-            "list it under accept in a --providers file",
-            lasting=True,
-        )
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "Check that base_url and kind in the --providers file fit this server.",
     ),
     (
-        r"HTTP 429|HTTP 503|HTTP 529|[Rr]ate.?limit|overload",
+        r"HTTP (?:424|429|498|503|529)|[Rr]ate.?limit|overload",
         "Lower concurrency, or set requests_per_minute in a --providers file.",
     ),
     (

@@ -19,10 +19,10 @@ from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut, thinking_text
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.http_client import ContentFilterError, HTTPClient, host_of
+from vivavoce.models.model_names import check_same_model, shown_model
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.replies import (
-    check_same_model,
     first_choice,
     generation_from_chat,
     generation_from_completions,
@@ -117,12 +117,12 @@ def accepted_names(config: EndpointConfig, model: str) -> tuple[str, ...]:
 
 
 def checked_model(reply: Mapping[str, Any], model: str, accept: Mapping[str, Sequence[str]]) -> str | None:
-    """The model that replied. Raises `RetryableError` for another than the requested one."""
+    """The model that replied, as it is shown. Raises `RetryableError` for another than the requested one."""
     replied = reply.get("model")
     if not isinstance(replied, str) or not replied:
         return None
     check_same_model(model, replied, accept)
-    return replied
+    return shown_model(replied)
 
 
 class OpenAIChat(HTTPModel):

@@ -18,12 +18,12 @@ from vivavoce.core.net import permit
 from vivavoce.models.charges import charged
 from vivavoce.models.endpoints import EndpointConfig, Price
 from vivavoce.models.http_client import ContentFilterError
+from vivavoce.models.model_names import check_same_model, shown_model
 from vivavoce.models.providers import Provider
 from vivavoce.models.providers.inspect.faults import fault_of
 from vivavoce.models.providers.inspect.messages import inspect_messages
 from vivavoce.models.providers.inspect.opening import base_url_of, open_api
 from vivavoce.models.providers.inspect.replies import reply_of
-from vivavoce.models.replies import check_same_model
 from vivavoce.models.requests import FatalError, Model, RejectedError, Reply, Request, RetryableError, Usage
 
 TIMEOUT_S = 300.0
@@ -137,6 +137,7 @@ class InspectModel:
         self._reached = True
         with charged(reply.usage):
             self._check_model(reply.model)
+        reply = replace(reply, model=reply.model and shown_model(reply.model))
         # the mock spends no tokens, and counts characters
         return replace(reply, usage=Usage(0, 0)) if self._model.startswith(f"{_MOCK}/") else reply
 
