@@ -89,15 +89,15 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4001,
-    "cli": 5996,
+    "cli": 6009,
     "contrib": 467,
-    "core": 5472,
+    "core": 5474,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2853,
     "formats": 1644,
     "judging": 1508,
-    "language": 1255,
+    "language": 1373,
     "logprobs": 1862,
     "metrics": 4475,
     "models": 9834,
@@ -107,8 +107,8 @@ LINES: dict[str, int] = {
     "privacy": 614,
     "reading": 5853,
     "report": 8400,
-    "retrieval": 1692,
-    "run": 27500,
+    "retrieval": 1691,
+    "run": 27535,
     "stats": 11095,
     "store": 8265,
     "studies": 22541,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1009, 177
+MODULES, COMPLEX = 1007, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

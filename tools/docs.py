@@ -1,7 +1,7 @@
 """Hooks of mkdocs: what the code knows is written into the pages, so that they cannot say anything else.
 
 `<!-- card: SPEC -->` becomes the facts of a metric, `<!-- figure: NAME -->` a figure of the demo's report,
-`<!-- statistics -->` the public names of `vivavoce.stats` by module.
+`<!-- statistics -->` the public names of `vivavoce.stats` by module, `<!-- languages -->` those of languages.
 """
 
 import re
@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 CARD = re.compile(r"<!-- card: (.+?) -->")
 FIGURE = re.compile(r"<!-- figure: (.+?) -->")
 STATISTICS = "<!-- statistics -->"
+LANGUAGES = "<!-- languages -->"
 drawings: dict[str, str] = {}
 """The figures that pages show, by name, as SVG."""
 
@@ -57,6 +58,7 @@ def make_demo(folder: Path) -> None:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """The page with the facts of its metrics, its figures and the names of statistics filled in."""
     markdown = markdown.replace(STATISTICS, statistics()) if STATISTICS in markdown else markdown
+    markdown = markdown.replace(LANGUAGES, languages()) if LANGUAGES in markdown else markdown
     return FIGURE.sub(lambda match: figure(match[1]), CARD.sub(lambda match: card(match[1]), markdown))
 
 
@@ -69,6 +71,16 @@ def statistics() -> str:
         f"      members: [{', '.join(names)}]"
         for module, names in stats._NAMES.items()
     )
+
+
+def languages() -> str:
+    """The rows of `viva list languages` as a table."""
+    from vivavoce.run.catalogue import listing
+
+    rows = listing("languages")
+    cells = [[", ".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows]
+    lines = [[*rows[0]], ["---"] * len(rows[0]), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def figure(name: str) -> str:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from vivavoce.language.quantities import quantity_tokens
-from vivavoce.language.units import UNITS
+from vivavoce.language.quantities import UNITS, quantity_tokens
 from vivavoce.language.words import clinical_tokens
 from vivavoce.metrics.token_f1 import f1
 

@@ -11,7 +11,7 @@ from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.stdout import echo
 from vivavoce.core.registry import KINDS, load_plugin
 
-LISTED = (*KINDS, "rubrics")
+LISTED = (*KINDS, "languages", "rubrics")
 
 
 def _kind(word: str) -> str:
@@ -35,7 +35,12 @@ def list_(
 ) -> None:
     """List everything of a kind that can be named, such as metrics, benchmarks or studies.
 
+    Languages are listed with what is read in each: yes, listed words (no other word may stand beside an
+    option), or not known.
+
     Example: `viva list metrics`
+
+    Example: `viva list languages`
     """
     from vivavoce.run.catalogue import listing
 

@@ -125,8 +125,6 @@ def score(
 
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
-    from vivavoce.studies.text import by_view
-
     _check_metric_words(metrics)
     with progress_bars(show=not quiet and (not dry_run or pilot is not None)) as progress:
         finding = open_run(run, plugin).score(
@@ -154,16 +152,26 @@ def score(
         _print_plan(finding, run, quiet=quiet, json=json)
         return
     if json:
-        print_json("score", run, finding.rows, passes=finding.passes, headline=finding.headline)
+        print_json("score", run, finding.rows, passes=finding.passes, headline=finding.headline,
+            languages=finding.languages,
+        )  # fmt: skip
     elif not quiet:
-        if finding.rows:
-            echo(finding.headline, end="\n\n")
-            print_estimates(by_view(finding.rows), full=full, plot=True)
-        else:
-            echo(str(finding))
-        for note in finding.notes:
-            echo(note)
+        _print_scores(finding, full=full)
     _exit_if_failed(finding.rows, run)
+
+
+def _print_scores(finding: "Finding", *, full: bool) -> None:
+    """The headline, the language of each benchmark, the estimates, and notes."""
+    from vivavoce.studies.text import by_view
+
+    if finding.rows:
+        languages = [sentence for row in finding.languages for sentence in row["sentences"]]
+        echo("\n".join([finding.headline, "", *languages]), end="\n\n" if languages else "\n")
+        print_estimates(by_view(finding.rows), full=full, plot=True)
+    else:
+        echo(str(finding))
+    for note in finding.notes:
+        echo(note)
 
 
 def _exit_if_failed(rows: Sequence[Mapping[str, Any]], run: Path) -> None:

@@ -338,7 +338,8 @@ class Finding:
     """What a study found: rows with named columns, and the sentences that say it.
 
     `headline` is the answer in one line of at most 200 characters without a semicolon; empty where there is
-    none. `passes` of scores: how many texts went through each encoder, by its name.
+    none. `passes` of scores: how many texts went through each encoder, by its name; `languages`: a row for
+    each benchmark with its script, its language, null where it is not known, and what is supported in it.
     """
 
     study: str
@@ -347,6 +348,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     passes: Mapping[str, int] = field(default_factory=dict)
     headline: str = ""
+    languages: tuple[Mapping[str, Any], ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text

@@ -29,6 +29,8 @@ MARKS = (
 
 In many scripts they are vowels and tones: Hindi words that differ in nothing else are different words.
 """
+ACCENTS = r"\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670"
+"""Marks that are no part of a word's spelling: accents, and points that Hebrew and Arabic seldom write."""
 WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
 """Pattern of a run of letters with their marks, and of digits."""
 SYLLABLES = (
@@ -41,7 +43,9 @@ LETTERS_WITHOUT_SPACES = (
     r"\u17d7\u17dc\u17dd"
 )
 """Thai, Lao, Burmese and Khmer: letters with their marks, written without blanks between words."""
-WITHOUT_SPACES = frozenset({"Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar"})
+SYLLABLES_ALONE = frozenset({"Han", "Hiragana", "Katakana", "Bopomofo"})
+LETTERS_ALONE = frozenset({"Thai", "Lao", "Khmer", "Myanmar"})
+"""The names of scripts without spaces between words: by syllables, by letters."""
 _NAMES = {"Cjk": "Han", "Ideographic": "Han", "Katakana-hiragana": "Katakana"}
 
 

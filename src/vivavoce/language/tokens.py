@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.characters import CIRCLED, in_one_form
-from vivavoce.language.scripts import MARKS
+from vivavoce.language.scripts import ACCENTS, MARKS
 
 # How strong the break before a token is.
 NONE, COMMA, CLAUSE, SENTENCE, LINE, PARAGRAPH = range(6)
@@ -57,7 +57,7 @@ _SIGNS = {
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", "ʼ": ""}
 )
-_MARKS = lazy_pattern("[\u0300-\u036f]+")
+_MARKS = lazy_pattern(f"[{ACCENTS}]+")
 _POSSESSIVE = lazy_pattern(r"['’ʼ]s$", re.IGNORECASE)
 _LATEX = (
     (lazy_pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it|sf)|operatorname)\s?\{"), "{"),

@@ -4,10 +4,11 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from vivavoce.core.text import POWERS, SIGNS, lazy_pattern, raised_as_powers
-from vivavoce.language.scripts import LETTERS_WITHOUT_SPACES, MARKS, SYLLABLES, WORD
+from vivavoce.language.scripts import ACCENTS, LETTERS_WITHOUT_SPACES, MARKS, SYLLABLES, WORD
 
 _CLINICAL = re.compile(
     rf"""
@@ -21,11 +22,7 @@ _CLINICAL = re.compile(
     """,
     re.VERBOSE,
 )
-_ACCENTS = re.compile(
-    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"
-)
-"""Marks that are no part of a word's spelling: accents, and points that Hebrew and Arabic seldom write."""
+_ACCENTS = lazy_pattern(rf"[{ACCENTS}\u0640\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _ALONE = lazy_pattern(rf"[{SYLLABLES}{LETTERS_WITHOUT_SPACES}]")
 _EDGE = lazy_pattern(
     rf"(?<=[{SYLLABLES}{LETTERS_WITHOUT_SPACES}])(?=[^\W_{SYLLABLES}{LETTERS_WITHOUT_SPACES}])"
@@ -106,3 +103,34 @@ def squad_tokens(text: str) -> tuple[str, ...]:
     """
     bare = "".join(c for c in text.lower() if c not in string.punctuation)
     return tuple(re.sub(r"\b(a|an|the)\b", " ", bare).split())
+
+
+_SHORTEST = 5
+"""Letters of a word that the rule may change: shorter ones, such as "four" or "does", become others."""
+_RULES = (
+    (lazy_pattern(r"ae|oe"), "e"),  # anaemia, oedema, diarrhoea
+    (lazy_pattern(r"(tum|col|lab|behavi|od|hum|flav|fav|harb|vap|rig|vig|neighb|hon)our"), r"\1or"),
+    (lazy_pattern(r"is(?=(?:e|ed|es|er|ers|ing|ations?)$)"), "iz"),  # immunisation
+    (lazy_pattern(r"ys(?=(?:e|ed|es|er|ing)$)"), "yz"),  # paralysed
+    (lazy_pattern(r"(fib|lit|cent|tit|met|goit|calib|theat|maneuv)re(?=s?$)"), r"\1er"),
+    (lazy_pattern(r"(lab|couns|tunn|chann|mod|canc)ell(?=ed$|ing$|or$|ors$|er$|ation$)"), r"\1el"),
+    (lazy_pattern(r"(anal|catal|dial|homol)ogue"), r"\1og"),
+    (lazy_pattern(r"(def|off)ence"), r"\1ense"),
+    (lazy_pattern(r"^leuco"), "leuko"),
+    (lazy_pattern(r"^programme(?=s?$)"), "program"),
+    (lazy_pattern(r"^mould"), "mold"),
+    (lazy_pattern(r"sulph"), "sulf"),
+)
+
+
+@lru_cache(maxsize=65536)
+def one_spelling(form: str) -> str:
+    """The comparable form of a word in American spelling: "haemorrhage" is "hemorrhage"; others as they are.
+
+    Only spellings are joined, never synonyms: "adrenaline" is another word than "epinephrine".
+    """
+    if len(form) < _SHORTEST or not form.isascii() or not form.isalpha():
+        return form
+    for pattern, american in _RULES:
+        form = pattern.sub(american, form)
+    return form

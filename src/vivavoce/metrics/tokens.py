@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from vivavoce.language.quantities import quantity_tokens
-from vivavoce.language.scripts import WITHOUT_SPACES, main_script
+from vivavoce.language.scripts import LETTERS_ALONE, SYLLABLES_ALONE, main_script
 from vivavoce.language.words import squad_tokens
 
 TOKENS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
@@ -13,13 +13,13 @@ TOKENS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     "squad": squad_tokens,
 }
 """`pairs` is `clinical` with each two characters that follow each other where spaces divide no words."""
-_CHARACTERS = frozenset({"Han", "Hiragana", "Katakana", "Bopomofo"})
+_ALONE = SYLLABLES_ALONE | LETTERS_ALONE
 _DIVIDED = {
-    "clinical": _CHARACTERS,
+    "clinical": SYLLABLES_ALONE,
     "zh": frozenset({"Han", "Bopomofo"}),
-    "ja-mecab": _CHARACTERS,
-    "pairs": WITHOUT_SPACES,
-    "char": WITHOUT_SPACES,
+    "ja-mecab": SYLLABLES_ALONE,
+    "pairs": _ALONE,
+    "char": _ALONE,
 }
 """The scripts without spaces that a way of parting divides all the same; any other divides none."""
 
@@ -30,7 +30,7 @@ def without_words(references: Sequence[str], tokens: str, ways: Sequence[str]) -
     `ways` are the values of the metric's setting `tokens`, of which the reason names those that can.
     """
     scripts = set(map(main_script, references))
-    undivided = WITHOUT_SPACES - _DIVIDED.get(tokens, frozenset())
+    undivided = _ALONE - _DIVIDED.get(tokens, frozenset())
     if not scripts <= undivided:
         return None
     able = [way for way in ways if scripts <= _DIVIDED.get(way, frozenset())]

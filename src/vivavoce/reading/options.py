@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.language.characters import CIRCLED
-from vivavoce.language.spelling import one_spelling
 from vivavoce.language.tokens import CLAUSE, NONE, Doc, cached_doc
+from vivavoce.language.words import one_spelling
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.label_places import (
     after_label_noun,

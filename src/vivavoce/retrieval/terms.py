@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from vivavoce.language.spelling import one_spelling
-from vivavoce.language.words import clinical_tokens
+from vivavoce.language.words import clinical_tokens, one_spelling
 
 _STOP_WORDS = """
 about above after again all also although am among an and any are as at be because been before being below

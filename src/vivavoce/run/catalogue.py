@@ -15,6 +15,7 @@ from vivavoce.core.records import Card, Item, Measure
 from vivavoce.core.registry import Entry
 from vivavoce.core.text import one_line
 from vivavoce.judging.loading import load, shipped
+from vivavoce.language.languages import languages
 from vivavoce.metrics import Metric
 from vivavoce.models.endpoints import load_endpoints
 
@@ -22,7 +23,7 @@ _SPECS: tuple[registry.Kind, ...] = ("benchmark", "metric", "variation")
 
 
 def listing(plural: str) -> list[dict[str, Any]]:
-    """One row per name of a kind of the registry, such as `metrics`, or of the shipped `rubrics`."""
+    """A row for each name of a kind of the registry, such as `metrics`, each language or shipped rubric."""
     if plural == "formats":
         return [
             {"name": f.name, "fields": list(f.fields), "answered": f.answered, "read as": f.read_as}
@@ -30,6 +31,8 @@ def listing(plural: str) -> list[dict[str, Any]]:
         ]
     if plural == "providers":
         return _providers()
+    if plural == "languages":
+        return languages()
     if plural == "rubrics":
         return [
             {

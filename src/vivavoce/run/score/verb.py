@@ -1,16 +1,19 @@
 """`viva score`: the metrics that a user names score a run, and their estimates come back with notes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from vivavoce.core import net, registry, specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError
+from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding, Item, ItemKey
 from vivavoce.core.shards import Shard, ShardLimits
 from vivavoce.judging.judge import Jury
+from vivavoce.language.languages import language_row, language_sentence
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
@@ -123,6 +126,7 @@ def _with_overalls(
         text="\n".join(finding.text for finding in findings),
         notes=tuple(dict.fromkeys(note for finding in findings for note in finding.notes)),
         passes=scored.passes if scored else {},
+        languages=scored.languages if scored else (),
     )
 
 
@@ -170,8 +174,36 @@ def _score_run(
     ]
     of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
     notes = (*of_metrics, *read_by, *finding.notes, *unnamed)
-    finding = replace(finding, study="score", notes=notes, passes=dict(encoded))
+    languages = tuple(_languages(view, scorers, selected))
+    finding = replace(finding, study="score", notes=notes, passes=dict(encoded), languages=languages)
     return with_shard(finding, shard, client, options)
+
+
+def _languages(
+    view: View, metrics: Sequence[Metric], selected: set[ItemKey] | None
+) -> Iterator[dict[str, Any]]:
+    """A row for each benchmark with its language, and what metrics set aside for its script, in sentences."""
+    by_benchmark = defaultdict[str, list[Item]](list)
+    for item in view.fetch(read.items_by_id).values():
+        if selected is None or (item.benchmark, item.item, item.variant) in selected:
+            by_benchmark[item.benchmark].append(item)
+    for benchmark, items in by_benchmark.items():
+        row = language_row(
+            benchmark, (text for i in items for text in (i.question, *i.options, *i.references))
+        )
+        reasons = Counter(_reasons(metrics, items)) if row["script"] != "Latin" else {}
+        sentences = [
+            f"{metric} sets {n:,} question{'' if n == 1 else 's'} aside: {reason}."
+            for (metric, reason), n in reasons.items()
+        ]
+        yield row | {"sentences": [language_sentence(row), *sentences]}
+
+
+def _reasons(metrics: Sequence[Metric], items: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """For each question that a metric sets aside whatever is answered, the metric's name and its reason."""
+    for metric, item in product(metrics, items):
+        if metric.applies_to(item) and (reason := metric.not_applicable(item)):
+            yield metric_name(str(metric)), reason
 
 
 def _remember_empty(
