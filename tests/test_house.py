@@ -98,9 +98,9 @@ LINES: dict[str, int] = {
     "formats": 1644,
     "judging": 1508,
     "language": 1373,
-    "logprobs": 1862,
+    "logprobs": 1886,
     "metrics": 4475,
-    "models": 9834,
+    "models": 9863,
     "notebook": 819,
     "people": 5778,
     "pipeline": 26,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "reading": 5853,
     "report": 8400,
     "retrieval": 1691,
-    "run": 27535,
+    "run": 27543,
     "stats": 11095,
     "store": 8265,
     "studies": 22541,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1007, 177
+MODULES, COMPLEX = 1007, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

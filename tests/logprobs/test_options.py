@@ -203,7 +203,7 @@ def test_the_published_order_changes_nothing_where_the_content_decides(
     numbers=st.randoms(use_true_random=False),
 )
 def test_every_value_lies_within_the_limits_of_its_criterion(k: int, norm: str, numbers: Any) -> None:
-    model = fake(lambda before, text: -numbers.random() * 9, lambda text: numbers.randint(1, 4))
+    model = fake(lambda before, text: -0.01 - numbers.random() * 9, lambda text: numbers.randint(1, 4))
     spec = f"options(norm={norm}, rotate=true)"
     found = examined(spec, mcq([f"drug {n}" for n in range(k)], k - 1), model, said(prompt="cue"))
     for c in build("metric", spec).criteria:

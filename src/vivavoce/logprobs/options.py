@@ -14,6 +14,7 @@ In the EleutherAI harness (lm-eval 0.4.13, `process_results`) raw is `acc`, byte
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
@@ -23,6 +24,7 @@ from vivavoce.core.text import label
 from vivavoce.formats import format_of
 from vivavoce.logprobs.requests import LogprobMetric, LogprobRequests, PromptBuilder, finite
 from vivavoce.metrics import ScoringContext
+from vivavoce.models.replies import are_certain
 from vivavoce.models.requests import Continuations, Likelihood, Reply, Request
 
 Of = Literal["letter", "text"]
@@ -87,7 +89,8 @@ class Choices(LogprobRequests):
         how it was `put`, its `logprob` and `tokens`; and `alone`, the log-probability of each text by itself.
 
         With a shift of s the first option shown is number s (from 0). What is not finite is null, and so is
-        all of an order whose reply has another number of likelihoods than there are options.
+        all of an order whose reply has another number of likelihoods than there are options. Raises
+        `ValueError` where two options would both be certain.
         """
         shifts, targets = self._shifts(item), self._targets(item)
         orders = [self._order(shift, targets, r) for shift, r in zip(shifts, scores, strict=False)]
@@ -113,6 +116,7 @@ class Choices(LogprobRequests):
         lettered = self.of == "letter"
         places = [(k - shift) % n if lettered else k for k in range(n)]
         likelihoods = _each(reply, n)
+        _refuse_certain_options(targets, likelihoods)
         return {
             "shift": shift,
             "put": [targets[position] for position in places],
@@ -151,6 +155,17 @@ def _rotated(item: Item, shift: int) -> Item:
 def _each(reply: Reply, n: int) -> Sequence[Likelihood | None]:
     """The likelihoods of n targets: none of fewer or more, as nothing says whose each is."""
     return reply.likelihoods if len(reply.likelihoods) == n else [None] * n
+
+
+def _refuse_certain_options(targets: Sequence[str], likelihoods: Sequence[Likelihood | None]) -> None:
+    """Raise `ValueError` where two options would both be certain, of which none begins the other."""
+    pairs = zip(targets, likelihoods, strict=True)
+    certain = [text for text, likelihood in pairs if likelihood and are_certain([likelihood.logprob])]
+    if any(not a.startswith(b) and not b.startswith(a) for a, b in combinations(certain, 2)):
+        raise ValueError(
+            "the endpoint gives several options the log-probability 0.0, and two cannot both be certain: its "
+            "server computes none"
+        )
 
 
 def _finite(likelihood: Likelihood | None) -> float | None:

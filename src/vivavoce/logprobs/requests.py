@@ -16,6 +16,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import build, member
 from vivavoce.core.specs import Spec
 from vivavoce.metrics import Metric
+from vivavoce.models.replies import LONG_CERTAIN, are_certain
 from vivavoce.models.requests import Continuations, Generation, Likelihood, Message, Reply, Request
 
 LN2 = math.log(2)
@@ -99,9 +100,17 @@ def merge(replies: Sequence[Reply]) -> Reply:
 def missing_reason(request: Request, reply: Reply) -> str | None:
     """What a reply lacks of what was requested; null if it is complete."""
     if request.kind == "generate":
-        if reply.generations or not (request.sampling.logprobs or request.sampling.beams):
+        if not (request.sampling.logprobs or request.sampling.beams):
             return None
-        return "the tokens of the answer were asked for, and none were told"
+        if not reply.generations:
+            return "the tokens of the answer were asked for, and none were told"
+        logprobs = reply.generations[0].logprobs
+        if len(logprobs) >= LONG_CERTAIN and are_certain(logprobs):
+            return (
+                "the endpoint gives every token of the answer the log-probability 0.0: its server reports "
+                "them after its choice of a token, or computes none"
+            )
+        return None
     b = request.branches
     n = len(b.cuts) * len(b.targets) if b else 1
     if len(reply.likelihoods) == n:

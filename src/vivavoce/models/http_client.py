@@ -207,9 +207,8 @@ def status_failure(
     """The error that an HTTP status means; null for a success. `why` is what the reply says, on one line."""
     if status == 402 or (status != 200 and _NO_CREDIT.search(why)):
         return FatalError(f"{endpoint}: the account has no credit left (HTTP {status}: {why}).")
-    throttled = status in _THROTTLED or _is_overload(status, why)
-    if throttled or status in _BUSY:
-        return RetryableError(f"HTTP {status}: {why}", after=after, throttled=throttled)
+    if busy := _busy(status, why, after):
+        return busy
     if 300 <= status < 400:
         return FatalError(
             f"{url} sends us elsewhere (HTTP {status}); redirects are not followed: mend base_url."
@@ -223,8 +222,12 @@ def status_failure(
     return refusal(why, status) if status >= 400 else None
 
 
-def _is_overload(status: int, message: str) -> bool:
-    return status >= 400 and bool(_OVERLOADED.search(message))
+def _busy(status: int, message: str, retry_after: float | None) -> RetryableError | None:
+    """The error of an endpoint that may answer later; null for any other status."""
+    throttled = status in _THROTTLED or (status >= 400 and bool(_OVERLOADED.search(message)))
+    if not throttled and status not in _BUSY:
+        return None
+    return RetryableError(f"HTTP {status}: {message}", after=retry_after, throttled=throttled)
 
 
 def error_message(reply: Mapping[str, Any]) -> str | None:

@@ -23,6 +23,9 @@ NO_NUMBER = -9999.0
 _BLANKS = re.compile(r"\s*")
 _MOST_TOKENS = 1 << 53
 _ROUNDING = 1e-3
+_CERTAIN = 1e-6
+LONG_CERTAIN = 10
+"""Tokens of an answer from which a model is not certain of each: short ones, as in a form, may all be."""
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -131,6 +134,24 @@ def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:
     return tuple(map(float, numbers)) or None
 
 
+def are_certain(logprobs: Iterable[Any]) -> bool:
+    """Whether all these log-probabilities are 0, but for rounding; true of none."""
+    return all(number is not None and number >= -_CERTAIN for number in map(finite, logprobs))
+
+
+def _refuse_certain_text(numbers: Sequence[Any]) -> None:
+    """Raise `RejectedError` where every token of a text, its prompt included, would be certain.
+
+    Some servers write 0.0 for the log-probabilities that they do not compute. A single token may be certain.
+    """
+    listed = [number for number in numbers if number is not None]
+    if len(listed) > 1 and are_certain(listed):
+        raise RejectedError(
+            "the endpoint gives every token of the text the log-probability 0.0, the prompt's too: its "
+            "server computes none, so it has no likelihood"
+        )
+
+
 TargetLikelihood = tuple[tuple[float, ...], Likelihood]
 ResponseLogprobs = tuple[tuple[float, ...] | None, tuple[Generation, ...]]
 
@@ -190,6 +211,7 @@ def likelihood_from_prompt_logprobs(listed: Sequence[Any], target: str) -> Targe
     """
     # Of each place the token that is there comes first; others may follow if the server lists more.
     chosen = [as_dict(next(iter(as_dict(place).values()), None)) for place in listed]
+    _refuse_certain_text([entry.get("logprob") for entry in chosen])
     start = spelling([word(entry.get("decoded_token")) or "" for entry in chosen], target)
     ranks = [entry.get("rank") for entry in chosen[start:]]
     return _target_likelihood(
@@ -222,6 +244,7 @@ def likelihood_from_echo(name: str, choice: Mapping[str, Any], before: str, targ
         )
     if target and start == 0 and before.strip():
         raise no_logprobs  # a number of a token that it made, not of one that it was given
+    _refuse_certain_text(numbers[: len(words)])
     tops = as_list(listed.get("top_logprobs"))
     tops = tops if len(tops) == len(tokens) else [None] * len(tokens)
     span = slice(start, len(words))
@@ -298,7 +321,8 @@ def _response_logprobs(
     in which a stop string begins is cut there. Where the tokens do not spell the text (they hold the
     reasoning before it, or replacement characters) there are no pieces, and all numbers are kept: nothing
     says which of them belong to the text. `closing` is that of the one token after the text where vLLM's
-    `stop_reason` shows that a token ended it, not a stop string.
+    `stop_reason` shows that a token ended it, not a stop string. A long answer of which every token would be
+    certain has no log-probabilities: its server reports those after the choice of a token, or none.
     """
     logprobs = logprobs_of(numbers)
     if logprobs and min(logprobs) <= NO_NUMBER:
@@ -310,6 +334,8 @@ def _response_logprobs(
     single = parts is not None and len(logprobs) == len(parts) + 1
     closing = logprobs[-1] if single and _ended_by_token(choice) else None
     ended = _ended_by_model(choice)
+    if len(own_logprobs) >= LONG_CERTAIN and are_certain(own_logprobs):
+        logprobs = None
     return logprobs, (Generation(text, (), tuple(parts or ()), own_logprobs, ended, closing),)
 
 

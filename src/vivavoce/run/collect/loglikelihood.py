@@ -240,10 +240,14 @@ class _Rounds:
         return [None if reply is None else CallOutcome(reply, None, 0, 0.0, 0.0) for reply in in_order]
 
     def _recalled(self, model: Model, requests: Sequence[Request]) -> dict[str, Reply]:
-        """By key the stored replies to these requests."""
+        """By key the stored replies to these requests.
+
+        A text that would be certain is asked for again: its server may have been mended since.
+        """
         keys = {request.key for request in requests}
         stored = self._ledger.stored_replies(PURPOSE, keys, model.name) if keys else {}
-        return {key: reply_from_json(reply) for key, reply in stored.items()}
+        replies = {key: reply_from_json(reply) for key, reply in stored.items()}
+        return {key: reply for key, reply in replies.items() if not _is_certain(reply)}
 
     def _store_call(self, model: Model, call: Call, outcome: CallOutcome) -> str | None:
         """Store a call, and return why its reply cannot be used; null if it can."""
@@ -304,6 +308,10 @@ class _Rounds:
         self._outcome.recorded += 1
         if gathered and any(reply.truncated for reply in gathered.replies):
             self._outcome.cut += 1
+
+
+def _is_certain(reply: Reply) -> bool:
+    return any(likelihood.tokens and likelihood.logprob == 0 for likelihood in reply.likelihoods)
 
 
 def _fault(task: LogprobTask, error: Exception | SystemExit) -> str:
