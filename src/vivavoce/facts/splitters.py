@@ -25,9 +25,9 @@ from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import is_blank, one_line, printable, spoken
 from vivavoce.facts.fact import Answer
 from vivavoce.facts.recorded import read_recorded
+from vivavoce.language.replies import read_object
 from vivavoce.models.candidates import is_model_name
-from vivavoce.models.fencing import fenced, harmless, notice
-from vivavoce.models.json_replies import read_object
+from vivavoce.models.fencing import fenced, harmless, notice, quotable
 from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.reading.refusal import refuses
 
@@ -135,13 +135,8 @@ class ModelSplitter:
 
     def again(self, answer: Answer, reply: str, why: str) -> Request:
         """The request once more, with the reply that could not be used and what is wrong with it."""
-        request = self.request(answer)
-        quote = harmless(spoken(reply).text[:_QUOTED]).strip()
-        turns = (
-            Message("assistant", quote or "(empty reply)"),
-            Message("user", f"Your reply cannot be used: {harmless(why)}.\n\n{FORM}"),
-        )
-        return Request(messages=(*request.messages, *turns), sampling=request.sampling)
+        complaint = f"Your reply cannot be used: {harmless(why)}.\n\n{FORM}"
+        return self.request(answer).again(quotable(reply), complaint)
 
 
 @dataclass(frozen=True)

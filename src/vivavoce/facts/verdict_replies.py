@@ -5,22 +5,22 @@ Nothing here raises. What a reply only repeats, of the claim or of a passage, is
 """
 
 import html
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.evidence import Bearing, Evidence
-from vivavoce.core.text import is_blank, one_line, printable, spoken
+from vivavoce.core.prompts import Unreadable
+from vivavoce.core.text import is_blank, spoken
 from vivavoce.facts.fact import EvidenceWord, KnowledgeWord, Verdict, VerdictWord
+from vivavoce.language.replies import Pairs, objects, quoted
 from vivavoce.models.fencing import harmless
 
 LONGEST = 20_000
 """Characters of a reply that is read, without its thinking, for each claim it is about."""
 UNDECIDED = "no passage decides it, the checker says"
-_ATTEMPTS = 60
-"""Braces that may turn out to open no object before the rest of a reply is given up."""
-_OPENING = re.compile(r'\{(?=\s{0,40}")')
 _MOST_OBJECTS = 1_000
 """JSON objects of a reply that are looked at: each is compared with all that was shown."""
 # "2. true", "**2)** true", "| 2 | true |", "Fact 2: true"; a line that begins with 2.5 mg or 2 mg has none
@@ -42,16 +42,6 @@ class _Entry(NamedTuple):
     quote: Any = None
 
 
-class _Pairs(tuple[tuple[str, Any], ...]):
-    """The entries of a JSON object, with those that stand there twice."""
-
-    __slots__ = ()
-
-
-# NaN and Infinity stay words, and no number is longer than a double.
-_JSON = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float, parse_constant=str, strict=False)
-
-
 def read_word(reads: Callable[[str], KnowledgeWord], text: str, reply: str) -> Verdict:
     """The verdict of a one-word reply about the claim `text`."""
     content, reason = _content(reply, 1)
@@ -63,7 +53,7 @@ def read_word(reads: Callable[[str], KnowledgeWord], text: str, reply: str) -> V
 def read_raw(reads: Callable[[str], KnowledgeWord], reply: str) -> Verdict:
     """The verdict that `reads` makes of the whole reply, whatever it repeats and however long it is."""
     word = reads(reply)
-    return Verdict(word, f"the reply is {_quoted(reply)}" if word == "bad" else None)
+    return Verdict(word, f"the reply is {quoted(reply, 60)}" if word == "bad" else None)
 
 
 def read_words(
@@ -91,7 +81,7 @@ def read_evidence(passages: Sequence[Evidence], text: str, reply: str) -> Verdic
     if not entries:
         bare = " ".join(content.split()).strip(" .*`\"'").lower()
         if bare != "unverifiable":
-            return Verdict("unverifiable", f"the reply is no verdict: {_quoted(content)}", tuple(passages))
+            return Verdict("unverifiable", f"the reply is no verdict: {quoted(content, 60)}", tuple(passages))
         entries = [_Entry(bare)]
     if len({_plain(entry.verdict).strip().lower() for entry in entries}) > 1:
         return Verdict("unverifiable", "the reply gives two verdicts", tuple(passages))
@@ -130,7 +120,7 @@ def _word(reads: Callable[[str], KnowledgeWord], content: str) -> Verdict:
     if is_blank(content):
         return Verdict("bad", "the reply repeats the question")
     word = reads(content)
-    return Verdict(word, f"neither true nor false: {_quoted(content)}" if word == "bad" else None)
+    return Verdict(word, f"neither true nor false: {quoted(content, 60)}" if word == "bad" else None)
 
 
 def _each(
@@ -165,7 +155,7 @@ def _judged(entry: _Entry, passages: Sequence[Evidence]) -> Verdict:
     every = tuple(passages)
     word = _EVIDENCE_WORDS.get(_plain(entry.verdict).strip(" \t\n.*`\"'").lower())
     if word is None:
-        return Verdict("unverifiable", f"an unknown verdict: {_quoted(_plain(entry.verdict))}", every)
+        return Verdict("unverifiable", f"an unknown verdict: {quoted(_plain(entry.verdict), 60)}", every)
     if word == "unverifiable":
         return Verdict(word, UNDECIDED, every)
     number = 1 if len(every) == 1 and entry.passage in _NOTHING else _number(entry.passage)
@@ -183,7 +173,7 @@ def _judged(entry: _Entry, passages: Sequence[Evidence]) -> Verdict:
 def _names_none(raw: Any) -> str:
     if raw in _NOTHING:
         return "it names no passage"
-    return f"it names the passage {_quoted(_plain(raw))}, which was not shown"
+    return f"it names the passage {quoted(_plain(raw), 60)}, which was not shown"
 
 
 def _deciding(passage: Evidence, quote: Any) -> Evidence | None:
@@ -212,20 +202,14 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
-def _objects(content: str, material: Sequence[str]) -> Iterator[_Pairs]:
+def _objects(content: str, material: Sequence[str]) -> Iterator[Pairs]:
     """The JSON objects of a reply, the outermost that can be read; one that was shown is only repeated."""
     squeezed = [" ".join(form.split()) for text in material for form in (text, harmless(text))]
-    position = failed = n = 0
-    while (opening := _OPENING.search(content, position)) and failed <= _ATTEMPTS and n < _MOST_OBJECTS:
-        try:
-            pairs, end = _JSON.raw_decode(content, opening.start())
-        except (ValueError, RecursionError):
-            position, failed = opening.end(), failed + 1
-            continue
-        source = " ".join(content[opening.start() : end].split())
-        if not any(source in text for text in squeezed):
-            yield pairs
-        position, n = end, n + 1
+    with suppress(Unreadable):
+        for place in islice(objects(content), _MOST_OBJECTS):
+            source = " ".join(content[place.start : place.end].split())
+            if not any(source in text for text in squeezed):
+                yield place.pairs
 
 
 def _numbered(content: str, material: Sequence[str]) -> list[tuple[int, _Entry]]:
@@ -240,20 +224,20 @@ def _numbered(content: str, material: Sequence[str]) -> list[tuple[int, _Entry]]
     return entries
 
 
-def _inner(pairs: _Pairs) -> Iterator[_Pairs]:
+def _inner(pairs: Pairs) -> Iterator[Pairs]:
     """The object itself, and the objects in the lists right under it."""
     yield pairs
     for _, value in pairs:
         if isinstance(value, list):
-            yield from (entry for entry in value if isinstance(entry, _Pairs))
+            yield from (entry for entry in value if isinstance(entry, Pairs))
 
 
-def _entry(pairs: _Pairs) -> _Entry:
+def _entry(pairs: Pairs) -> _Entry:
     values = _values(pairs)
     return _Entry(values.get("verdict"), values.get("passage"), values.get("quote"))
 
 
-def _values(pairs: _Pairs) -> dict[str, Any]:
+def _values(pairs: Pairs) -> dict[str, Any]:
     """The entries of an object by name; of two values for one name, both as a text, which nothing takes."""
     values: dict[str, Any] = {}
     for key, value in pairs:
@@ -288,10 +272,6 @@ def _number(raw: Any) -> int | None:
 
 def _plain(raw: Any) -> str:
     """A JSON value as a word."""
-    if isinstance(raw, list | _Pairs):
+    if isinstance(raw, list | Pairs):
         return "a list" if isinstance(raw, list) else "an object"
-    return raw if isinstance(raw, str) else f"{raw:g}" if isinstance(raw, float) else json.dumps(raw)
-
-
-def _quoted(content: str) -> str:
-    return f"'{one_line(printable(content), 60)}'"
+    return raw if isinstance(raw, str) else quoted(raw)

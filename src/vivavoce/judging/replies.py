@@ -12,15 +12,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.records import Criterion
-from vivavoce.core.text import is_blank, one_line, printable, spoken
+from vivavoce.core.text import is_blank, spoken
 from vivavoce.judging.criterion import RubricCriterion
+from vivavoce.language.replies import Pairs, Place, objects, quoted
 
 T = TypeVar("T")
 
 LONGEST = 100_000
 """Longest reply in characters, without its thinking: no score needs more, and a model in a loop writes on."""
-_ATTEMPTS = 60
-"""Braces that may turn out to open no JSON object, before the reply is given up."""
 _DEEPEST = 4
 """Objects within objects that are looked through for marks."""
 
@@ -30,7 +29,6 @@ _REFUSAL = re.compile(
     r"(?:evaluate|assess|grade|rate|score|judge|mark|rank|compare|assist|help|comply|do th(?:is|at))\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r'\{(?=\s{0,40}["}])')
 _LABEL = re.compile(r"(?:[0-9]{1,2}[.)][ \t]+)?([^:=]{1,80})[:=](.*)")
 _LISTED = re.compile(r"\W*[0-9]+[.)]\s+\S")
 _NUMBER = re.compile(
@@ -49,20 +47,10 @@ _NUMBERLIKE = re.compile(
 _MARKUP = str.maketrans("", "", '*`"“”')
 
 
-class Pairs(tuple[tuple[str, Any], ...]):
-    """The entries of a JSON object, in order and with those that stand there twice."""
-
-    __slots__ = ()
-
-
-# Numbers become floats, which have no longest; NaN and Infinity stay words, which are no numbers.
-_JSON = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=float, parse_constant=str, strict=False)
-
-
 class Fields(NamedTuple, Generic[T]):
     """What to look for in a reply.
 
-    `keys` leads from a name as `plain` writes it to the thing it stands for; every thing must be found.
+    `keys` leads from a name as `plain` writes it to the thing it stands for; every thing must be places.
     `parse` makes a value of what stands under a key, given the thing, or raises `Unreadable`. `parse_reply`
     does so for a reply without any key; null where one value would not be all. A line whose value does not
     look `likely` is prose.
@@ -79,13 +67,6 @@ def plain(key: str) -> str:
     return re.sub(r"[\W_]+", "_", re.sub(r"\([^()]*\)", " ", key).casefold()).strip("_")
 
 
-def quoted(raw: object) -> str:
-    """What a judge wrote, on one short line, for a reason."""
-    if raw is None or isinstance(raw, bool):
-        return json.dumps(raw)
-    return f"{raw:g}" if isinstance(raw, float) else f"'{one_line(printable(str(raw)), 30)}'"
-
-
 def read_fields(text: str, fields: Fields[T]) -> dict[str, T]:
     """The value of every thing that is looked for.
 
@@ -93,14 +74,14 @@ def read_fields(text: str, fields: Fields[T]) -> dict[str, T]:
     with two.
     """
     text = _answered(text)
-    objects = list(_objects(text))
+    places = list(objects(text))
     values: dict[str, T] = {}
-    for _, _, pairs in objects:
-        _look(pairs, fields, values, 0)
+    for place in places:
+        _look(place.pairs, fields, values, 0)
     in_json = bool(values)
     if not in_json and (refusal := _REFUSAL.search(text[:400].replace("’", "'"))):
         raise Unreadable(f"the judge refused: {quoted(refusal[0].strip())}")
-    _look_in_lines(_around(text, objects), fields, values, strict=in_json)
+    _look_in_lines(_around(text, places), fields, values, strict=in_json)
     things = tuple(dict.fromkeys(fields.keys.values()))
     if not values and fields.parse_reply:
         return {things[0]: fields.parse_reply(text)}
@@ -118,23 +99,9 @@ def _answered(text: str) -> str:
     return reply.text
 
 
-def _objects(text: str) -> Iterator[tuple[int, int, Pairs]]:
-    """The outermost JSON objects of a text, with where they begin and end."""
-    position = failed = 0
-    while opening := _OPENING.search(text, position):
-        try:
-            pairs, position = _JSON.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            position, failed = opening.end(), failed + 1
-            if failed > _ATTEMPTS:
-                raise Unreadable("too many braces that open no JSON object") from None
-        else:
-            yield opening.start(), position, pairs
-
-
-def _around(text: str, objects: Sequence[tuple[int, int, Pairs]]) -> str:
-    ends = [0, *(end for _, end, _ in objects)]
-    starts = [*(start for start, _, _ in objects), len(text)]
+def _around(text: str, places: Sequence[Place]) -> str:
+    ends = [0, *(place.end for place in places)]
+    starts = [*(place.start for place in places), len(text)]
     return "\n".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 

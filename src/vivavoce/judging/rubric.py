@@ -22,13 +22,11 @@ from vivavoce.judging.criterion import (
     RubricCriterion,
 )
 from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag, read_winner
-from vivavoce.models.fencing import fenced, fenced_question, harmless, notice, reference_texts
-from vivavoce.models.requests import Message
+from vivavoce.models.fencing import fenced, fenced_question, harmless, notice, quotable, reference_texts
+from vivavoce.models.requests import Message, correction
 
 _ENUM = 11
 """Steps of a scale up to which a schema lists them."""
-_QUOTED = 2_000
-"""Characters of a reply that the judge is shown again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +167,8 @@ class Rubric:
 
         The reply is cut, and made harmless as an answer is.
         """
-        quote = harmless(spoken(reply).text[:_QUOTED]).strip()
-        correction = f"Your reply cannot be used: {harmless(why)}.\n\n{self._form(ask.criteria, ask.labels)}"
-        return (*ask.messages, Message("assistant", quote or "(empty reply)"), Message("user", correction))
+        complaint = f"Your reply cannot be used: {harmless(why)}.\n\n{self._form(ask.criteria, ask.labels)}"
+        return (*ask.messages, *correction(quotable(reply), complaint))
 
     def _values(self, item: Item, answers: Sequence[str]) -> dict[str, str]:
         if not self.applies_to(item):

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from vivavoce.core.records import Item
-from vivavoce.core.text import label
+from vivavoce.core.text import label, spoken
 from vivavoce.formats import format_of
 
 # Drawn like "<" or ">", so a model may take them for a tag; by number, since some of them are drawn alike.
@@ -21,6 +21,10 @@ _KEPT = "\u200c\u200d\u0600\u0601\u0602\u0603\u0604\u0605\u06dd"
 _SELECTORS = range(0xE0100, 0xE01F0)  # a whole text can hide in them
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ODD = re.compile(r"[^\x20-\x7e\n\t]")
+
+
+_MOST_QUOTED = 2_000
+"""Characters of a reply that a model is shown again."""
 
 
 def harmless(text: str) -> str:
@@ -81,3 +85,8 @@ def question_text(item: Item) -> str:
 def reference_texts(item: Item) -> tuple[str, ...]:
     """What an answer is compared with: each of the references, else the whole key; empty without either."""
     return item.references or ((", ".join(item.answer),) if item.answer else ())
+
+
+def quotable(reply: str) -> str:
+    """A model's reply as it is shown to it again: without its thinking, cut and harmless."""
+    return harmless(spoken(reply).text[:_MOST_QUOTED]).strip() or "(empty reply)"

@@ -8,11 +8,12 @@ retries and cost are the engine's.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.core.conversations import Message as Message
 from vivavoce.core.errors import ModelError
+from vivavoce.core.prompts import Prompt
 
 Kind = Literal["generate", "loglikelihood"]
 
@@ -99,6 +100,10 @@ class Request:
     reference: str | None = None
     draw: int | None = None
     _key: str = field(default="", init=False, repr=False, compare=False)
+
+    def again(self, reply: str, complaint: str) -> "Request":
+        """The request once more, with the reply that cannot be used and what is wrong with it."""
+        return replace(self, messages=(*self.messages, *correction(reply, complaint)))
 
     @property
     def key(self) -> str:
@@ -285,3 +290,31 @@ class Model(Protocol):
     async def close(self) -> None:
         """Close connections."""
         ...
+
+
+def json_request(prompt: Prompt, fields: Mapping[str, Any], *, exact: bool, **parts: str) -> Request:
+    """A request for one JSON object with these fields, each with its JSON type or its schema.
+
+    `exact` asks at temperature 0; else the model draws as its endpoint does. `parts` fill the prompt.
+    """
+    schema = {
+        "type": "object",
+        "properties": {
+            name: {"type": kind} if isinstance(kind, str) else kind for name, kind in fields.items()
+        },
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return Request(
+        messages=(Message("user", prompt.fill(**parts)),),
+        sampling=Sampling(temperature=0.0 if exact else None, schema=schema),
+    )
+
+
+TEXTS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+"""The schema of a list of texts."""
+
+
+def correction(reply: str, complaint: str) -> tuple[Message, Message]:
+    """The two turns that ask once more: the reply that cannot be used, and what is wrong with it."""
+    return Message("assistant", reply), Message("user", complaint)

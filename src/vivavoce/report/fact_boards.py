@@ -12,8 +12,7 @@ import polars as pl
 
 from vivavoce.core import specs
 from vivavoce.core.text import one_line, printable
-from vivavoce.facts.fact import WRONG
-from vivavoce.language.words import clinical_tokens
+from vivavoce.facts.fact import WRONG, same_words
 from vivavoce.report.answer_facts import HIDDEN, AnswerFacts, ShownFact, answer_facts, shown_fact
 from vivavoce.report.charts.facts import length_against_score
 from vivavoce.report.charts.svg import Figure, figure
@@ -162,7 +161,7 @@ def _lengths(table: FactTable) -> Iterator[Figure]:
 def _false_facts(facts: pl.DataFrame, *, hide: bool) -> list[dict[str, Any]]:
     """The false facts by text, those of most answers first; texts of the same words are one fact."""
     wrong = facts.filter(pl.col("word").is_in(WRONG))
-    forms = {text: " ".join(clinical_tokens(text)) for text in wrong["text"].unique()}
+    forms = {text: same_words(text) for text in wrong["text"].unique()}
     canonical = pl.col("text").replace_strict(forms, return_dtype=pl.String)
     by_text = (
         wrong.group_by(canonical.alias("same"))

@@ -9,9 +9,9 @@ from vivavoce import formats
 from vivavoce.core.prompts import Prompt, load
 from vivavoce.core.records import Item
 from vivavoce.core.text import is_blank, one_line
+from vivavoce.language.replies import boolean_of, read_object, text_of
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import boolean_of, json_request, read_object, text_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 
 
 @cache

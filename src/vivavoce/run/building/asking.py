@@ -2,15 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple
 
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import one_line
+from vivavoce.language.replies import read_object
 from vivavoce.models.engine.client import CallResult, T
-from vivavoce.models.json_replies import read_object
-from vivavoce.models.requests import Message, Request
+from vivavoce.models.requests import Request
 from vivavoce.run.building.parts import Part
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
@@ -79,8 +79,7 @@ def _second(request: Request, refused: Any) -> Request:
         f"This reply cannot be used: {refused.reason}. Reply again to the same request: one JSON object with "
         "the fields that it names, and nothing else."
     )
-    turns = (Message("assistant", refused.text), Message("user", complaint))
-    return replace(request, messages=(*request.messages, *turns))
+    return request.again(refused.text, complaint)
 
 
 def _reply(result: CallResult[Any]) -> Reply[Any]:

@@ -6,9 +6,9 @@ from typing import Any
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.language.invariants import numbers_beyond
+from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import boolean_of, json_request, text_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 
 _SHORT_KEY = 3

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from vivavoce.language.words import clinical_tokens
+from vivavoce.facts.fact import same_words
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.score_table import RESPONSE
@@ -19,7 +19,7 @@ def false_facts(table: FactTable) -> Iterator[FactsRow]:
     Two facts are the same where they have the same words, numbers and signs in the same order.
     """
     wrong = table.facts.filter(pl.col("value") == 0.0)
-    keys = {text: " ".join(clinical_tokens(text)) for text in wrong["text"].unique()}
+    keys = {text: same_words(text) for text in wrong["text"].unique()}
     by_fact = (
         wrong.with_columns(key=pl.col("text").replace_strict(keys, return_dtype=pl.String))
         .filter(pl.col("key") != "")

@@ -8,9 +8,9 @@ from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.language.invariants import either_holds
+from vivavoce.language.replies import text_of
 from vivavoce.models.fencing import fenced
-from vivavoce.models.json_replies import json_request, text_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import Reply, ask_for
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.step import Lab

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
+from vivavoce.language.replies import boolean_of
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import boolean_of, json_request
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply, ask_for
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.languages import language_of

@@ -10,9 +10,9 @@ from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import label
+from vivavoce.language.replies import text_of, texts_of
 from vivavoce.models.fencing import fenced
-from vivavoce.models.json_replies import TEXTS, json_request, text_of, texts_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import TEXTS, Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply
 from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 from vivavoce.run.building.parts import Part, written_by

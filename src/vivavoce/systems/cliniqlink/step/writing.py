@@ -10,9 +10,9 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import one_line
 from vivavoce.formats import key
+from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import boolean_of, json_request, text_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import Reply, ask_for
 from vivavoce.run.building.parts import Part, Passage, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.prompts import Unreadable
 from vivavoce.language.invariants import either_holds
-from vivavoce.models.json_replies import TEXTS, text_of, texts_of
+from vivavoce.language.replies import text_of, texts_of
+from vivavoce.models.requests import TEXTS
 
 Fields = Mapping[str, Any]
 _N_OPTIONS = 4

@@ -167,8 +167,7 @@ def again(request: Request, reply: str, why: str) -> Request:
     message = (
         f"That cannot be used: {why}. Answer with the JSON object alone, a key for each term and no other."
     )
-    turns = (Message("assistant", reply), Message("user", message))
-    return Request(messages=(*request.messages, *turns), sampling=request.sampling)
+    return request.again(reply, message)
 
 
 def _page(terms: tuple[str, ...]) -> Page:

@@ -13,9 +13,9 @@ from vivavoce.core.prompts import load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import one_line
+from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import boolean_of, json_request, text_of
-from vivavoce.models.requests import Request
+from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep
 from vivavoce.run.building.languages import LANGUAGES
 from vivavoce.run.building.open_questions import open_request, read_open

@@ -1,0 +1,60 @@
+"""One reader of JSON in models' replies: judges, checkers and steps of a build find the same objects."""
+
+import math
+
+import pytest
+from tests.cases import each_case
+
+from vivavoce.core.prompts import Unreadable
+from vivavoce.language.replies import objects, read_object, text_of
+from vivavoce.models.requests import Message, Request
+
+
+@each_case(
+    ("reply", "fields"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here:\n```json\n{"a": {"b": [1.5, {"c": true}]}}\n```', {"a": {"b": [1.5, {"c": True}]}}),
+        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
+        ('{} then {"a": 1}', {"a": 1}),
+    ],
+)
+def test_the_one_object_is_read_wherever_it_stands(reply, fields):
+    assert fields == read_object(reply)
+
+
+@each_case(
+    ("reply", "reason"),
+    [
+        ("", "empty reply"),
+        ("none", "no JSON object"),
+        ('{"a": 1} {"a": 1}', "several JSON objects"),
+        ('{"a": 1, "a": 1}', "the field 'a' stands there twice"),
+        ('{"b": {"a": 1, "a": 2}}', "the field 'a' stands there twice"),
+        ('{ "cut', "no JSON object"),
+    ],
+)
+def test_what_is_not_one_object_is_unreadable_with_the_reason(reply, reason):
+    with pytest.raises(Unreadable, match=reason):
+        read_object(reply)
+
+
+def test_words_of_json_are_no_texts_and_numbers_without_end_no_error():
+    assert math.isinf(read_object('{"a": ' + "9" * 5_000 + "}")["a"])
+    with pytest.raises(Unreadable, match="no text under 'a'"):
+        text_of(read_object('{"a": NaN}'), "a")
+
+
+def test_places_of_objects_are_those_in_the_text_and_endless_braces_end():
+    text = 'x {"a": 1} y {"b": {"c": 2}}'
+    assert ['{"a": 1}', '{"b": {"c": 2}}'] == [text[place.start : place.end] for place in objects(text)]
+    with pytest.raises(Unreadable, match="too many braces"):
+        list(objects('{ "' * 100_000))
+
+
+def test_a_second_request_is_the_first_with_the_reply_and_what_is_wrong():
+    first = Request(messages=(Message("user", "Ask."),))
+    second = first.again("Hm.", "No JSON.")
+    assert ("user", "assistant", "user") == tuple(message.role for message in second.messages)
+    assert ("Ask.", "Hm.", "No JSON.") == tuple(message.content for message in second.messages)
+    assert first.sampling == second.sampling
