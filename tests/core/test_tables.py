@@ -316,7 +316,7 @@ def test_the_columns_of_the_tables_are_these() -> None:
     ) == " ".join(ITEMS)
     assert (
         "benchmark item variant alias group category format candidate role repeat edit probe status text "
-        "reasoning finish_reason tokens seconds cost error meta logprobs"
+        "final ending reasoning finish_reason tokens seconds cost error meta logprobs"
     ) == " ".join(RESPONSES)
 
 

@@ -85,7 +85,7 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
     assert {
         "benchmark": "exam", "item": "q1", "variant": "", "alias": None, "group": "q1", "category": None,
         "format": "short", "candidate": "A", "role": "candidate", "repeat": 2, "edit": "rephrase",
-        "probe": "", "status": "ok", "text": text, "reasoning": "r",
+        "probe": "", "status": "ok", "text": text, "final": text, "ending": "cut", "reasoning": "r",
         "finish_reason": "length", "tokens": 7, "seconds": 0.5, "cost": 0.001, "error": "e", "meta": "{}",
         "logprobs": None,
     } == only(desk.run)  # fmt: skip

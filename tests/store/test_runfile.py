@@ -19,9 +19,10 @@ from tests.store.readonly import frozen
 import vivavoce as viva
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
+from vivavoce.core.records import Response
 from vivavoce.run.run import Run
 from vivavoce.store import declared_schema, read, runfile
-from vivavoce.store.hashes import rehash_responses
+from vivavoce.store.hashes import response_hash
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
 from vivavoce.store.table_hashes import renew_table_hashes
@@ -178,7 +179,8 @@ def older(path: Path, version: int) -> None:
         db.execute("INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text) "
                    "SELECT 1, 1, 1, edit_id, 'ok', 'a' FROM edits")  # fmt: skip
         if version >= HASHES:
-            rehash_responses(db)
+            answer = Response(benchmark="exam", item="q1", candidate="A", text="a")
+            db.execute("UPDATE responses SET hash = ?", (response_hash("57d1375c67d754d4", answer),))
             renew_table_hashes(db, "benchmarks", "items", "candidates")
         db.commit()
 

@@ -87,6 +87,14 @@ def import_(
     encoding: Encoding = None,
     sheet: Sheet = None,
     role: Role = [],
+    reasoning_marks: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--reasoning-marks",
+            help="Answers, logs: the marks that open and close thinking, if no known model writes them.",
+            metavar="OPEN CLOSE",
+        ),
+    ] = None,
     new_version: Annotated[
         bool, typer.Option("--new-version", help="Accept items that have changed.")
     ] = False,
@@ -200,6 +208,7 @@ def import_(
         **{"--models-in-columns": models_in_columns, "--new-version": new_version, "--scores": scores},
         **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
         "--faulty": faulty == "exclude",
+        "--reasoning-marks": reasoning_marks,
     }
     options_of_annotations = AnnotationOptions(
         rater, partial, replace, again, options_of_scores | options_of_answers
@@ -221,6 +230,7 @@ def import_(
             candidate=_candidate_in(set),
             new_version=new_version,
             again=again,
+            reasoning_marks=reasoning_marks,
         )
         _show_logs(run, logs, json=json, quiet=quiet)
         return
@@ -235,7 +245,7 @@ def import_(
     if scores:
         _refuse_options(
             {"--role": role, "--new-version": new_version, "--name": name, "--faulty": faulty == "exclude"}
-            | {"--models-in-columns": models_in_columns},
+            | {"--models-in-columns": models_in_columns, "--reasoning-marks": reasoning_marks},
             "answers: it does not go with --scores",
         )
         if measure is None:
@@ -271,6 +281,7 @@ def import_(
         new_version=new_version,
         models_in_columns=columns_of_models(models_in_columns),
         faulty=faulty,
+        reasoning_marks=reasoning_marks,
         **file_options,
     )
     _show(run, imported, _print_answers, json=json, quiet=quiet)

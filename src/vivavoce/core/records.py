@@ -7,7 +7,7 @@ from them (`vivavoce.core.tables.schema`).
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core import display
@@ -15,7 +15,8 @@ from vivavoce.core.conversations import Message
 from vivavoce.core.display import short_repr
 from vivavoce.core.downloads import Download as Download
 from vivavoce.core.evidence import Evidence
-from vivavoce.core.text import one_line, printable
+from vivavoce.core.parts import Ending, Parts, made_parts, parts_of
+from vivavoce.core.text import one_line, printable, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,13 +160,12 @@ class Candidate:
 class Response:
     """What a candidate answered to an item, raw and kept for ever.
 
-    `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
-    withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
-    `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
-    answered, the log-probabilities of the text. Where a confidence was asked for, its `confidence` holds the
-    pieces cut out of `text`, each with its place; where one was imported, a probability or its words.
-    `probe` is '' for a response in words; else it names the requests for log-likelihoods, and the record of
-    the replies stands in `logprobs`, as JSON, and no `text`.
+    `status` is `ok` if text arrived, even empty or cut, `filtered` if it was withheld, `failed` if we
+    did not get it; `text` is null exactly when it is not `ok`. `final` is what the text says in the end, null
+    where all of it does, and `ending` how it ended (`parts`). `seconds` and `cost` (in the provider's
+    currency) may be null. `meta` keeps what else came: citations, the name that answered, log-probabilities.
+    Its `confidence` holds the pieces cut out of `text` that state one, or one that was imported. `probe` is
+    '' for a response in words; else it names the requests for log-likelihoods: their record is `logprobs`.
     """
 
     benchmark: str
@@ -177,6 +177,8 @@ class Response:
     probe: str = ""
     status: ResponseStatus = "ok"
     text: str | None = None
+    final: str | None = None
+    ending: Ending | None = None
     reasoning: str | None = None
     finish_reason: str | None = None
     tokens: int | None = None
@@ -191,6 +193,23 @@ class Response:
 
     def _repr_html_(self) -> str | None:
         return display.html(self)
+
+    @property
+    def parts(self) -> Parts:
+        """The answer in its parts, as readers get it; the final part is empty where no text arrived."""
+        return parts_of(self)
+
+    def with_parts(self, form: str | None = None) -> "Response":
+        """The response with `final` and `ending`, made for an item of this format where it has none."""
+        if self.final is not None or self.ending is not None:
+            return self
+        final, ending = made_parts(self, form)
+        return replace(self, final=final, ending=ending)
+
+    @property
+    def final_text(self) -> str:
+        """What the candidate says in the end: the text without thinking and marks of a chat."""
+        return spoken(self.parts.final).text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

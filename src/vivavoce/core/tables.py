@@ -22,8 +22,8 @@ LISTS = ("options", "answer", "references", "must", "nice", "steps")
 """The item fields that hold several texts."""
 RESPONSES = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "candidate", "role", "repeat"),
-    *("edit", "probe", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error"),
-    *("meta", "logprobs"),
+    *("edit", "probe", "status", "text", "final", "ending", "reasoning", "finish_reason", "tokens"),
+    *("seconds", "cost", "error", "meta", "logprobs"),
 )
 SCORES = (
     *("benchmark", "item", "variant", "alias", "group", "candidate", "role", "repeat", "edit", "metric"),

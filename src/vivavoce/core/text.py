@@ -3,6 +3,7 @@
 Nothing here knows of items, formats or metrics.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -70,16 +71,17 @@ class Spoken(NamedTuple):
     closed: bool
 
 
-def spoken(text: str, *, steps: bool = False) -> Spoken:
+def spoken(text: str, *, steps: bool = False, own_marks: tuple[str, str] | None = None) -> Spoken:
     """The final part of an answer: without its thinking, in the marks of any family that is known.
 
     With `steps`, of a question that asks for reasoning, what a tag `<reasoning>` holds is part of the answer.
+    `own_marks` are what opens and closes the thinking of a model of no such family.
 
     A lone closing mark, such as `</think>`, ends thinking that began at the start. After an unclosed mark
     everything is thinking. Nested marks count as one. A chat's mark of an end, such as `<|im_end|>`, ends the
     answer. White space around the answer is removed. `core.reasoning_marks` has the marks.
     """
-    spans, thought, closed = _spoken_spans(text, steps=steps)
+    spans, thought, closed = _spoken_spans(text, steps=steps, own_marks=own_marks)
     return Spoken("".join(text[start:end] for start, end in spans).strip(), thought, closed)
 
 
@@ -110,6 +112,7 @@ _LEAD = lazy_pattern(marks.LEAD)
 _FAMILY = {
     f"{side}{n}": marks.FAMILIES[n].family for n in range(len(marks.FAMILIES)) for side in ("open", "close")
 }
+_OWN = len(marks.FAMILIES)
 _UNKNOWN_MARK = lazy_pattern(
     r"<unused\d+>|<\|[A-Za-z_]{2,40}\|>|\A(?:Thinking|Thought)(?:\.\.\.|…|:?\n)|\bassistant(?:analysis|commentary)"
 )
@@ -119,7 +122,18 @@ _SOLID = lazy_pattern(r"\S")
 _WORDED = tuple((lazy_pattern(opening), lazy_pattern(closing)) for opening, closing in marks.WORDED)
 
 
-def _spoken_spans(text: str, *, steps: bool = False) -> tuple[list[tuple[int, int]], bool, bool]:
+@functools.lru_cache(maxsize=16)
+def _marks(pair: tuple[str, str] | None) -> re.Pattern[str]:
+    """Any known mark, before them those of a model of its own: a family behind the known ones."""
+    if pair is None:
+        return _MARK
+    opening, closing = map(re.escape, pair)
+    return re.compile(rf"(?P<open{_OWN}>{opening})|(?P<close{_OWN}>{closing})|{marks.MARK}")
+
+
+def _spoken_spans(
+    text: str, *, steps: bool = False, own_marks: tuple[str, str] | None = None
+) -> tuple[list[tuple[int, int]], bool, bool]:
     """Where `text` is no thinking, and `thought` and `closed` as in `Spoken`."""
     start, thought = _worded_end(text)
     if start is None:
@@ -127,7 +141,7 @@ def _spoken_spans(text: str, *, steps: bool = False) -> tuple[list[tuple[int, in
     while lead := _LEAD.match(text, start):
         start = lead.end()
     parts = _Parts(start, thought=thought)
-    for mark in _MARK.finditer(text, start):
+    for mark in _marks(own_marks).finditer(text, start):
         if not (steps and _FAMILY.get(str(mark.lastgroup)) == marks.REASONING):
             parts.take(text, mark)
     if not parts.depth and not parts.ended:
@@ -180,7 +194,7 @@ class _Parts:
         elif kind.startswith("open"):
             self.spans.append((self.start, mark.start()))
             self.family, self.depth, self.thought, self.start = kind[4:], 1, True, mark.end()
-        elif marks.FAMILIES[int(kind[5:])].may_be_lone:
+        elif kind[5:] == str(_OWN) or marks.FAMILIES[int(kind[5:])].may_be_lone:
             self.spans, self.thought, self.start = [], True, mark.end()
 
 

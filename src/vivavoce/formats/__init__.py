@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, Reading
-from vivavoce.core.text import LONGEST, too_long
-from vivavoce.formats.base import Format, item_error
+from vivavoce.core.text import LONGEST, is_blank, too_long
+from vivavoce.formats.base import Format, item_error, without_words
 
 _ORDER = (
     *("mcq", "true_false", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform"),
@@ -71,16 +72,19 @@ def ask(item: Item, *, style: str | None = None) -> str:
     return format_of(item).ask(item, style)
 
 
-def read_response(item: Item, text: str) -> Reading:
+def read_response(item: Item, answer: str | Parts) -> Reading:
     """The response as the item's format reads it: never an exception, whatever the text.
 
     `parsed` is null unless the status is `ok`. A text of more than `LONGEST` characters is unreadable, and no
-    pattern sees it. Raises `InputError` only for an unknown format.
+    pattern sees it. Of an answer whose `Parts` say that it was cut, only what was said to its end counts
+    (`Format.read_cut`); of one without a word they say why. Raises `InputError` only for an unknown format.
     """
-    item_format = format_of(item)
-    if len(text) > LONGEST:
-        return Reading("unreadable", reason=too_long(text))
-    return item_format.read(item, text)
+    item_format, parts = format_of(item), answer if isinstance(answer, Parts) else Parts(answer)
+    if len(parts.final) > LONGEST:
+        return Reading("unreadable", reason=too_long(parts.final))
+    if is_blank(parts.final):
+        return without_words(parts)
+    return item_format.read_cut(item, parts.final) if parts.is_cut else item_format.read(item, parts.final)
 
 
 def check(item: Item) -> Item:

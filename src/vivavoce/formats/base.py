@@ -1,13 +1,21 @@
 """The class that every format derives from, and what formats do first with a response."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, dataclass_transform
 
 from vivavoce.core.errors import RowError
+from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.reading.markup import without_boxes
 from vivavoce.reading.refusal import only_refuses
+from vivavoce.reading.unfinished import finished_part
+
+UNCLOSED, SILENT = (
+    "the thinking was never closed and no answer stands outside it",
+    "nothing follows the thinking",
+)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -59,6 +67,13 @@ class Format:
             return unanswered("a refusal without an answer")
         return Reading("ok", answer)
 
+    def read_cut(self, item: Item, text: str) -> Reading:
+        """What a response says that a limit cut: an open answer is what there is of it.
+
+        Never raises, whatever the text.
+        """
+        return self.read(item, text)
+
     def check(self, item: Item) -> Item:
         """The item in its normal form: an open item's `answer` becomes its references.
 
@@ -108,6 +123,34 @@ def unreadable(reason: str, stray: tuple[str, ...] = ()) -> Reading:
     return Reading("unreadable", stray=stray, reason=reason)
 
 
+def without_words(parts: Parts) -> Reading:
+    """The reading of an answer whose final part is blank, and why it is, as far as its parts tell."""
+    if parts.ending == "thinking" and parts.thinking == "in its text":
+        return unreadable(UNCLOSED)
+    if parts.ending == "thinking":
+        return unanswered("token limit reached while thinking")
+    if parts.is_cut:
+        return unanswered("cut before the first word")
+    return unanswered("blank: no letter and no digit" if parts.thinking == "none" else SILENT)
+
+
+def read_finished(
+    text: str, reader: Callable[[str], Reading], settles: Callable[[str], bool] = lambda part: True
+) -> Reading:
+    """The reading of a closed question's answer that was cut: a choice counts that was said to its end.
+
+    `settles` tells of a finished part whether it gives an answer, and does not only speak of one.
+    """
+    # Words behind the finished part may take its choice back: the whole text must choose the same.
+    reading = reader(text)
+    if reading.status != "ok":
+        return reading if reading.status == "unanswered" else unreadable(f"cut, and {reading.reason}")
+    part = finished_part(text)
+    if part and settles(part) and reader(part) == reading:
+        return reading
+    return unreadable("cut before an answer was said to its end")
+
+
 def strip_reasoning(text: str, *, steps: bool = False) -> str | Reading:
     """The response without its thinking, or the reading where nothing remains.
 
@@ -116,8 +159,8 @@ def strip_reasoning(text: str, *, steps: bool = False) -> str | Reading:
     answer = spoken(text, steps=steps)
     if is_blank(answer.text):
         if not answer.closed:
-            return unreadable("the thinking was never closed and no answer stands outside it")
+            return unreadable(UNCLOSED)
         if answer.thought:
-            return unanswered("nothing follows the thinking")
+            return unanswered(SILENT)
         return unanswered("blank: no letter and no digit")
     return answer.text

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
-from vivavoce.formats.base import item_error, unanswered, unreadable
+from vivavoce.formats.base import item_error, read_finished, strip_reasoning, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.language.tokens import LINE
 from vivavoce.reading.all_except import all_except
@@ -16,7 +16,7 @@ from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
-from vivavoce.reading.options import Options
+from vivavoce.reading.options import Options, options_of
 from vivavoce.reading.refusal import refuses
 
 
@@ -129,6 +129,16 @@ class MultiSelect(OptionsFormat):
         if not (listed.names or listed.reason) and refuses(answer):
             return unanswered("a refusal without an answer")
         return unreadable(listed.reason or "it names no option")
+
+    def read_cut(self, item: Item, text: str) -> Reading:
+        """The options of a list that was written to its end: a label in front is no list yet."""
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        options = options_of(item.options)
+        return read_finished(
+            answer, lambda part: self.read(item, part), lambda part: self.settles(part, options)
+        )
 
     def settles(self, answer: str, options: Options) -> bool:
         """True if a cue announces the list, or entries stand by themselves."""

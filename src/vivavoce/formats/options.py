@@ -7,11 +7,12 @@ from typing import ClassVar
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.prompts import load
 from vivavoce.core.records import Item, Reading
-from vivavoce.core.text import label
+from vivavoce.core.text import label, lazy_pattern
 from vivavoce.formats.base import (
     Format,
     check_question,
     item_error,
+    read_finished,
     strip_reasoning,
     unanswered,
     with_context,
@@ -20,6 +21,9 @@ from vivavoce.reading.options import Options, options_of
 from vivavoce.reading.refusal import abstains
 from vivavoce.reading.run_on import read_first
 
+_LEAD_IN = lazy_pattern(r"\A[^\n:：]{0,40}[:：]\s*")
+"""What may stand before an answer on its line: "Answer:"."""
+_LABEL = lazy_pattern(r"\A[\s*_#>\"'(\[]{0,8}(?P<label>\w{1,2})[\s*_]{0,3}[.):：,\]–-]")
 STYLES = ("text", "letter", "both")
 """How options can be shown: without letters, or with them; and what is then asked for."""
 
@@ -64,6 +68,22 @@ class OptionsFormat(Format):
 
         return read_first(answer, read_part, lambda part: self.settles(part, options))
 
+    def read_cut(self, item: Item, text: str) -> Reading:
+        """The options chosen, where the choice was said to its end; a label in front is one."""
+        options = options_of(item.options)
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        # A limit of one or two tokens cuts nothing off a bare label.
+        if _named(_LEAD_IN.sub("", answer), options) is not None:
+            return self.read(item, answer)
+        reading = read_finished(
+            answer, lambda part: self.read(item, part), lambda part: self.settles(part, options)
+        )
+        if reading.status == "unreadable" and _opens_with_label(answer, options):
+            return self.read(item, answer)
+        return reading
+
     def parsed(self, names: Sequence[int], options: Options) -> str | tuple[str, ...]:
         """What a reading holds for these options: the text of the only one, or several texts."""
         texts = tuple(options.texts[name] for name in names)
@@ -81,6 +101,24 @@ class OptionsFormat(Format):
         """Needs a question and enough different options; options are never edited."""
         require_options(item, self.fewest_options)
         return item
+
+
+def _named(text: str, options: Options) -> int | None:
+    """The option that a text is by itself, or the label of; null for none."""
+    exact = options.exactly(text)
+    return options.labels.get(text.strip(" \n*_.()[]")) if exact is None else exact
+
+
+def _opens_with_label(answer: str, options: Options) -> bool:
+    """Whether an answer begins with the label of an option as an answer does: "C. Explanation: …".
+
+    "A. Metformin: …", with the first label and its option's text, may begin a walk through all of them.
+    """
+    lead = _LABEL.match(answer)
+    name = _named(lead["label"], options) if lead else None
+    if lead is None or name is None:
+        return False
+    return name > 0 or not answer[lead.end() :].lstrip(" *_").lower().startswith(options.texts[0].lower())
 
 
 def require_options(item: Item, fewest: int) -> None:

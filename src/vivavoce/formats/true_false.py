@@ -13,6 +13,7 @@ from vivavoce.formats.base import (
     Format,
     check_question,
     item_error,
+    read_finished,
     strip_reasoning,
     unanswered,
     unreadable,
@@ -34,6 +35,8 @@ _OPTIONS = options_of(("True", "False"), ("T", "F"), (truth.TRUE_WORDS, truth.FA
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 # Verdadero, vrai, vero: read where it is all there is, as F is; elsewhere V is a vitamin or a factor.
 _BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)
+_ALONE = re.compile(r"(?:[^\n:：]{0,40}[:：])?\W*\w+\W*")
+"""A single word, which may stand behind words such as "Answer:".."""
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
 
@@ -72,6 +75,11 @@ class _Truth(ChoiceReader):
     def settles(self) -> bool:
         """True if the response opens with a verdict, or settles as any choice does."""
         return self._lead() is not None or super().settles()
+
+    @property
+    def has_lead(self) -> bool:
+        """Whether the response opens with a verdict that is a sentence of its own."""
+        return self._lead() is not None
 
     def _lead(self) -> Mention | None:
         """The verdict of "True - ..." or "**False**", which stands whatever the explanation says."""
@@ -246,6 +254,16 @@ class TrueFalse(Format):
         if isinstance(answer, Reading):
             return answer
         return read_first(answer, _read_part, lambda part: _Truth(part, _OPTIONS).settles())
+
+    def read_cut(self, item: Item, text: str) -> Reading:
+        """True or False, where it was said to its end."""
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        # A limit of one or two tokens cuts nothing off a bare word.
+        if _ALONE.fullmatch(answer) or _Truth(answer, _OPTIONS).has_lead:
+            return self.read(item, answer)
+        return read_finished(answer, lambda part: self.read(item, part))
 
     def check(self, item: Item) -> Item:
         """Needs the key True or False, also as T or F and in small letters."""

@@ -127,7 +127,7 @@ class Judge(ComparativeMetric):
         if rubric.kind == "points":
             for row in rows:
                 _possible(row.item)  # raises before the judge is asked
-        asks = [rubric.requests(row.item, row.response.text or "") for row in rows]
+        asks = [rubric.requests(row.item, _answer(rubric, row)) for row in rows]
         results = iter(self._results(context, rubric, list(chain.from_iterable(asks))))
         by_row = [[(ask, next(results)) for ask in row_asks] for row_asks in asks]
         if rubric.kind == "points":
@@ -156,7 +156,7 @@ class Judge(ComparativeMetric):
     ) -> Sequence[Sequence[Mapping[str, Value]]]:
         """For each ballot, and each answer on it, its value by every criterion."""
         rubric = self.sheet
-        asks = [rubric.comparison(b[0].item, [row.response.text or "" for row in b]) for b in ballots]
+        asks = [rubric.comparison(b[0].item, [_answer(rubric, row) for row in b]) for b in ballots]
         return [
             [_placed(rubric, result, k, len(ballot)) for k in range(len(ballot))]
             for ballot, result in zip(ballots, self._results(context, rubric, asks), strict=True)
@@ -230,9 +230,14 @@ def _reached(rubric: Rubric, row: Row, units: Mapping[Unit, Value]) -> dict[str,
         return {POINTS.criterion: Value(min(max(score, 0.0), 1.0), parts)}
     scores = {UNCLIPPED.criterion: Value(score, parts | _counted(score))}
     if rubric.length:
-        adjusted = rubric.length.adjusted(score, row.response.text or "")
+        adjusted = rubric.length.adjusted(score, _answer(rubric, row))
         scores[ADJUSTED.criterion] = Value(adjusted, _counted(adjusted))
     return scores
+
+
+def _answer(rubric: Rubric, row: Row) -> str:
+    """What the judge is given of an answer: its final part, or all of it where the rubric keeps thinking."""
+    return (row.response.text or "") if rubric.reasoning == "keep" else row.response.parts.final
 
 
 def _counted(score: float) -> dict[str, float]:

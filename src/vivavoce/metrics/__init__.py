@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar, dataclass_transform
 
 from vivavoce import formats
 from vivavoce.core.errors import MetricError
+from vivavoce.core.parts import Parts
 from vivavoce.core.records import Criterion, Item, Reading, Row, Unit, Value
 from vivavoce.embeddings.encoder import Encoder, Encoding
 from vivavoce.embeddings.encoding_cache import EncodingCache
@@ -138,9 +139,9 @@ class ScoringContext:
         """
         return self._encodings.encodings(encoder, groups, layers)
 
-    def reading(self, item: Item, text: str) -> Reading:
-        """`formats.read(item, text)`, once for each distinct response to the item."""
-        return self.once(_Reader(item), text)
+    def reading(self, item: Item, answer: str | Parts) -> Reading:
+        """`formats.read_response(item, answer)`, once for each distinct response to the item."""
+        return self.once(_Reader(item), answer)
 
     def rng(self, row: Row, purpose: str) -> random.Random:
         """A generator seeded by the item, the repeat and the purpose, never by position."""
@@ -166,8 +167,8 @@ class _Reader:
     def __eq__(self, reader: object) -> bool:
         return isinstance(reader, _Reader) and self.key == reader.key
 
-    def __call__(self, text: str) -> Reading:
-        return formats.read_response(self.item, text)
+    def __call__(self, answer: str | Parts) -> Reading:
+        return formats.read_response(self.item, answer)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

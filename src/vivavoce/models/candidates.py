@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, ModelError, SpecError, suggest
+from vivavoce.core.parts import MARKS, reasoning_marks
 from vivavoce.core.records import Role
 from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import one_line
@@ -29,11 +30,13 @@ SHARED_SETTINGS: Mapping[str, tuple[type, ...]] = {
     "shots": (int,),
     "chat_template": (bool,),
     "confidence": (bool,),
+    MARKS: (tuple,),
 }
 """Settings of any candidate, with the types each takes: its prompt, and how a response is sampled.
 
 `system` is a text, a .md file, or the name of a shipped prompt; `prompt` is a .md file. With `confidence` a
-last line is asked for that states one.
+last line is asked for that states one. `reasoning_marks` are the opening and the closing mark of the
+model's thinking, where it is of no family that is known.
 """
 _TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", tuple: "a list", bool: "true|false"}
 _SAMPLING_SETTINGS = frozenset(f.name for f in fields(Sampling))
@@ -268,6 +271,10 @@ def _check_settings(name: str, settings: Mapping[str, Any], provider: type[Provi
             raise SpecError(f"{name}: {key} takes {words}, not {value!r}.")
         if key in SHARED_SETTINGS and key in RANGES and RANGES[key].parse(value) is None:
             raise SpecError(f"{name}: {key} takes {RANGES[key]}, not {one_line(repr(value), 60)}.")
+    try:
+        reasoning_marks(settings.get(MARKS), f"{name}: {MARKS}")
+    except InputError as error:
+        raise SpecError(str(error)) from None
 
 
 def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:

@@ -83,9 +83,11 @@ def response_parts(response: Response) -> Iterator[Html]:
         thoughts = prose(response.reasoning, MOST_IN_RESPONSE, classes="viva-soft")
         yield element("details", element("summary", "reasoning"), thoughts)
     if response.text is not None:
-        blank = response.text.strip() == ""
-        text = prose(response.text, MOST_IN_RESPONSE, classes="viva-answer")
-        yield soft("The text is blank.") if blank else text
+        final = response.final_text
+        if final != response.text.strip():
+            text = prose(response.text, MOST_IN_RESPONSE, classes="viva-soft")
+            yield element("details", element("summary", "the text as it came"), text)
+        yield prose(final, MOST_IN_RESPONSE, classes="viva-answer") if final else soft("The text is blank.")
 
 
 def _facts(response: Response) -> Iterator[str]:

@@ -5,12 +5,13 @@ Raters see what arrived and could be read. Texts that differ in blanks alone are
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.text import printable
 from vivavoce.people.case_draw import DrawnItems
@@ -120,7 +121,7 @@ def _questions(
 ) -> list[Question]:
     """The items with their answers, as far as anything was answered."""
     shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
-    by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
+    by_item: dict[ItemKey, list[Mapping[str, Any]]] = {}
     answered = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
     for row in answered.sort("candidate", "repeat").iter_rows(named=True):
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
@@ -138,7 +139,7 @@ def _full_name(item: Item) -> str:
     )
 
 
-def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> Question:
+def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, Any]]) -> Question:
     """The item with what was answered, equal texts together; `rows` are by candidate and repeat."""
     first = _first_arrived(rows)
     answers = _Answers({}, {})
@@ -148,10 +149,11 @@ def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, obj
         if row["status"] == "failed":
             lost.append(candidate)
             continue
-        text = str(row["text"])
-        status = formats.read_response(item, text).status if row["status"] == "ok" else "unanswered"
+        text, final = str(row["text"]), str(row["final"])
+        parts = Parts(final, ending=row["ending"])
+        status = formats.read_response(item, parts).status if row["status"] == "ok" else "unanswered"
         if status == "ok":
-            answers.add(candidate, task.visible_part(text))
+            answers.add(candidate, task.visible_part(text, final))
         else:
             silent[candidate] = "unreadable" if status == "unreadable" else "unanswered"
     reference = task.reference(item)
@@ -173,9 +175,9 @@ def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, obj
     )
 
 
-def _first_arrived(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+def _first_arrived(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The first repeat of each candidate that arrived, else its first: what was lost is our doing."""
-    first: dict[str, Mapping[str, object]] = {}
+    first: dict[str, Mapping[str, Any]] = {}
     for row in rows:
         candidate = str(row["candidate"])
         if candidate not in first or (first[candidate]["status"] == "failed" and row["status"] != "failed"):

@@ -252,7 +252,9 @@ def _answer_text(
     if name is None:
         return cleaned(task.reference(item))
     response = responses.get((*question.place, name, question.repeats[name]))
-    return "" if response is None or response.text is None else cleaned(task.visible_part(response.text))
+    if response is None or response.text is None:
+        return ""
+    return cleaned(task.visible_part(response.text, response.final_text))
 
 
 def _seen_with_texts(entry: Seen, question: Question) -> Seen:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TEXTS = (
     *("question", "options", "answer", "references", "must", "nice", "steps", "false_answer", "context"),
-    *("source", "text", "logprobs", "reasoning", "error", "note", "quote"),
+    *("source", "text", "final", "logprobs", "reasoning", "error", "note", "quote"),
 )
 """The columns whose texts are replaced."""
 _JSON = ("meta", "parts", "rubric", "messages")

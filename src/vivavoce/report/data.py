@@ -10,7 +10,8 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
-from vivavoce.studies.answers import BLANK, LIKE_THINKING, TEXT_HASH, Answers
+from vivavoce.studies.answer_integrity import DERIVED
+from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
 from vivavoce.studies.comparing.status import OF_RESPONSES
 from vivavoce.studies.coverage import Requests
 from vivavoce.studies.overall_design import OVERALL
@@ -156,13 +157,16 @@ class Roster(NamedTuple):
 def facts_of(answers: Answers) -> pl.DataFrame:
     """The answers with the columns that figures take; in place of their texts what figures take of those.
 
-    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; `thoughts`: like thinking.
+    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; and what is
+    counted of their integrity.
     """
     return answers(
         *(*OF_RESPONSES, "group", "tokens", "seconds", "cost"),
         blank=BLANK,
         text_hash=TEXT_HASH,
-        thoughts=LIKE_THINKING,
+        edited=None,
+        items=None,
+        **DERIVED,
     )
 
 

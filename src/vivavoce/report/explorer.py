@@ -84,7 +84,7 @@ def explorer(
     marks = _marks(_about(turns, scores).join(turns, on=_KEY, how="semi"), keys)
     printed = _first_of(worst)
     of_page = pl.concat([turns.select(_ITEM), printed.select(_ITEM)]).unique()
-    texts = read_answers(*_KEY, "text", "status", "error", "finish_reason", edited=False, items=of_page)
+    texts = read_answers(*_KEY, "final", "ending", "status", "error", edited=False, items=of_page)
     names = items.select(*_ITEM, "alias", "format", "category", "messages", *_SHOWN)
 
     def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:
@@ -219,13 +219,13 @@ class _Packed:
         thing = tuple(row[k] for k in _ITEM)
         place = self.places.get(thing, len(self.items))
         new = [_item(row)] if place == len(self.items) else []
-        text = row["text"] or ""
+        text = row["final"] or ""
         answer = {
             "item": place,
             "candidate": self.people[row["candidate"]],
             "repeat": row["repeat"],
             "good": None if row["goodness"] is None else round(row["goodness"], 6),
-            "text": None if row["text"] is None else _cut(text),
+            "text": None if row["final"] is None else _cut(text),
             "cut": max(0, len(text) - LONGEST_TEXT),
             "why": _why(row),
             "marks": self.marks.get(tuple(row[k] for k in _KEY), []),
@@ -240,11 +240,18 @@ class _Packed:
         return True
 
 
+_CUT = {
+    "cut": "it ended at its length limit",
+    "thinking": "it ended at its length limit while thinking",
+    "filtered": "a content filter ended it",
+}
+
+
 def _why(row: Mapping[str, Any]) -> str | None:
     """Why there is no text, or that it was cut short by its length."""
-    if row["text"] is None:
+    if row["final"] is None:
         return printable(row["error"] or f"{row['status']}, no answer was recorded")[:LONGEST_NOTE]
-    return "it ended at its length limit" if row["finish_reason"] == "length" else None
+    return _CUT.get(row["ending"])
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,7 +310,7 @@ def _worst(answers: pl.DataFrame, scores: pl.DataFrame) -> Iterator[dict[str, An
     for row in unedited.join(answers, on=_KEY, how="semi").iter_rows(named=True):
         marks.setdefault(tuple(row[k] for k in _KEY), []).append(row)
     for row in answers.iter_rows(named=True):
-        text = row["text"] or ""
+        text = row["final"] or ""
         yield row | {
             "name": item_name(row),
             "key": key_with_labels(row),

@@ -271,7 +271,7 @@ class _Details:
 
 
 def _texts(read_answers: Answers, answers: pl.DataFrame) -> Iterator[tuple[Place, str | None]]:
-    to_items = read_answers(*RESPONSE, "text", edited=False, items=answers.select(ITEM_KEY).unique())
+    to_items = read_answers(*RESPONSE, "final", edited=False, items=answers.select(ITEM_KEY).unique())
     for *place, text in to_items.join(answers, on=RESPONSE, how="semi").iter_rows():
         yield tuple(place), text
 

@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
+from vivavoce.studies.answer_integrity import integrity_lines, integrity_rows
 from vivavoce.studies.comparing.small_categories import (
     failure_sentences,
     small_categories,
@@ -17,6 +18,7 @@ from vivavoce.studies.comparing.small_categories import (
 from vivavoce.studies.comparing.writers import writer_warning, writers_examined
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import PLAIN, grids_with_fillings, labels
+from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import and_so, count, sampled
 
 MOST_NAMED = 6
@@ -84,9 +86,7 @@ def _of_items(c: ReportData) -> Iterator[str]:
 def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str]) -> Iterator[str]:
     if identical:
         yield f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
-    for name, n in _thinking_aloud(c):
-        look = "looks" if n == 1 else "look"
-        yield f"{count(n, 'answer')} of {name} {look} like thinking that was not told apart from the answer."
+    yield from integrity_lines([as_mapping(row) for row in integrity_rows(c.responses)])
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
         pronoun = "it" if missing == 1 else "they"
@@ -142,9 +142,3 @@ def _failures(c: ReportData) -> Iterator[str]:
     yield from sentences[:MOST_NAMED]
     if len(sentences) > MOST_NAMED:
         yield f"{len(sentences) - MOST_NAMED} more such categories: `viva study RUN gaps` names them."
-
-
-def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:
-    """Candidates with answers that look like thinking, and how many."""
-    marked = c.responses.lazy().filter("thoughts").select("candidate").collect()
-    return sorted(marked.group_by("candidate").len().iter_rows())

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce.core.exclusions import Faulty
+from vivavoce.core.parts import reasoning_marks as marks_of
 from vivavoce.core.records import Role
 from vivavoce.core.tables import Dialect
 from vivavoce.store.runfile import RunFile
@@ -27,7 +28,7 @@ class ImportVerbs:
         map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
         role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: "Columns" = (),
         delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
-        faulty: Faulty = "refuse",
+        faulty: Faulty = "refuse", reasoning_marks: Sequence[str] | None = None,
     ) -> "Imported":  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -44,19 +45,21 @@ class ImportVerbs:
         them by candidate. `delimiter`, `encoding` and `sheet` say how a file is written; without them they
         are found, and stand in the result. `faulty` says what becomes of the questions of a table of which
         one can be no item: they are refused, or with "exclude" that one is left out and counted.
+        `reasoning_marks` open and close the thinking in these texts, where they are of no known family.
         """
         from vivavoce.run.exchange.answers import import_answers
         from vivavoce.run.exchange.sources import Reading
 
         return import_answers(
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
-            roles=role or {}, new_version=new_version,
+            roles=role or {}, new_version=new_version, own_marks=marks_of(reasoning_marks, "reasoning_marks"),
             reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
         )  # fmt: skip
 
     def import_logs(
         self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
         candidate: str | None = None, new_version: bool = False, again: bool = False,
+        reasoning_marks: Sequence[str] | None = None,
     ) -> "ImportedLogs":  # fmt: skip
         """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
 
@@ -64,13 +67,14 @@ class ImportVerbs:
         the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
         names the model of logs that name none, or one. Marks are recorded measures, such as
         `inspect.choice`. The same again changes nothing; `again` stores scores that came in before by another
-        tool or measure, which are refused without it.
+        tool or measure, which are refused without it. `reasoning_marks` are as in `import_answers`.
         """
         from vivavoce.run.exchange.import_logs import import_logs
 
         return import_logs(
             self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
             candidate=candidate, new_version=new_version, same_allowed=again,
+            own_marks=marks_of(reasoning_marks, "reasoning_marks"),
         )  # fmt: skip
 
     def import_scores(

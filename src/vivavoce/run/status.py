@@ -29,17 +29,17 @@ from vivavoce.store.exclusions import exclusion_lists
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
-from vivavoce.studies.answers import BLANK, LIKE_THINKING
+from vivavoce.studies.answer_integrity import DERIVED, integrity_lines, integrity_rows
+from vivavoce.studies.answers import BLANK
 from vivavoce.studies.comparing.status import OF_RESPONSES, status
-from vivavoce.studies.comparing.status_lines import missing_line, retired_lines, shard_lines, thinking_lines
+from vivavoce.studies.comparing.status_lines import missing_line, retired_lines, shard_lines
+from vivavoce.studies.study import as_mapping
 
 
 def run_status(view: View) -> Finding:
     """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
     table = load_scores(view, twins=True)
-    responses = read.responses(
-        view.db, columns=OF_RESPONSES, derived={"blank": BLANK, "thoughts": LIKE_THINKING}
-    )
+    responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK, **DERIVED})
     calls, cases = calls_with_causes(view.db), count_cases(run_cases(view.db))
     exclusions = [entry.counts for entry in exclusion_lists(view.db)]
     finding = status(
@@ -56,21 +56,16 @@ def run_status(view: View) -> Finding:
     facts = (step.facts for step in build_steps(view.db))
     built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
     rows = (
-        *(*finding.rows, *_open_requests(view, finding.rows), *_thinking(responses), *_retired(view)),
+        *(*finding.rows, *_open_requests(view, finding.rows), *_integrity(responses), *_retired(view)),
         *(*_judgements(view.db), *built, *as_json(own_shard_rows(view))),
     )
-    text = "\n".join([*shard_lines(rows), *thinking_lines(rows), *retired_lines(rows), finding.text])
+    text = "\n".join([*shard_lines(rows), *integrity_lines(rows), *retired_lines(rows), finding.text])
     return replace(finding, rows=rows, text=text, headline=missing_line(rows))
 
 
-def _thinking(responses: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row for each candidate of which answers look like thinking that was not told apart from them."""
-    answers = responses.filter((pl.col("edit") == "") & (pl.col("probe") == ""))
-    counts = answers.group_by("candidate").agg(answers=pl.len(), like_thinking=pl.col("thoughts").sum())
-    return [
-        {"about": "thinking", **row}
-        for row in counts.filter(pl.col("like_thinking") > 0).sort("candidate").iter_rows(named=True)
-    ]
+def _integrity(responses: pl.DataFrame) -> list[dict[str, Any]]:
+    """A row for each benchmark and candidate of which some answers are not whole."""
+    return [as_mapping(row) for row in integrity_rows(responses) if not row.is_whole]
 
 
 def _retired(view: View) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def answer_page(db: sqlite3.Connection, filters: Filters) -> AnswerPage:
     cursor = db.execute(
         f"""SELECT r.response_id, r.item_id, i.item, i.alias, i.variant, c.candidate, r.repeat,
             iif(e.probe = '', e.edit, e.probe), r.status,
-            iif(r.logprobs IS NULL, substr(r.text, 1, 300), NULL), substr(r.error, 1, 300),
+            iif(r.logprobs IS NULL, substr(coalesce(r.final, r.text), 1, 300), NULL), substr(r.error, 1, 300),
             (SELECT count(*) FROM scores s WHERE s.measure_id IS :measure AND s.response_id = r.response_id),
             (SELECT iif(count(*) = 1, max(value), NULL) FROM scores s
              WHERE s.measure_id IS :measure AND s.response_id = r.response_id),

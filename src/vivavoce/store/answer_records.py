@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.parts import Ending
 from vivavoce.core.records import Item, Response, Score
-from vivavoce.core.text import label
+from vivavoce.core.text import label, spoken
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.retirement import counting_measures
@@ -61,6 +62,8 @@ class AnswerRecord(NamedTuple):
     edit: str
     status: str
     text: str | None
+    final: str | None
+    ending: Ending | None
     reasoning: str | None
     finish_reason: str | None
     tokens: int | None
@@ -68,6 +71,11 @@ class AnswerRecord(NamedTuple):
     cost: float | None
     error: str | None
     logprobs: str | None
+
+    @property
+    def final_text(self) -> str:
+        """What it says in the end: the text without thinking and marks of a chat; empty without a text."""
+        return spoken((self.text if self.final is None else self.final) or "").text
 
 
 class ScoreRecord(NamedTuple):
@@ -92,8 +100,8 @@ class ScoreRecord(NamedTuple):
 
 
 _ANSWER = """SELECT r.response_id, r.item_id, r.candidate_id, c.candidate, c.role, r.repeat, r.edit_id,
-    iif(e.probe = '', e.edit, e.probe), r.status, iif(r.logprobs IS NULL, r.text, NULL), r.reasoning,
-    r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.logprobs
+    iif(e.probe = '', e.edit, e.probe), r.status, iif(r.logprobs IS NULL, r.text, NULL), r.final, r.ending,
+    r.reasoning,    r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.logprobs
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)"""
 
 

@@ -36,7 +36,8 @@ def responses_at(
 ) -> dict[tuple[str, str, str, str, int], StoredResponse]:
     """The unedited answers in words at these places, by benchmark, item, variant, candidate and repeat."""
     rows = db.execute(
-        "SELECT benchmark, item, variant, candidate, repeat, response_id, text, status FROM responses "
+        "SELECT benchmark, item, variant, candidate, repeat, response_id, text, status, final, ending "
+        "FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
         "JOIN candidates USING (candidate_id) "
         "WHERE item_id IN (SELECT value FROM json_each(?)) AND edit_id = 0",
@@ -50,7 +51,7 @@ def response_at(
 ) -> StoredResponse | None:
     """The response under the keys of its item, candidate and edit; null where there is none."""
     row = db.execute(
-        "SELECT response_id, text, status FROM responses "
+        "SELECT response_id, text, status, final, ending FROM responses "
         "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
         (item, candidate, repeat, edit),
     ).fetchone()

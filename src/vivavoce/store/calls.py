@@ -114,7 +114,7 @@ class Ledger:
                 candidate = self._candidates[response.candidate]
                 item_id = items[item.benchmark, item.item, item.variant, item.hash]
                 keys.append((item_id, candidate, response.repeat, self._form(response.probe)))
-                rows.append((*keys[-1], *response_fields(item.hash, response)))
+                rows.append((*keys[-1], *response_fields(item.hash, item.format, response)))
             for (failure,) in self.db.execute(_FAILURES, (json.dumps(keys),)).fetchall():
                 delete_scores_of(self.db, failure)
             self.db.executemany(_RESPONSE, rows)

@@ -14,7 +14,7 @@ from vivavoce.core.text import spoken
 from vivavoce.store.damage import decoding
 
 _TURN = """
-    SELECT i.messages, i.follows, r.status, r.text
+    SELECT i.messages, i.follows, r.status, coalesce(r.final, r.text)
     FROM items i JOIN benchmarks b USING (benchmark_id)
     LEFT JOIN responses r ON r.item_id = i.item_id AND r.repeat = :repeat AND r.edit_id = 0
         AND r.candidate_id = (SELECT candidate_id FROM candidates WHERE candidate = :candidate)

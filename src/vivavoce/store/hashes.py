@@ -6,7 +6,7 @@ A hash finds damage, and changes by who did not know the rule. It is no signatur
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,13 +26,15 @@ def response_hash(item_hash: str, response: Response) -> str:
 
     Each field stands there with its length in characters, a null one as '-', so that no two responses give
     the same bytes. Tokens, seconds, cost, error and `meta` are left out, but for the confidence in `meta`:
-    a response keeps its hash in every run that holds it.
+    a response keeps its hash in every run that holds it. Parts stand there if it has some, so that responses
+    of older versions keep theirs.
     """
     r = response
     return _digest(
         item_hash,
         *(r.benchmark, r.item, r.variant, r.candidate, str(r.repeat), r.edit, r.probe, r.status),
         *(r.text, r.reasoning, r.finish_reason, r.logprobs),
+        parts=(r.final, r.ending),
         confidence=r.meta.get("confidence"),
     )
 
@@ -45,8 +47,9 @@ def stored_confidence(meta: str | None) -> object:
         raise ValueError(str(error)) from None
 
 
-def _digest(*content: str | None, confidence: object) -> str:
-    fields = (*content, None if confidence is None else json.dumps(confidence))
+def _digest(*content: str | None, parts: tuple[str | None, str | None], confidence: object) -> str:
+    of_parts = () if parts == (None, None) else parts
+    fields = (*content, None if confidence is None else json.dumps(confidence), *of_parts)
     text = "".join(["-" if field is None else f"{len(field)}:{field}" for field in fields])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -60,27 +63,29 @@ class HashedResponse(NamedTuple):
     hash: str
 
 
-def hashed_responses(db: sqlite3.Connection) -> Iterator[HashedResponse]:
-    """Every response of the run, those to earlier versions of items included."""
+def hashed_responses(db: sqlite3.Connection, keys: Collection[int] | None = None) -> Iterator[HashedResponse]:
+    """Every response of the run, those to earlier versions of items included; with `keys` these."""
+    chosen = "" if keys is None else "WHERE r.response_id IN (SELECT value FROM json_each(?)) "
     rows = db.execute(
         "SELECT r.response_id, r.hash, i.hash, b.benchmark, i.item, i.variant, c.candidate, "
         "CAST(r.repeat AS TEXT), iif(e.probe = '', e.edit, ''), e.probe, r.status, "
         "iif(r.logprobs IS NULL, r.text, NULL), r.reasoning, r.finish_reason, r.logprobs, "
-        f"{CONFIDENCE} FROM responses r JOIN items i USING (item_id) "
+        f"r.final, r.ending, {CONFIDENCE} FROM responses r JOIN items i USING (item_id) "
         "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
-        "JOIN edits e USING (edit_id) ORDER BY r.response_id"
+        f"JOIN edits e USING (edit_id) {chosen}ORDER BY r.response_id",
+        () if keys is None else (json.dumps(list(keys)),),
     )
-    for key, stored, *fields, meta in rows:
+    for key, stored, *fields, final, ending, meta in rows:
         try:
-            digest = _digest(*fields, confidence=stored_confidence(meta))
+            digest = _digest(*fields, parts=(final, ending), confidence=stored_confidence(meta))
         except (TypeError, ValueError):  # no such values were stored
             digest = ""
         yield HashedResponse(key, response_name(*fields[2:6]), stored, digest)
 
 
-def rehash_responses(db: sqlite3.Connection) -> None:
-    """Give every response the hash of what it holds now."""
-    rows = hashed_responses(db)
+def rehash_responses(db: sqlite3.Connection, keys: Collection[int] | None = None) -> None:
+    """Give every response, or these, the hash of what it holds now."""
+    rows = hashed_responses(db, keys)
     stale: list[tuple[str, int]] = []
     while chunk := list(islice(rows, CHUNK)):
         stale += [(row.hash, row.key) for row in chunk if row.hash != row.stored]

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.parts import MARKS
 from vivavoce.store.checksums import delete_scores, renew_checksums
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
@@ -143,6 +144,8 @@ _SAME_RESPONSE = f"""
     {_THEIR_RESPONSE} CROSS JOIN main.responses r
     ON (r.item_id, r.candidate_id, r.repeat, r.edit_id) = (im.ours, cm.ours, tr.repeat, em.ours)
 """
+_CONTENT = f"{{0}}.status, {{0}}.text, {{0}}.logprobs, {{0}}.meta ->> '$.{MARKS}'"
+"""What makes two answers the same one: also the marks of thinking that a model has of its own."""
 _MAPPED_RESPONSE = """
     FROM temp.response_map rm CROSS JOIN theirs.responses tr ON tr.response_id = rm.theirs
          CROSS JOIN main.responses r ON r.response_id = rm.ours
@@ -258,7 +261,7 @@ _OTHER_CONTENT = (
         f"{_SAME_RESPONSE} CROSS JOIN main.candidates c ON c.candidate_id = r.candidate_id "
         "CROSS JOIN main.items i ON i.item_id = r.item_id "
         "WHERE r.status != 'failed' AND tr.status != 'failed' "
-        "AND (r.status, r.text, r.logprobs) IS NOT (tr.status, tr.text, tr.logprobs)",
+        f"AND ({_CONTENT.format('r')}) IS NOT ({_CONTENT.format('tr')})",
         "{0} has another answer to {1} (repeat {2}) there.",
     ),
     (
@@ -402,7 +405,7 @@ _FACTS = (
     """,
     "DELETE FROM temp.response_map",
     f"INSERT INTO temp.response_map SELECT tr.response_id, r.response_id {_SAME_RESPONSE} "
-    "WHERE (r.status, r.text, r.logprobs) IS (tr.status, tr.text, tr.logprobs)",
+    f"WHERE ({_CONTENT.format('r')}) IS ({_CONTENT.format('tr')})",
     _EVIDENCE_MOVES,
     f"DELETE FROM main.evidence WHERE {_KEY} IN "
     f"(SELECT {_OUR_KEY[1:-1]} {_SAME_SCORE} {_OUR_SCORE} WHERE s.status_id = 3)",

@@ -61,7 +61,10 @@ class Unsettled(NamedTuple):
 MOST_METRICS = 62
 """How many metrics `unsettled` takes at a time: SQLite's whole numbers have so many bits to spare."""
 _FETCHED = 256
-_SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+_SAID = (
+    *("status", "logprobs", "final", "ending", "reasoning", "finish_reason", "tokens", "seconds", "cost"),
+    "error",
+)
 _TEXT, _WHOLE, _NUMBER = (str, NoneType), (int, NoneType), (int, float, NoneType)
 _KINDS: tuple[Any, ...] = (
     str,
@@ -70,6 +73,8 @@ _KINDS: tuple[Any, ...] = (
     str,
     _TEXT,
     str,
+    _TEXT,
+    _TEXT,
     _TEXT,
     _TEXT,
     _TEXT,

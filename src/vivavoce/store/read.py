@@ -8,9 +8,11 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core.conversations import Message
+from vivavoce.core.parts import Ending
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, ResponseStatus, Role, Unit
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, schema
+from vivavoce.core.text import spoken
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
@@ -182,17 +184,25 @@ def current_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[t
 
 
 class StoredResponse(NamedTuple):
-    """A stored response's key, its text and how it ended."""
+    """A stored response's key, its text, its status and its parts."""
 
     key: int
     text: str | None
     status: ResponseStatus
+    final: str | None = None
+    ending: Ending | None = None
+
+    @property
+    def final_text(self) -> str:
+        """The text without thinking and marks of a chat; empty where none arrived."""
+        return spoken((self.text if self.final is None else self.final) or "").text
 
 
 def stored_responses(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], StoredResponse]:
     """The answers in words to current items by benchmark, item, variant, candidate, repeat and edit."""
     sql = (
-        "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text, status FROM responses "
+        "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text, status, final, ending "
+        "FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
         "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1 AND probe = ''"
     )

@@ -40,6 +40,8 @@ def responses(
 ) -> "pl.DataFrame":
     """The responses to current items, raw, in these columns of `RESPONSES`; `group` is the label of the case.
 
+    `final` and `ending` are made of the text where an older version stored none.
+
     With `probed` the records of log-likelihoods alone, with False the answers in words; with `edited` edits
     alone, with False none. Without `generated`, items that were made in the run are left out. `items` are the
     benchmarks, items and variants to read. Ordered by benchmark, item, variant, candidate, repeat and edit.
@@ -109,7 +111,10 @@ def _condition(
 
 def _fields(columns: Sequence[str], derived: "Mapping[str, pl.Expr]") -> list[str]:
     """The fields of a response that these columns and expressions are made of; all are ordered by repeat."""
+    from vivavoce.core.part_columns import NEEDED
+
     needed = {"repeat", *columns, *(name for expr in derived.values() for name in expr.meta.root_names())}
+    needed |= {name for part, names in NEEDED.items() if part in needed for name in names}
     named = {*ITEM_NAMES, *_OF_CANDIDATE, *_OF_EDIT}
     return [name for name in RESPONSES if name in needed and name not in named]
 
@@ -123,6 +128,8 @@ def _numbered_rows(
 ) -> "pl.DataFrame":
     """The responses with the places of items, candidates and edits for their keys."""
     import polars as pl
+
+    from vivavoce.core.part_columns import with_parts
 
     kinds, fields, (condition, values) = schema(RESPONSES), _fields(columns, derived), selection
     selected = ["iif(logprobs IS NULL, text, NULL) AS text" if name == "text" else name for name in fields]
@@ -140,6 +147,7 @@ def _numbered_rows(
     numbered = ColumnParts(pl.Schema({**numbers, **of_derived}))
     for part in parts:
         refuse_nulls(part, *_KEYS)
+        part = with_parts(part)
         of_names = (place.series(name, part) for name, place in zip(_PLACES, places, strict=True))
         numbered.add(part.select(*of_names, *remaining, **derived).drop_nulls(list(_PLACES)))
     return numbered.frame()

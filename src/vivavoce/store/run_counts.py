@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce.core.records import Measure
 from vivavoce.store.read import measures, retired_measures
 from vivavoce.store.retirement import counting_measures
 from vivavoce.store.schema import STATUSES
 
+_ENDED = "coalesce(ending, iif(finish_reason = 'length', 'cut', ''))"
 _CURRENT = "item_id IN (SELECT item_id FROM items WHERE current = 1)"
 
 
@@ -35,6 +36,31 @@ class RunCounts(NamedTuple):
     measures: tuple[MeasureCount, ...]
     findings: Mapping[str, int]
     retired: tuple[MeasureCount, ...] = ()
+
+
+def ended_answers(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """By benchmark and candidate the unedited answers in words, and how many a limit cut, or their prompt.
+
+    Of answers that an older version stored the endpoint's word `length` tells.
+    """
+    rows = db.execute(
+        f"""SELECT benchmark, candidate, count(*), sum({_ENDED} IN ('cut', 'thinking')),
+        sum({_ENDED} = 'thinking'), sum(instr(r.meta, '"prompt_cut"') > 0)
+        FROM responses r JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id)
+        JOIN candidates USING (candidate_id)
+        WHERE edit_id = 0 AND current = 1 AND origin IS NULL GROUP BY 1, 2"""
+    )
+    names = ("benchmark", "candidate", "answers", "cut", "cut_thinking", "prompt_cut")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def cut_answers(db: sqlite3.Connection) -> list[tuple[str, str, str, str, int]]:
+    """Benchmark, item, variant, candidate and repeat of each unedited answer that a limit cut."""
+    return db.execute(
+        f"""SELECT benchmark, item, variant, candidate, repeat FROM responses JOIN items USING (item_id)
+        JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id)
+        WHERE edit_id = 0 AND current = 1 AND {_ENDED} IN ('cut', 'thinking')"""
+    ).fetchall()
 
 
 def run_counts(db: sqlite3.Connection) -> RunCounts:

@@ -418,9 +418,27 @@ CREATE TABLE requests (
 ) STRICT, WITHOUT ROWID;
 """
 
+# The parts of an answer in words, made once where it arrives: `final` is null where the text has no thinking,
+# and both are null in answers that an older version stored, whose parts are made when they are read.
+_PARTS = """
+ALTER TABLE responses ADD COLUMN final TEXT;
+ALTER TABLE responses ADD COLUMN ending TEXT
+    CHECK (ending IS NULL OR ending IN ('complete', 'cut', 'thinking', 'filtered'));
+
+DROP VIEW response_rows;
+CREATE VIEW response_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, c.candidate, c.role,
+       r.repeat, iif(e.probe = '', e.edit, '') AS edit, e.probe, r.status,
+       iif(r.logprobs IS NULL, r.text, NULL) AS text,
+       iif(r.logprobs IS NULL, coalesce(r.final, r.text), NULL) AS final, r.ending, r.reasoning,
+       r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.meta, r.logprobs
+FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
+"""
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS, _REQUESTS),
+    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS, _REQUESTS, _PARTS),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

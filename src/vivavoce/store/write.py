@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from vivavoce._version import __version__
 from vivavoce.core.errors import InputError
 from vivavoce.core.evidence import Evidence
+from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
@@ -90,8 +91,8 @@ class Stored(NamedTuple):
 
 
 ANSWER = (
-    *("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta"),
-    *("logprobs", "hash"),
+    *("status", "text", "final", "ending", "reasoning", "finish_reason", "tokens", "seconds", "cost"),
+    *("error", "meta", "logprobs", "hash"),
 )
 """The columns that hold what came of asking, and the hash of it."""
 
@@ -100,8 +101,9 @@ TOLD = "likelihood "
 """How the form begins under which `edits` keeps what a probe told; no edit of words may be named so."""
 
 
-def response_fields(item_hash: str, response: Response) -> tuple[object, ...]:
-    """The values of `ANSWER`: beside a record of log-likelihoods the table has an empty text."""
+def response_fields(item_hash: str, form: str, response: Response) -> tuple[object, ...]:
+    """The values of `ANSWER` with the parts of the answer; a record of log-likelihoods has an empty text."""
+    response = response.with_parts(form)
     values = {name: getattr(response, name, None) for name in ANSWER}
     values |= {"meta": json_text(dict(response.meta)), "hash": response_hash(item_hash, response)}
     return tuple({**values, "text": stored_text(response)}.values())
@@ -132,7 +134,7 @@ def put_responses(
     that is kept for probes.
     """
     edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
-    hashes = dict(db.execute("SELECT item_id, hash FROM items"))
+    by_item = {key: (h, form) for key, h, form in db.execute("SELECT item_id, hash, format FROM items")}
     new = unchanged = replaced = 0
     for r in responses:
         if r.edit.startswith(TOLD):
@@ -142,9 +144,10 @@ def put_responses(
             )
         edit = _edit_of(db, edits, r)
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edit)
-        values = response_fields(hashes[key[0]], r)
+        values = response_fields(*by_item[key[0]], r)
         present = db.execute(
-            "SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs FROM responses "
+            "SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs, "
+            f"json_extract(meta, '$.{MARKS}') FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
             key,
         ).fetchone()
@@ -157,6 +160,7 @@ def put_responses(
             new += 1
         elif _is_unchanged(r, present):
             _refuse_other_confidence(r, present[3])
+            _refuse_other_marks(r, present[5])
             unchanged += 1
         elif present[1] == "failed":
             delete_scores_of(db, present[0])
@@ -187,6 +191,17 @@ def _is_unchanged(response: Response, present: Sequence[Any]) -> bool:
     """Whether the response that is there says the same, or the new one failed."""
     content = (response.status, stored_text(response), response.logprobs)
     return response.status == "failed" or (*present[1:3], present[4]) == content
+
+
+def _refuse_other_marks(response: Response, stored: str | None) -> None:
+    """Raise `InputError` for an answer stored with other marks of thinking: scores rest on its parts."""
+    earlier, marks = json.loads(stored) if stored else None, response.meta.get(MARKS)
+    if response.text is not None and earlier != (list(marks) if marks else None):
+        raise InputError(
+            f"{response.candidate}, {response.item} (repeat {response.repeat}): stored with the marks of "
+            f"thinking {earlier or 'that are known'} already, and answers are kept as they came: import the "
+            "file into a new run."
+        )
 
 
 def _refuse_other_confidence(response: Response, stored: object) -> None:

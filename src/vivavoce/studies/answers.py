@@ -4,6 +4,7 @@ from typing import Protocol
 
 import polars as pl
 
+from vivavoce.core.part_columns import with_parts
 from vivavoce.core.tables import RESPONSES
 from vivavoce.core.text import is_blank, looks_like_thinking
 from vivavoce.studies.row_parts import by_candidate
@@ -13,27 +14,27 @@ _KEY = ["benchmark", "item", "variant"]
 
 def _blank() -> pl.Expr:
     # Python looks at few texts: most have a plain letter.
-    plain = pl.col("text").str.contains("[A-Za-z0-9]")
-    of_others = pl.when(~plain).then("text").map_elements(is_blank, return_dtype=pl.Boolean)
+    plain = pl.col("final").str.contains("[A-Za-z0-9]")
+    of_others = pl.when(~plain).then("final").map_elements(is_blank, return_dtype=pl.Boolean)
     return pl.when(plain).then(False).otherwise(of_others)
 
 
 BLANK = _blank()
-"""Whether a text holds no letter and no digit; null where none arrived."""
+"""Whether the final part of an answer holds no letter and no digit; null where none arrived."""
 LIKE_THINKING = (
     pl.when(
-        pl.col("text").str.contains(
+        pl.col("final").str.contains(
             r"(?i)<unused|<\||\bwait\b|\bhmm|\A\s*th(?:inking|ought)|assistanta|assistantc"
         )
     )
-    .then(pl.col("text").map_elements(looks_like_thinking, return_dtype=pl.Boolean))
+    .then(pl.col("final").map_elements(looks_like_thinking, return_dtype=pl.Boolean))
     .otherwise(pl.lit(False))
 )
 """Whether an answer looks like thinking that was not told apart from it (`core.text`)."""
 TEXT_HASH = pl.when(pl.col("text").is_not_null()).then(pl.col("text").hash())
 """64 bits by which texts are told apart; null where none arrived."""
-N_WORDS = pl.col("text").str.count_matches(r"\S+")
-"""Words of a text: what blanks part."""
+N_WORDS = pl.col("final").str.count_matches(r"\S+")
+"""Words of the final part of an answer: what blanks part."""
 
 
 class Answers(Protocol):
@@ -69,7 +70,7 @@ def answers_in(rows: pl.DataFrame) -> Answers:
                 items, on=["benchmark", "item", "variant"], how="semi", maintain_order="left"
             )
         names = columns or [name for name in RESPONSES if name in rows.columns]
-        return chosen.select(*names, **derived)
+        return with_parts(chosen).select(*names, **derived)
 
     return select
 

@@ -10,7 +10,6 @@ from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response, Role
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Setting, Spec
-from vivavoce.core.text import spoken
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
 from vivavoce.variants import Outcome, Stock, Variation, altered_claims, controls, key_of
 from vivavoce.variants.control_kinds import KINDS, control_edit
@@ -91,7 +90,7 @@ class Control(Variation):
             if reason := _unfit(item, response):
                 yield Outcome("control", item.name, reason=reason)
             else:
-                answers.append(_Answer(item, response, spoken(response.text or "").text))
+                answers.append(_Answer(item, response, response.final_text))
         for kind in filter(self._means, KINDS):
             make = self._noise if kind == "noise" else partial(self._edits, kind)
             yield from make(answers, stock)
@@ -221,5 +220,5 @@ def _unfit(item: Item, response: Response) -> str | None:
     """Why an answer gets no control; null if it may get one."""
     if not formats.format_of(item).open_text:
         return "its format is answered with an option"
-    status = formats.read_response(item, response.text or "").status
+    status = formats.read_response(item, response.parts).status
     return None if status == "ok" else f"it is {status}"

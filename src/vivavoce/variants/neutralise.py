@@ -15,7 +15,7 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response
 from vivavoce.core.registry import variation
-from vivavoce.core.text import LONGEST, is_blank, one_line, spoken, too_long
+from vivavoce.core.text import LONGEST, is_blank, one_line, too_long
 from vivavoce.reading.answer_mentions import AnswerMention, answer_mentions
 from vivavoce.variants import Outcome, Stock, Variation, key_of
 
@@ -220,7 +220,7 @@ class Neutralise(Variation):
             yield self._outcome(stock, item, answer, numbered=self.numbers == "item" and role != "ceiling")
 
     def _outcome(self, stock: Stock, item: Item, answer: Response, *, numbered: bool) -> Outcome:
-        text = spoken(answer.text or "").text
+        text = answer.final_text
         if reason := _unfit(item, text):
             return Outcome(EDIT, item.name, reason=reason)
         if self.marks == "people":

@@ -9,7 +9,7 @@ from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Spec
-from vivavoce.core.text import is_blank, spoken
+from vivavoce.core.text import is_blank
 from vivavoce.language.invariants import changed
 from vivavoce.variants import Outcome, Stock, Variation, key_of
 from vivavoce.variants.llm import for_rephrasing, read_text
@@ -115,7 +115,7 @@ class Rephrase(Variation):
             item = items.get((answer.benchmark, answer.item, answer.variant))
             if answer.candidate in candidates and item is not None:
                 row = Response(**key_of(answer)._asdict(), text="", meta={"origin": self._origin})
-                yield _Source(item, spoken(answer.text or "").text, row)
+                yield _Source(item, answer.final_text, row)
 
     def _references(self, stock: Stock) -> Iterator[_Source]:
         label = self.label or "rephrased references"

@@ -14,8 +14,10 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from vivavoce.core.errors import ModelError, SpecError
+from vivavoce.core.parts import MARKS, reasoning_marks
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.specs import Spec
+from vivavoce.core.text import spoken
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import EndpointConfig, load_endpoints
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
@@ -96,6 +98,11 @@ class Batch(NamedTuple):
     repeat: int
     old_replies: Mapping[str, str] = {}
 
+    @property
+    def own_marks(self) -> tuple[str, str] | None:
+        """The marks of thinking that the model's spec states; null for none."""
+        return reasoning_marks(self.candidate.settings.get(MARKS), MARKS)
+
 
 class ModelClient:
     """Asks models for one verb, and stores what comes; `release` ends it.
@@ -142,9 +149,9 @@ class ModelClient:
         if self._endpoints is None:
             self._endpoints = load_endpoints()  # here, because most runs ask nobody
         candidate = parse_candidate(str(model), self._endpoints)
-        if candidate.settings:
+        if foreign := [name for name in candidate.settings if name != MARKS]:
             raise SpecError(
-                f"{model}: {', '.join(candidate.settings)} is for candidates; what a model is asked here "
+                f"{model}: {', '.join(foreign)} is for candidates; what a model is asked here "
                 "stands in its rubric or prompt."
             )
         candidate = candidate._replace(shards=self._shards).on_gpus(self._gpus)
@@ -292,7 +299,7 @@ class ModelClient:
                 return [_recalled(stored.get(key)) for key in keys]
 
             def store(calls: Sequence[CompletedCall]) -> None:
-                parsed = [_parsed(outcome, call.tag) for _, call, outcome in calls]
+                parsed = [_parsed(outcome, call.tag, batch.own_marks) for _, call, outcome in calls]
                 records = [
                     _record(*completed, result, purpose)
                     for completed, result in zip(calls, parsed, strict=True)
@@ -361,7 +368,7 @@ def _second_request(
     batch: Batch, again: SecondRequest, k: int, parser: Parser[Any], stored: str
 ) -> Request | None:
     """The second request for a stored reply; null for one that can be used now, or has no text."""
-    result = _parsed(CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0), parser)
+    result = _parsed(CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0), parser, batch.own_marks)
     if result.text is None or result.reason is None:
         return None
     return _sampled(again(k, result.text, result.reason), batch)
@@ -380,7 +387,8 @@ def _recalled(stored: str | None) -> CallOutcome | None:
     return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
 
-def _parsed(outcome: CallOutcome, parse: Parser[Any]) -> _Result:
+def _parsed(outcome: CallOutcome, parse: Parser[Any], own_marks: tuple[str, str] | None) -> _Result:
+    """What a reply says; parsers take out thinking in known marks, and here goes that in the model's own."""
     if outcome.reply is None:
         accepted = False if outcome.refused else None
         return _Result(None, reason=outcome.error or "no reply", schema_accepted=accepted)
@@ -388,7 +396,8 @@ def _parsed(outcome: CallOutcome, parse: Parser[Any]) -> _Result:
     if reply.text is None:
         return _Result(reply, reason="the reply was withheld by the provider's content filter")
     try:
-        return _Result(reply, parse(reply.text))
+        text = reply.text if own_marks is None else spoken(reply.text, own_marks=own_marks).text
+        return _Result(reply, parse(text))
     except Unreadable as error:
         cut = reply.finish_reason == "length"
         return _Result(reply, reason=f"{error}{' (the reply was cut at its greatest length)' if cut else ''}")

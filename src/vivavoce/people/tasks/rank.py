@@ -13,7 +13,7 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
-from vivavoce.core.text import label, spoken
+from vivavoce.core.text import label
 from vivavoce.people.question import Question, Seen, plain
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
@@ -92,9 +92,9 @@ class RankTask(Task):
         """The sentence."""
         return self.body
 
-    def visible_part(self, answer: str) -> str:
+    def visible_part(self, text: str, final: str) -> str:
         """The answer without what the candidate thought."""
-        return spoken(answer).text
+        return final
 
     def reference(self, item: Item) -> str:
         """The key under the labels of the prompt: among the answers it must not be known by its form."""

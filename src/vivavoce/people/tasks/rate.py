@@ -109,9 +109,9 @@ class RateTask(Task):
         """Whether a judge with this rubric would mark the item."""
         return self.scales.applies_to(item)
 
-    def visible_part(self, answer: str) -> str:
+    def visible_part(self, text: str, final: str) -> str:
         """What a judge with this rubric sees of the answer."""
-        return self.scales.visible_part(answer)
+        return final if self.scales.reasoning == "strip" else text
 
     def reference(self, item: Item) -> str:
         """The references that a judge with this rubric sees."""

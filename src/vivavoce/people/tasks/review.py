@@ -80,9 +80,9 @@ class ReviewTask(PlainTask):
         """Whether there is a key to review."""
         return not is_blank(formats.key(item))
 
-    def visible_part(self, answer: str) -> str:
+    def visible_part(self, text: str, final: str) -> str:
         """The key as it stands."""
-        return answer
+        return text
 
     def reference(self, item: Item) -> str:
         """The key under the labels of the prompt."""

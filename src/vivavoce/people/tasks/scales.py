@@ -9,7 +9,6 @@ from typing import Any
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item
-from vivavoce.core.text import spoken
 from vivavoce.judging.criterion import Reasoning, RubricCriterion
 from vivavoce.judging.loading import load
 from vivavoce.judging.rubric import derived_values
@@ -81,10 +80,6 @@ class Scales:
     def applies_to(self, item: Item) -> bool:
         """Whether the item has the reference that the rubric measures by."""
         return bool(reference_texts(item)) or not self.reference
-
-    def visible_part(self, answer: str) -> str:
-        """The part of an answer that a judge would see."""
-        return spoken(answer).text if self.reasoning == "strip" else answer
 
     def with_derived(self, values: Mapping[str, float]) -> dict[str, float]:
         """Values by criterion, with those that are computed from them."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, ItemKey, Value
 from vivavoce.core.specs import RECORDED
-from vivavoce.core.text import one_line, printable, spoken
+from vivavoce.core.text import one_line, printable
 from vivavoce.people.case_draw import DrawnItems, draw_questions
 from vivavoce.people.question import Question, Seen, plain
 from vivavoce.people.tasks.control import Control
@@ -120,8 +120,8 @@ class Task(ABC):
         return True
 
     @abstractmethod
-    def visible_part(self, answer: str) -> str:
-        """The part of an answer that raters see."""
+    def visible_part(self, text: str, final: str) -> str:
+        """The part of an answer that raters see, of the text as it came and its final part."""
 
     @abstractmethod
     def reference(self, item: Item) -> str:
@@ -270,9 +270,9 @@ class PlainTask(Task):
         """The task's name."""
         return {"task": self.name}
 
-    def visible_part(self, answer: str) -> str:
+    def visible_part(self, text: str, final: str) -> str:
         """The answer without what the candidate thought."""
-        return spoken(answer).text
+        return final
 
     def reference(self, item: Item) -> str:
         """None: no reference answer is shown."""

@@ -143,10 +143,10 @@ def _by_item(scores: pl.DataFrame, measure: Measure, benchmark: str) -> pl.DataF
 
 def _texts(answers: Answers, items: pl.DataFrame, pair: Pair) -> dict[tuple[str, ...], str | None]:
     """The text of the first repeat by item and candidate."""
-    to_items = answers(*ITEM_KEY, "candidate", "repeat", "text", edited=False, items=items)
+    to_items = answers(*ITEM_KEY, "candidate", "repeat", "final", edited=False, items=items)
     of_pair = to_items.filter(pl.col("candidate").is_in(pair[:2]))
     first = of_pair.sort("repeat").unique([*ITEM_KEY, "candidate"], keep="first")
-    return {tuple(row[:-1]): row[-1] for row in first.select(*ITEM_KEY, "candidate", "text").iter_rows()}
+    return {tuple(row[:-1]): row[-1] for row in first.select(*ITEM_KEY, "candidate", "final").iter_rows()}
 
 
 def _example(

@@ -25,7 +25,7 @@ def quoted(groups: Iterable[SideBySide], answers: Answers) -> list[dict[str, Any
         return []
     items = {(q.benchmark, q.item, q.variant) for group in groups for q in group.quotes}
     table = pl.DataFrame(sorted(items), schema=["benchmark", "item", "variant"], orient="row")
-    of_items = answers(*RESPONSE, "edit", "text", items=table)
+    of_items = answers(*RESPONSE, "edit", "final", items=table)
     texts: dict[tuple[Any, ...], dict[int, dict[str, str | None]]] = {}
     for *answer, repeat, edit, text in of_items.sort(*RESPONSE, "edit").iter_rows():
         texts.setdefault(tuple(answer), {}).setdefault(repeat, {})[edit] = text

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.item_files import item_sequence, items_where
+from vivavoce.core.parts import MARKS, with_marks
 from vivavoce.core.records import Item, Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
@@ -52,7 +53,7 @@ def generation_rounds(plan: CollectPlan, ledger: Ledger, connected: Sequence[Con
     There is one for each turn of a conversation, as a later turn is asked behind the answers to those before.
     """
     benchmark = plan.items[0].benchmark
-    confident = {str(candidate.spec) for candidate, _ in connected if candidate.settings.get("confidence")}
+    settings = {str(candidate.spec): candidate.settings for candidate, _ in connected}
 
     def calls(candidate: CandidateConfig, turn: CollectPlan) -> Iterator[Call]:
         name, turns = str(candidate.spec), EarlierTurns(ledger.db)
@@ -69,8 +70,7 @@ def generation_rounds(plan: CollectPlan, ledger: Ledger, connected: Sequence[Con
                     ledger.keep(_record(completed, "failed"))
                     continue
                 response = response_of(benchmark, completed.model.name, completed.call, completed.outcome)
-                if completed.model.name in confident:
-                    response = with_confidence(response)
+                response = as_stored(response, settings[completed.model.name])
                 answers.append((completed.call.tag, response, _record(completed, response.status)))
             ledger.put_all(answers)
 
@@ -195,6 +195,12 @@ def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome
         cost=outcome.cost,
         meta={key: value for key, value in meta.items() if value},
     )
+
+
+def as_stored(response: Response, settings: Mapping[str, Any]) -> Response:
+    """The response as the candidate's settings ask: with marks of thinking, without its confidence line."""
+    response = replace(response, meta=with_marks(response.meta, settings.get(MARKS)))
+    return with_confidence(response) if settings.get("confidence") else response
 
 
 def with_confidence(response: Response) -> Response:

@@ -35,7 +35,9 @@ from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
+from vivavoce.store.run_counts import ended_answers
 from vivavoce.store.view import View
+from vivavoce.studies.answer_integrity import differences, integrity_row
 from vivavoce.studies.comparing.compare import compare
 from vivavoce.studies.comparing.contradictions import contradictions
 from vivavoce.studies.comparing.data_digest import PairKey, comparison_digest, data_digests
@@ -136,7 +138,9 @@ def _compare(
         statuses=judge_statuses(view),
         plans=plans,
     )
-    notes = (*finding.notes, *left_out_labels(of_people), *question.table.notes)
+    ended = [integrity_row(**row) for row in ended_answers(view.db)]
+    of_cut = differences(ended, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
+    notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     headline = _headline(finding.rows, question)
     finding = replace(finding, headline=headline, notes=(*notes, *writer_notes(view, names)))
     settings: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """Recorded answers in: other people's files become responses of a run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
@@ -9,6 +10,7 @@ from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
+from vivavoce.core.parts import with_marks
 from vivavoce.core.records import Response, Role
 from vivavoce.core.tables import ITEMS, Line, Lines
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
@@ -40,6 +42,7 @@ from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.shared_lengths import marking_cut_answers
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
@@ -171,6 +174,7 @@ def import_answers(
     roles: Mapping[str, Role],
     new_version: bool = False,
     reading: Reading = AS_IT_IS,
+    own_marks: tuple[str, str] | None = None,
 ) -> Imported:
     """Store the recorded answers of a file or of data in memory in one transaction: all of them, or none.
 
@@ -178,7 +182,8 @@ def import_answers(
     is a failed response; '' arrived empty. Importing the same again changes nothing. Rows about items
     outside the benchmark are skipped and counted; a file of nothing else is refused. Rows with a `probe`, as
     an export has them, are left out. A registered `LogReader` reads the files that it accepts. Without a
-    `benchmark` it is that of the table (`read_answers`), under `name`.
+    `benchmark` it is that of the table (`read_answers`), under `name`. `own_marks` open and close
+    the thinking of a model whose marks are not known.
     """
     for candidate, role in roles.items():
         if role not in get_args(Role):
@@ -202,7 +207,11 @@ def import_answers(
         items = item_keys(db, loaded.items[0].benchmark)
         known_roles = {**source.roles, **roles_stored, **roles}
         keys = put_candidates(db, {c: known_roles.get(c, "candidate") for c in candidates})
-        stored = put_responses(db, answers.responses, items=items, candidates=keys)
+        responses = (
+            replace(response, meta=with_marks(response.meta, own_marks)) for response in answers.responses
+        )
+        with marking_cut_answers(db):
+            stored = put_responses(db, responses, items=items, candidates=keys)
         put_provenance(
             db,
             "import",

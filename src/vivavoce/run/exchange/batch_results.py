@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Response
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.models.endpoints import scrubbed
@@ -18,7 +19,7 @@ from vivavoce.models.http_client import ContentFilterError, refusal
 from vivavoce.models.prompt_cuts import with_prompt_cut
 from vivavoce.models.providers.openai import chat_reply, checked_model
 from vivavoce.models.requests import RejectedError, Reply, Request, RetryableError
-from vivavoce.run.collect.generate import response_of, with_confidence
+from vivavoce.run.collect.generate import as_stored, response_of
 from vivavoce.run.exchange.batches import BatchRequest, BatchSettings, batch_requests, batches
 from vivavoce.run.exchange.logs.fields import name_or_empty, part, texts
 from vivavoce.run.exchange.logs.files import json_rows
@@ -40,6 +41,7 @@ class _Batch(NamedTuple):
 
     settings: BatchSettings
     confidence: bool
+    marks: tuple[str, str] | None
 
 
 class _Result(NamedTuple):
@@ -131,7 +133,7 @@ def _batch_requests(db: sqlite3.Connection) -> Iterator[tuple[_Batch, BatchReque
         if entry := entries.get(settings.benchmark):
             items = tuple(item for item in stored if item.benchmark == settings.benchmark)
             rebuilt = RebuiltRequests(entry, items).settings(settings.candidate)
-            batch = _Batch(settings, bool(rebuilt.get("confidence")))
+            batch = _Batch(settings, bool(rebuilt.get("confidence")), rebuilt.get(MARKS))
             with suppress(VivaError):  # its prompt file is gone: its ids will be of no request
                 yield from ((batch, request) for request in batch_requests(entry, items, settings))
 
@@ -153,8 +155,7 @@ def _result(batch: _Batch, request: BatchRequest, outcome: CallOutcome) -> _Resu
     settings, usage = batch.settings, outcome.reply.usage if outcome.reply else None
     call = Call(request.request, request.repeat, request.item)
     response = replace(response_of(settings.benchmark, settings.candidate, call, outcome), seconds=None)
-    if batch.confidence:
-        response = with_confidence(response)
+    response = as_stored(response, {"confidence": batch.confidence, MARKS: batch.marks})
     record = CallRecord(
         key=request.request.key,
         model=settings.candidate,

@@ -28,6 +28,7 @@ from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.same_scores import Import, refusing_same_scores
+from vivavoce.store.shared_lengths import marking_cut_answers
 from vivavoce.store.view import with_view
 from vivavoce.store.write import (
     ScoreRow,
@@ -109,13 +110,14 @@ def import_logs(
     candidate: str | None = None,
     new_version: bool = False,
     same_allowed: bool = False,
+    own_marks: tuple[str, str] | None = None,
 ) -> ImportedLogs:
     """Store the answers and marks of logs in one transaction: all of them, or none.
 
     Without a `benchmark` each log is the exam, under the name of its task. `candidate` names the model of
-    logs that name none, or one. Importing the same again changes nothing. Raises `InputError` for what cannot
-    be read, a log of several models that one is named for, what contradicts the run, and unless
-    `same_allowed` for scores that the run holds by a measure of another tool or of a table.
+    logs that name none, or one; `own_marks` open and close its thinking. The same again changes nothing.
+    Raises `InputError` for what cannot be read, a log of several models that one is named for, what
+    contradicts the run, and unless `same_allowed` for scores that it holds by a measure of another tool.
     """
     _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
@@ -124,10 +126,10 @@ def import_logs(
     tool_logs, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
     with run.writing() as db:
         logs: tuple[ImportedLog, ...] = ()
-        for log in tool_logs:
+        for log in (log.with_own_marks(own_marks) for log in tool_logs):
             digest = "-".join(map(file_hash, log.files))
             data = Import(str(log.files[0]), (digest,), log.tool)
-            with refusing_same_scores(db, data, allowed=same_allowed):
+            with refusing_same_scores(db, data, allowed=same_allowed), marking_cut_answers(db):
                 logs += (_import_log(db, log, loaded, candidate, new_version, digest),)
         logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
         _refuse_none(logs, loaded)
@@ -360,10 +362,8 @@ def _put_marks(
         response, marks = answer.response, _marks_of(answer)
         if not marks:
             continue
-        item = items[response.item, response.variant]
-        stored = response_at(
-            db, item, candidates[response.candidate], response.repeat, probes[response.probe]
-        )
+        place = items[response.item, response.variant], candidates[response.candidate], response.repeat
+        stored = response_at(db, *place, probes[response.probe])
         if stored is None:
             raise LookupError(f"{response} is not stored")
         for mark in marks:

@@ -200,7 +200,7 @@ def _questions(
         .group_by(*RESPONSE, "role", "group", maintain_order=True)
         .agg(pl.col("status").unique(), pl.col("value").mean())
     )
-    joined = responses.select(*RESPONSE, "role", "group", "text").join(
+    joined = responses.select(*RESPONSE, "role", "group", "final").join(
         by_answer.select(*RESPONSE, "status", "value"), on=RESPONSE, how="left", validate="1:1"
     )
     units = _units(db, measure)
@@ -213,7 +213,7 @@ def _questions(
                 continue
             name = tuple(row[column] for column in RESPONSE)
             of_answer = None if units is None else units.get(name, [])
-            answers.append(Scored(row["candidate"], row["repeat"], row["text"], row["value"], of_answer))
+            answers.append(Scored(row["candidate"], row["repeat"], row["final"], row["value"], of_answer))
         left_out["questions: fewer than two scored answers"] += len(answers) < 2
         if len(answers) > 1:
             yield _question(item, card.licence, rows["group"][0]), answers
@@ -231,7 +231,7 @@ def _reason(row: Mapping[str, Any], item: Item, credentialed: bool) -> str | Non
         return "not scored"
     if without := [status for status in _WITHOUT_VALUE if status in row["status"]]:
         return without[0].replace("_", " ")
-    return None if row["text"] and row["text"].strip() else "without a text"
+    return None if row["final"] else "without a text"
 
 
 def _question(item: Item, licence: str, group: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
+from vivavoce.core.parts import with_marks
 from vivavoce.core.records import Direction, IfUnanswered, Item, ResponseStatus, ScoreStatus, Unit
 from vivavoce.core.tables import Line
 from vivavoce.people.storing.store_annotations import AnnotatedFile
@@ -93,6 +94,14 @@ class RecordedLog:
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     of_batch: bool = False
+
+    def with_own_marks(self, marks: tuple[str, str] | None) -> Self:
+        """The log with a model's own marks of thinking beside each answer; null: none."""
+        if marks is None:
+            return self
+        return replace(
+            self, samples=lambda: (replace(s, meta=with_marks(s.meta, marks)) for s in self.samples())
+        )
 
 
 class RecordedLogReader(LogReader):

@@ -142,6 +142,7 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
     def replacement(
         _: int,
         text: Text,
+        final: Text,
         reasoning: Text,
         error: Text,
         meta: Text,
@@ -151,11 +152,11 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
     ) -> Sequence[Text]:
         scope = [item, candidate]
         return (
-            *(field and mark(field, scope) for field in (text, reasoning, error)),
+            *(field and mark(field, scope) for field in (text, final, reasoning, error)),
             *(field and _json(field, mark, scope) for field in (meta, logprobs)),
         )
 
-    columns = ("text", "reasoning", "error", "meta", "logprobs")
+    columns = ("text", "final", "reasoning", "error", "meta", "logprobs")
     rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id")
 
 

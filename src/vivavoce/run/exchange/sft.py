@@ -16,6 +16,7 @@ import polars as pl
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError
+from vivavoce.core.parts import Parts
 from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
@@ -163,5 +164,5 @@ def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, keys: Set[st
         return str(row["status"])
     if not keys:
         return "not asked by `viva collect`, so nobody knows the words"
-    status = formats.read_response(item, row["text"]).status
+    status = formats.read_response(item, Parts(row["final"], ending=row["ending"])).status
     return None if status == "ok" else status

@@ -158,6 +158,9 @@ MEANINGS = {
     "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed, "
     "set_aside",
     "text": "the answer; null when its status is not ok, and where `logprobs` holds a record",
+    "final": "what the answer says in the end: its text without thinking and marks of a chat",
+    "ending": "how the answer ended: complete, cut (at a limit), thinking (cut before its thinking ended), "
+    "filtered; null where nothing tells",
     "logprobs": "the log-likelihoods that were asked of the model, as JSON; null for an answer in words",
     "reasoning": "the candidate's thinking, where it came apart from the answer",
     "finish_reason": "why the answer ended",

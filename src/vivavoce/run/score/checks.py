@@ -126,7 +126,7 @@ def read_response(p: Pending, context: ScoringContext) -> Row | Value:
             return Row(p.item, p.response, Reading("ok", json.loads(p.response.logprobs or "")))
         except ValueError:
             return Value(None, note="what is stored of its probabilities is no JSON", status="failed")
-    reading = context.reading(p.item, p.response.text or "")
+    reading = context.reading(p.item, p.response.parts)
     if reading.status == "ok":
         return Row(p.item, p.response, reading)
     return Value(None, note=reading.reason, status=reading.status)

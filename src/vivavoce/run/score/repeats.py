@@ -40,7 +40,7 @@ def batches(
 
 def texts(p: Pending) -> tuple[str, ...]:
     """What an encoder reads of a response: its text as the format reads it, and the references."""
-    parsed = formats.read_response(p.item, p.response.text or "").parsed
+    parsed = formats.read_response(p.item, p.response.parts).parsed
     read_text = parsed if isinstance(parsed, str) else getattr(parsed, "text", "")
     return tuple(text.strip() for text in (read_text, *p.item.references) if text)
 

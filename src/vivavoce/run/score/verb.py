@@ -20,6 +20,7 @@ from vivavoce.models.candidates import shown_name
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.run import catalogue
 from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers, run_guard
+from vivavoce.run.cut_answers import cut_notes
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.plugin_code import changed_code
 from vivavoce.run.score import ScoreSummary, bind_all, measures_of, score
@@ -173,7 +174,8 @@ def _score_run(
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
     of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
-    notes = (*of_metrics, *read_by, *finding.notes, *unnamed)
+    of_cut = cut_notes(view, table, finding.rows, selected)
+    notes = (*of_cut, *of_metrics, *read_by, *finding.notes, *unnamed)
     languages = tuple(_languages(view, scorers, selected))
     finding = replace(finding, study="score", notes=notes, passes=dict(encoded), languages=languages)
     return with_shard(finding, shard, client, options)

@@ -163,7 +163,7 @@ def _arguments_of_run(run: RunFile) -> dict[tuple[str, str], dict[str, Sequence[
         benchmark, item, variant, candidate, *_ = key
         if candidate in candidates and not variant and key not in changed and response.text is not None:
             by_source = arguments.setdefault((benchmark, item), {})
-            by_source[candidate] = (*by_source.get(candidate, ()), response.text)
+            by_source[candidate] = (*by_source.get(candidate, ()), response.final_text)
     return arguments
 
 

@@ -245,7 +245,7 @@ def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stoc
     if not bases:
         raise InputError(f"{run.path} holds none of the items to vary: name a benchmark with --items.")
     answers = [
-        Response(**ResponseKey(*key)._asdict(), text=answer.text)
+        Response(**ResponseKey(*key)._asdict(), text=answer.text, final=answer.final, ending=answer.ending)
         for key, answer in responses.items()
         if answer.text is not None and origins.get(ResponseKey(*key)) is None and not ResponseKey(*key).edit
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
+from vivavoce.studies.answer_integrity import integrity_lines
 
 STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
@@ -33,7 +34,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
-        *thinking_lines(rows),
+        *integrity_lines(rows),
         *retired_lines(rows),
         _coverage(expected, are_scores=bool(scores)),
         _cost(calls),
@@ -120,19 +121,6 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 MOST_RETIRED = 3
 """Retired measures that a line names."""
-
-
-def thinking_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Whose answers look like thinking that was not told apart from them; nothing where none does."""
-    marked = [row for row in rows if row["about"] == "thinking"]
-    if not marked:
-        return []
-    named = [
-        f"{row['like_thinking']:,} of {_count(row['answers'], 'answer')} of {one_line(row['candidate'], 40)}"
-        for row in marked[:MOST_RETIRED]
-    ]
-    named += [f"{len(marked) - MOST_RETIRED:,} more candidates"] if len(marked) > MOST_RETIRED else []
-    return [f"Like thinking that was not told apart from the answer: {', '.join(named)}."]
 
 
 def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

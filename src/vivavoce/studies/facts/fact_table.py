@@ -87,10 +87,10 @@ def fact_tables(scores: ScoreTable) -> Iterator[FactTable]:
 
 
 def _lengths(answers: Answers | None) -> pl.DataFrame | None:
-    """The characters of each response."""
+    """The characters of each response without its thinking."""
     if answers is None:
         return None
-    return answers(*RESPONSE, edited=False, characters=pl.col("text").str.len_chars())
+    return answers(*RESPONSE, edited=False, characters=pl.col("final").str.len_chars())
 
 
 def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.DataFrame | None) -> FactTable:

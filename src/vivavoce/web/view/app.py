@@ -157,7 +157,7 @@ def _compare_page(request: Request) -> Response:
         scores = [score_records(db, answer.response_id) for answer in pair]
         previous, following = next_pair(db, pair, backwards=True), next_pair(db, pair, backwards=False)
         size = run_size(db)
-    texts = [(answer.text or "")[:LONGEST_TEXT] for answer in pair]
+    texts = [answer.final_text[:LONGEST_TEXT] for answer in pair]
     sides = list(zip(pair, differing_words(texts[0], texts[1]), scores, strict=True))
     return page(
         request, "compare.html", item=item, sides=sides, previous=previous, following=following, size=size

@@ -1,0 +1,46 @@
+"""The parts of answers in a frame: those that are stored, else made of the text by the same marks."""
+
+import polars as pl
+
+from vivavoce.core.endings import ending
+from vivavoce.core.text import spoken
+
+NEEDED = {"final": ("text",), "ending": ("text", "status", "finish_reason")}
+"""What else a frame must hold so that a part can be computed."""
+# Every mark of thinking and of a chat holds one of these: most answers have none, and Python looks at few.
+_MAY_BE_MARKED = pl.col("text").str.contains(r"[<\[◁]|Thinking|thought process|analysis|assistantfinal")
+
+
+def _of_text(function: str) -> pl.Expr:
+    kinds = {"text": pl.String(), "closed": pl.Boolean()}
+    return pl.col("text").map_elements(
+        lambda text: getattr(spoken(text), function), return_dtype=kinds[function]
+    )
+
+
+def _final() -> pl.Expr:
+    computed = (
+        pl.when(_MAY_BE_MARKED)
+        .then(pl.col("text").map_elements(lambda text: spoken(text).text, return_dtype=pl.String))
+        .otherwise("text")
+    )
+    return pl.when(pl.col("final").is_null()).then(computed).otherwise("final").alias("final")
+
+
+def _ending() -> pl.Expr:
+    is_closed = pl.col("text").map_elements(lambda text: spoken(text).closed, return_dtype=pl.Boolean)
+    open_thinking = pl.when(_MAY_BE_MARKED).then(~is_closed).otherwise(pl.lit(False))
+    computed = (
+        pl.when(pl.col("status") == "filtered")
+        .then(pl.lit("filtered"))
+        .when(open_thinking)
+        .then(pl.lit("thinking"))
+        .otherwise(pl.col("finish_reason").map_elements(ending, return_dtype=pl.String))
+    )
+    return pl.when(pl.col("ending").is_null()).then(computed).otherwise("ending").alias("ending")
+
+
+def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with whole columns `final` and `ending`, if it has them beside what `NEEDED` says."""
+    columns = {"final": _final, "ending": _ending}
+    return frame.with_columns(make() for name, make in columns.items() if name in frame.columns)

@@ -1,0 +1,104 @@
+"""Cut answers, answers like thinking and cut prompts: counted by candidate, and told wherever scores are."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.studies.making import write_lines
+
+import vivavoce as viva
+from vivavoce.core.records import Finding
+
+OPTIONS = ["Metformin", "Empagliflozin"]
+WALK = "Let me go through them. A. Metformin: usual first drug and the best choice when"
+ALOUD = "The patient has a fever. Wait, the heart rate is low. " * 24 + "Wait, no. Wait, so it is B."
+LIMITED = "openai/m(max_tokens=64)"
+
+
+def run_of(folder: Path, answers: dict[str, list[tuple[str, str | None]]]) -> Any:
+    """A run of one exam; each candidate's answers with why they ended."""
+    n = max(map(len, answers.values()))
+    rows = [{"id": f"q{i}", "format": "mcq", "question": f"{i}?", "options": OPTIONS, "answer": "B"}
+            for i in range(n)]  # fmt: skip
+    run = viva.open(folder / "run.viva")
+    run.import_answers(
+        [
+            {"item": f"q{i}", "candidate": candidate, "text": text, "finish_reason": reason}
+            for candidate, texts in answers.items()
+            for i, (text, reason) in enumerate(texts)
+        ],
+        benchmark=f"jsonl(path='{write_lines(folder / 'exam.jsonl', rows)}')",
+    )
+    run.score("accuracy")
+    return run
+
+
+def rows_of(finding: Finding) -> list[dict[str, Any]]:
+    return [dict(row) for row in finding.rows if row["about"] == "integrity"]
+
+
+def with_cuts(folder: Path) -> Any:
+    return run_of(folder, {
+        "whole": [("Answer: B", "stop")] * 50,
+        LIMITED: [*[(WALK, "length")] * 6, *[("B", "stop")] * 44],
+    })  # fmt: skip
+
+
+LINE = f"Cut at a limit: 6 of 50 answers (12 %) of {LIMITED}, max_tokens 64."
+
+
+def test_every_place_tells_whose_answers_were_cut(tmp_path: Path) -> None:
+    run = with_cuts(tmp_path)
+    status = run.status()
+    counts = {"answers": 50, "cut": 6, "cut_thinking": 0, "like_thinking": 0, "prompt_cut": 0}
+    row = {"about": "integrity", "benchmark": "exam", "candidate": LIMITED, **counts, "token_limit": 64}
+    assert [row] == rows_of(status)
+    assert LINE in str(status)
+    assert LINE in run.score("accuracy").notes
+    assert LINE in run.report().read_text()
+
+
+def test_a_score_stands_beside_that_on_complete_answers(tmp_path: Path) -> None:
+    notes = with_cuts(tmp_path).score("accuracy").notes
+    on_both = f"{LIMITED} on exam: accuracy 0.880 on all answers, 1.000 on those that were not cut."
+    assert (LINE, on_both) == notes[:2]
+
+
+def test_a_comparison_says_that_answers_of_one_were_cut(tmp_path: Path) -> None:
+    run = with_cuts(tmp_path)
+    assert run.compare().notes[0] == (
+        f"exam: 6 of 50 answers (12 %) of {LIMITED} and 0 of 50 answers (0 %) of whole were cut at a limit; "
+        "a difference may come from that."
+    )
+
+
+def test_thinking_that_never_ended_is_counted_with_the_cut(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {"A": [("<think>or B", None), ("", "length"), ("B", "stop"), ("B", None)]})
+    (row,) = rows_of(run.status())
+    assert (4, 2, 1) == (row["answers"], row["cut"], row["cut_thinking"])
+    assert "2 of 4 answers (50 %) of A, 1 while thinking." in str(run.status())
+
+
+def test_answers_that_look_like_thinking_are_counted(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {
+        "thinker": [(ALOUD, None), ("<unused7>hm<unused8>B", None), ("B", None)],
+        "marked": [(f"<think>{ALOUD}</think>B", None), ("[THINK]A[/THINK]B", None), ("B", None)],
+        "plain": [("Wait for the test.", None), ("B", None), ("x < y", None)],
+    })  # fmt: skip
+    (row,) = rows_of(run.status())
+    assert ("thinker", 3, 2) == (row["candidate"], row["answers"], row["like_thinking"])
+    line = "Like thinking that was not told apart from the answer: 2 of 3 answers (67 %) of thinker."
+    assert line in str(run.status())
+    assert line in run.report().read_text()
+
+
+def test_a_run_of_whole_answers_says_nothing(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {"A": [("B", "stop"), ("Answer: B", None)], "B": [("B", "stop"), ("A", "stop")]})
+    assert [] == rows_of(run.status())
+    said = f"{run.status()} {run.score('accuracy').notes} {run.compare().notes}"
+    assert "cut" not in said
+    assert "thinking" not in said
+
+
+def test_an_answer_that_is_cut_before_a_choice_is_unreadable(tmp_path: Path) -> None:
+    scores = with_cuts(tmp_path).scores
+    assert {"unreadable": 6, "ok": 94} == dict(scores.group_by("status").len().iter_rows())
