@@ -17,8 +17,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.studies.comparing.candidate_scores import candidate_scores
-from vivavoce.studies.comparing.paired import Compared, Pair, compare_pair
+from vivavoce.studies.comparing.paired import CandidateScores, Compared, Pair, compare_pair
 from vivavoce.studies.comparing.pairs import pairs, pairs_of
 
 SIZES = (250, 500, 1_000, 2_000)
@@ -143,7 +142,7 @@ def against_one(n_candidates: int) -> tuple[Way, Way]:
             pair = Pair("exam", a, b, measure, "sample", None, None)
             rows = scores.filter((pl.col("measure_id") == 0) & (pl.col("edit") == ""))
             rows = rows.filter((pl.col("benchmark") == "exam") & pl.col("candidate").is_in([a, b]))
-            results.append(compare_pair(pair, candidate_scores(rows, measure.criterion)))
+            results.append(compare_pair(pair, CandidateScores.of(rows, measure.criterion)))
         return results
 
     return by_pair, lambda: list(pairs(scores, {0: measure}, compared, margin=None, population="sample"))

@@ -15,7 +15,7 @@ from tests.studies.making import SILENT, Answers, made, marked, row, score, twin
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.store.integrity import rehash
-from vivavoce.studies.comparing import candidate_scores
+from vivavoce.studies.comparing import paired
 from vivavoce.studies.comparing.headline import comparison_headline
 from vivavoce.studies.comparing.verdicts import ComparisonRow, sentence
 from vivavoce.studies.score_table import resolve
@@ -581,7 +581,7 @@ def test_scores_are_resolved_once_however_many_pairs_there_are(
         resolved.append(rows["candidate"].n_unique())
         return resolve(rows, criterion)
 
-    monkeypatch.setattr(candidate_scores, "resolve", counted)
+    monkeypatch.setattr(paired, "resolve", counted)
     for n in (3, 8):
         names = [*"ABCDEFGH"[:n]]
         run = marked(tmp_path / str(n), {name: twins([0.1 * k] * 4) for k, name in enumerate(names)})

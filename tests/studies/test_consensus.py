@@ -10,8 +10,8 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.view import with_view
+from vivavoce.studies.comparing.combined_scores import consensus
 from vivavoce.studies.comparing.estimates import estimates
-from vivavoce.studies.comparing.juries import consensus
 from vivavoce.studies.score_table import ScoreTable
 
 FIRST = frozenset(("exam", f"q{n:02}", "") for n in range(4))

@@ -16,8 +16,7 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run, open_run
 from vivavoce.studies.comparing.overall import COLUMNS
-from vivavoce.studies.comparing.overall_ranks import SEVEN
-from vivavoce.studies.comparing.response_failures import Share, answering
+from vivavoce.studies.comparing.overall_columns import SEVEN, Share, answering
 
 HEAD = "cliniqlink(rules=corrected)"
 FIELDS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from vivavoce.run.run import Run
 from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.store.view import with_view
-from vivavoce.studies.comparing.data_digest import data_digests
+from vivavoce.studies.comparing.repeated_tests import data_digests
 
 THREE: Answers = {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12), "C": twins([0.4, 0.5] * 6)}
 

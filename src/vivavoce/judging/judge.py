@@ -6,7 +6,7 @@ asked for once more; after that the score is `failed`, with the reason. Nothing 
 score.
 
 Only the judges' own scores are stored. A jury's are computed from them whenever they are needed
-(`studies.comparing.juries`), so that every judge stays visible.
+(`studies.comparing.combined_scores`), so that every judge stays visible.
 """
 
 import random

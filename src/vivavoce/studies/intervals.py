@@ -170,18 +170,6 @@ def mean_excess(values: Any, members: Any) -> float | None:
     return float(values[members].mean() - values[~members].mean())
 
 
-class Bounded(Protocol):
-    """Anything with an interval."""
-
-    @property
-    def low(self) -> float | None:
-        """The lower end."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-
-
 class Counted(Protocol):
     """Anything that rests on units in groups."""
 
@@ -192,11 +180,6 @@ class Counted(Protocol):
     @property
     def n_groups(self) -> int | None:
         """How many groups they are in."""
-
-
-def interval_text(row: Bounded, form: str = ".2f") -> str:
-    """The interval of a row for a sentence, with a blank before it; nothing where there is none."""
-    return "" if row.low is None or row.high is None else f" ({row.low:{form}} to {row.high:{form}})"
 
 
 def counts_text(row: Counted, unit: str) -> str:

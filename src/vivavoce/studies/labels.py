@@ -33,7 +33,7 @@ NO_LABELS = "people scored none of the cases as a whole"
 
 
 class LabelledValues(NamedTuple):
-    """A row per item: `d` as observed, `d_low` and `d_high` with failed scores at worst and best; `group`.
+    """A row per item: `observed`, `low` and `high` with failed scores at worst and best; `group`.
 
     Of wholly labelled cases also `people`, people's value, `judge`, the other rater's on the same repeats
     (null where its scores failed), `probability`, and `silent`, true for what a rule scored alone; null
@@ -48,7 +48,7 @@ class LabelledValues(NamedTuple):
     @property
     def labelled(self) -> pl.DataFrame:
         """The items of labelled cases."""
-        return self.items.filter(pl.col("people").is_not_null() & pl.col("d").is_not_null())
+        return self.items.filter(pl.col("people").is_not_null() & pl.col("observed").is_not_null())
 
     @property
     def n_labelled(self) -> int:
@@ -66,7 +66,7 @@ class LabelledValues(NamedTuple):
         )
 
     def powered(
-        self, column: str = "d", *, low: float | None = None, high: float | None = None
+        self, low: float | None = None, high: float | None = None, column: str = "observed"
     ) -> stats.PredictionPowered:
         """The mean on people's scale, of what was observed or of a filling; on a scale with limits.
 
@@ -74,7 +74,7 @@ class LabelledValues(NamedTuple):
         """
         rows, people = self.items.filter(pl.col(column).is_not_null()), _PEOPLES[column]
         # People scored some repeats of a labelled case, and the rater's scores of the same go with theirs.
-        judge = pl.col("judge").fill_null(pl.col(column)) if column == "d" else pl.col(column)
+        judge = pl.col("judge").fill_null(pl.col(column)) if column == "observed" else pl.col(column)
         labelled = rows[people].is_not_null()
         of_labelled = rows.filter(labelled)
         # Equal probabilities need no weighing, whatever constant stands for them.
@@ -90,14 +90,17 @@ class LabelledValues(NamedTuple):
             high=high,
         )
 
+    def has_end(self, side: str) -> bool:
+        """Whether every failed score and every lost label has that end of the scale."""
+        return not any(self.items[end].is_nan().any() for end in (side, _PEOPLES[side]))
+
     @property
     def is_bounded(self) -> bool:
-        """Whether every failed score and every lost label has both ends of a scale."""
-        ends = ("d_low", "d_high", "people_low", "people_high")
-        return not any(self.items[end].is_nan().any() for end in ends)
+        """Whether they have both ends."""
+        return self.has_end("low") and self.has_end("high")
 
 
-_PEOPLES = {"d": "people", "d_low": "people_low", "d_high": "people_high"}
+_PEOPLES = {"observed": "people", "low": "people_low", "high": "people_high"}
 """People's values that go with a rater's: as observed, and under the two fillings."""
 
 
@@ -120,7 +123,7 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
     if by_people["probability"].null_count():  # where every case is labelled nothing was chosen
         return LabelledValues(values.items.with_columns(probability=pl.lit(1.0)))
     weight = pl.col("weight") if "weight" in items.columns else pl.lit(1.0)
-    weighed = by_people.drop_nulls("d").with_columns(weight=weight / probability)
+    weighed = by_people.drop_nulls("observed").with_columns(weight=weight / probability)
     effective = stats.effective_groups(weighed["group"].to_numpy(), weights=weights_of(weighed))
     if not stats.enough_groups(effective):
         return f"people scored {cases(weighed['group'].n_unique(), effective)}: too few to correct a judge"
@@ -135,7 +138,7 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
 def _no_draw(by_people: pl.DataFrame, skipped: pl.DataFrame, labels: Labels) -> str | None:
     """Why these items are no draw with known probabilities; `skipped` are those without labels."""
     probability = by_people["probability"]
-    if not by_people["d"].count():
+    if not by_people["observed"].count():
         return NO_LABELS
     if probability.null_count() and skipped.height:
         return CHOSEN_BY_HAND
@@ -150,7 +153,7 @@ def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
     """Why no label speaks for these items: some of them had no chance of one."""
     if labels.frame is None:
         return None
-    unlabelled = items.drop_nulls("d").join(labels.frame, on=ITEM_KEY, how="anti")
+    unlabelled = items.drop_nulls("observed").join(labels.frame, on=ITEM_KEY, how="anti")
     if not unlabelled.height:
         return None
     first = unlabelled["item"].sort()[0]
@@ -160,7 +163,7 @@ def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
     )
 
 
-_HAS_SCORES = pl.col("d_low").is_not_null()
+_HAS_SCORES = pl.col("low").is_not_null()
 """Whether an item has values: not as observed if all its scores failed, but as filled."""
 
 

@@ -4,18 +4,23 @@ A rater is a judge model, a member of a jury or a person, with everything that i
 rubric under another model, or another version of it, is another rater.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.overall_design import OVERALL
+from vivavoce.studies.scale import scale_of
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.study import measure_columns
+
+if TYPE_CHECKING:
+    from vivavoce.studies.intervals import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,23 @@ class CardPart(NamedTuple):
     sentences: list[str]
 
 
+_Call = ParamSpec("_Call")
+Entries = Iterator[RaterRow | str]
+"""Rows and sentences of a card, in any order."""
+
+
+def card_part(part: Callable[_Call, Entries]) -> Callable[_Call, CardPart]:
+    """A part of the card from a function that yields its rows and its sentences."""
+
+    @wraps(part)
+    def collected(*args: _Call.args, **kwargs: _Call.kwargs) -> CardPart:
+        entries = list(part(*args, **kwargs))
+        rows = [entry for entry in entries if isinstance(entry, RaterRow)]
+        return CardPart(rows, [entry for entry in entries if isinstance(entry, str)])
+
+    return collected
+
+
 class Rater(NamedTuple):
     """One rater: `keys` are the ids of its measures by criterion."""
 
@@ -90,6 +112,13 @@ def is_judge(measure: Measure) -> bool:
     """True if the metric is a judge model or a jury of them, or an overall with scores of such."""
     name = signed(measure.signature).spec.name
     return name in ("judge", "jury") or (name == OVERALL and measure.rater != "")
+
+
+def scale_columns(measure: Measure, estimate_kind: str = "scores") -> dict[str, Any]:
+    """The columns that say whose scale a figure is on: `estimate_kind`, `judge_alone` and `scale`."""
+    judge_alone = is_judge(measure) and estimate_kind == "scores"
+    scale = scale_of(estimate_kind, judge_alone=judge_alone)
+    return {"estimate_kind": estimate_kind, "judge_alone": judge_alone, "scale": scale}
 
 
 def is_people(measure: Measure) -> bool:
@@ -141,18 +170,37 @@ def scores_of(scores: ScoreTable, key: int) -> pl.DataFrame:
 
 
 class RaterScores(NamedTuple):
-    """The `scores_of` one measure on one benchmark."""
+    """The `scores_of` one measure on one benchmark; `name` is the shortest of the measure."""
 
     benchmark: str
     measure: Measure
     rows: pl.DataFrame
+    name: str
+
+    def row(self, part: str, estimate: "Estimate | None" = None, **values: Any) -> RaterRow:
+        """A row of the rater's card, with the figure of an estimate."""
+        figures = estimate._asdict() if estimate else {}
+        return rater_row(part, self.benchmark, self.measure, **figures | values)
+
+    def means(self) -> pl.DataFrame:
+        """The means over repeats by item and candidate."""
+        keys = ("item", "variant", "group", "candidate", "role")
+        return self.rows.group_by(*keys, maintain_order=True).agg(pl.col("value").mean())
 
 
 def by_benchmark(scores: ScoreTable, rater: Rater) -> Iterator[RaterScores]:
     """What a rater gave, by criterion and benchmark."""
+    short = labels(scores.measures)
     for key in rater.keys.values():
+        measure = scores.measures[key]
         for (benchmark,), rows in scores_of(scores, key).group_by("benchmark", maintain_order=True):
-            yield RaterScores(str(benchmark), scores.measures[key], rows)
+            yield RaterScores(str(benchmark), measure, rows, short[key_of(measure)])
+
+
+def rated(scores: ScoreTable) -> Iterator[RaterScores]:
+    """What all raters gave, by criterion and benchmark."""
+    for rater in raters_of(scores):
+        yield from by_benchmark(scores, rater)
 
 
 class LabelledScores(NamedTuple):

@@ -55,6 +55,11 @@ class ScoreMatrix(NamedTuple):
         return place_of(self.benchmark, self.measure)
 
     @property
+    def sign(self) -> int:
+        """1 if a higher value is better, -1 if a lower one is."""
+        return 1 if self.measure.criterion.direction == "higher" else -1
+
+    @property
     def complete(self) -> "ScoreMatrix":
         """The matrix on the items that every candidate has a value for."""
         return self.on(np.all(self.present, axis=0))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from vivavoce import stats
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
@@ -145,6 +144,11 @@ SAMPLED = "A sample was asked: means weigh each question by how many of the exam
 """The note of a study that weighs items, where `weight` is among the columns."""
 
 
+def sample_note(scores: pl.DataFrame) -> tuple[str, ...]:
+    """The note of a study that weighs items, where a sample was asked."""
+    return (SAMPLED,) if "weight" in scores.columns else ()
+
+
 def unweighted(scores: pl.DataFrame, what: str) -> tuple[str, ...]:
     """The line that `what` counts every item alike, where a sample was asked; else none."""
     return (f"A sample was asked: {what} each question alike.",) if "weight" in scores.columns else ()
@@ -234,7 +238,7 @@ def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     `observed` is the mean over passes, then repeats, of the scores that are there; `low` and `high` the same
     with every failed score at the criterion's lower and upper limit. Scores set aside, and non-response under
     `if_unanswered=set_aside`, are left out of all three; a column is null where nothing is left. `low` or
-    `high` is NaN only where a failed score meets a side without a limit: `span` turns it into "no bound".
+    `high` is NaN only where a failed score meets a side without a limit: a bound is null there.
     """
     # Two steps, because a plain mean would weigh repeats by their number of passes.
     return stacked([over_repeats(_by_repeat(part, criterion)) for part in parts_by_item(rows)])
@@ -368,24 +372,3 @@ def counted_value(criterion: Criterion) -> pl.Expr:
     # `failed` is our fault and not silence: it stays null and enters the bounds alone.
     silent = pl.col("status").is_in(["unanswered", "unreadable"])
     return pl.when(silent).then(pl.lit(criterion.silence, pl.Float64)).otherwise(pl.col("value"))
-
-
-def span(
-    values: pl.DataFrame,
-    columns: tuple[str, str] = ("low", "high"),
-    *,
-    low: float | None,
-    high: float | None,
-    level: float = 0.95,
-) -> stats.Bounds:
-    """`stats.bounds` of the two fillings by item, `columns` of its values.
-
-    Null rows are set aside; a side that holds NaN has no bound.
-    """
-    rows = values.drop_nulls(columns)
-    below, above = (None if values[side].is_nan().any() else rows[side].to_numpy() for side in columns)
-    if not rows.height or (below is None and above is None) or absent_sections(rows):
-        return stats.Bounds(None, None, None, None)
-    return stats.bounds(
-        below, above, rows["group"].to_numpy(), **weighing_of(rows), low=low, high=high, level=level
-    )

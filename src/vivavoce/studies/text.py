@@ -13,6 +13,10 @@ HEADLINES = ("mean", "pooled")
 """The views that an estimate always has; each criterion has one of them."""
 
 
+MOST_NAMES = 3
+"""Names of candidates that a sentence gives; of more it counts the rest."""
+
+
 def number(value: float, criterion: Criterion) -> str:
     """A number for a sentence: two decimals, three on a scale up to 1 wide, three digits without limits."""
     if criterion.low is None or criterion.high is None:
@@ -64,6 +68,13 @@ def and_so(words: Iterable[str]) -> str:
     """`a, b and c`."""
     all_words = list(words)
     return " and ".join(filter(None, (", ".join(all_words[:-1]), *all_words[-1:])))
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names, or the first of them and how many more there are."""
+    if len(names) <= MOST_NAMES:
+        return and_so(names)
+    return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more"
 
 
 def once(why: str, places: Sequence[tuple[str, str]]) -> str:

@@ -9,8 +9,9 @@ import polars as pl
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.studies.rater_scores import (
-    CardPart,
+    Entries,
     RaterRow,
+    card_part,
     is_judge,
     label_mismatch,
     rater_name,
@@ -29,9 +30,10 @@ PEOPLE_ALPHA = 0.667
 ch. 12, draws no conclusion from less."""
 
 
+@card_part
 def validation_status(
     scores: ScoreTable, agreement: Sequence[RaterRow], margin: float | None, people_alpha: float
-) -> CardPart:
+) -> Entries:
     """A row with its `stamp` per judge, criterion and benchmark, from the rows of `human_agreement`.
 
     *unvalidated* without labels of that criterion there; *shown within m on n labels* if people agree with
@@ -40,7 +42,6 @@ def validation_status(
     shown*, as it always is without a margin or with one person's labels. A label is a response that was
     labelled. Beside people who agree by chance alone a judge that guesses is as good as any of them.
     """
-    card = CardPart([], [])
     differences, people = (
         {
             JudgedCriterion(r.benchmark, r.signature, r.rater, r.criterion): r
@@ -54,12 +55,11 @@ def validation_status(
         row = _status_row(scores, scores.measures[key], place, differences.get(place), margin)
         if row.stamp == SHOWN:
             row = _beside_people(row, people[place], people_alpha)
-        card.rows.append(row)
+        yield row
         criteria_of.setdefault((where, str(row.stamp)), []).append(place.criterion)
     if scores.people:  # a study without labels has nothing to say of them, and takes no earlier status away
         for (where, status), criteria in criteria_of.items():
-            card.sentences.append(f"{where}: {status} ({', '.join(criteria)}).")
-    return card
+            yield f"{where}: {status} ({', '.join(criteria)})."
 
 
 def _judged(scores: ScoreTable) -> Iterator[tuple[str, int, JudgedCriterion]]:

@@ -11,9 +11,9 @@ from vivavoce.report.data import ReportData, Rows
 from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
 from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
-from vivavoce.studies.comparing.headline import comparison_headline, listed
+from vivavoce.studies.comparing.headline import comparison_headline
 from vivavoce.studies.scale import opening_of, phrase_of, scale_of_row
-from vivavoce.studies.text import cases, count
+from vivavoce.studies.text import cases, count, listed
 
 MOST_ROWS, MOST_ON_PHONE = 8, 5
 MOST_TICKS = 5

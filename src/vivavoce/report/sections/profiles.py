@@ -122,7 +122,7 @@ def _pooled(scores: pl.DataFrame, criterion: Criterion) -> Iterator[dict[str, An
     for (candidate,), items in sorted(counted.items.group_by("candidate"), key=lambda group: group[0]):
         figures = pooled_of(items, counted, criterion, failed=False, why_none="")
         columns = ("estimate", "low", "high", "n_items", "n_groups", "effective_cases", "reason")
-        row = {name: getattr(figures, name) for name in columns}
+        row = {name: value for name, value in figures.columns().items() if name in columns}
         yield {"candidate": candidate, "role": roles[candidate], **_unless_few(row)}
 
 

@@ -10,8 +10,14 @@ from vivavoce.run.tables.load import answers_of, load_items, select_items, selec
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.store import read
 from vivavoce.store.view import View
-from vivavoce.studies.comparing.critical import CriticalCount, critical_counts
-from vivavoce.studies.comparing.gate import Gate, GateTerms, check_terms, checks
+from vivavoce.studies.comparing.gate import (
+    CriticalCount,
+    Gate,
+    GateTerms,
+    check_terms,
+    checks,
+    critical_counts,
+)
 from vivavoce.studies.thresholds import BadEnds, RedLine, parse_veto, red_lines
 
 

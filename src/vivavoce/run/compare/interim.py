@@ -11,8 +11,7 @@ from vivavoce.store import read
 from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
 from vivavoce.store.view import View
-from vivavoce.studies.comparing.data_digest import PairKey, comparison_digest
-from vivavoce.studies.comparing.sequential import Plan
+from vivavoce.studies.comparing.repeated_tests import PairKey, Plan, comparison_digest
 from vivavoce.studies.text import count
 
 LEAST_ANALYSES = 2

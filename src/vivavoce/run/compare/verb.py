@@ -39,14 +39,13 @@ from vivavoce.store.run_counts import ended_answers
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import differences, integrity_row
 from vivavoce.studies.comparing.compare import compare
-from vivavoce.studies.comparing.contradictions import contradictions
-from vivavoce.studies.comparing.data_digest import PairKey, comparison_digest, data_digests
-from vivavoce.studies.comparing.headline import comparison_headline, listed, row_criterion
+from vivavoce.studies.comparing.headline import comparison_headline, contradictions, row_criterion
 from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
+from vivavoce.studies.comparing.repeated_tests import PairKey, comparison_digest, data_digests
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.score_table import Labels, ScoreTable, is_confidence
-from vivavoce.studies.text import HEADLINES
+from vivavoce.studies.text import HEADLINES, listed
 
 if TYPE_CHECKING:
     from vivavoce.studies.comparing.paired import Population
@@ -75,65 +74,57 @@ def compare_candidates(
     """
     choose_primary(view, primary)
     check_analyses(sequential, analyses)
-    question = _question(
-        view,
-        candidates,
-        metric=metric,
-        reference=against,
-        items=items,
-        labels=labels,
-        labels_at_random=labels_at_random,
-        assisted=assisted,
-        may_be_family=population == "sample" and not (sequential or assisted or labels),
-    )
-    return _compare(
-        view,
-        question,
-        margin=margin,
-        population=population,
-        items=items,
-        labels=labels,
-        labels_at_random=labels_at_random,
-        sequential=sequential,
-        analyses=analyses,
-    )
+    terms = _Terms(items, margin, population, labels, labels_at_random, sequential, analyses)
+    question = _question(view, candidates, terms, metric=metric, reference=against, assisted=assisted)
+    return _compare(view, question, terms)
 
 
-def _compare(
-    view: View,
-    question: "_Question",
-    *,
-    margin: float | None = None,
-    population: "Population" = "sample",
-    items: str | None,
-    labels: str | None = None,
-    labels_at_random: bool = False,
-    sequential: bool = False,
-    analyses: int | None = None,
-) -> Finding:
+class _Terms(NamedTuple):
+    """On what terms candidates are compared, as the options of the verb have it."""
+
+    items: str | None
+    margin: float | None = None
+    population: "Population" = "sample"
+    labels: str | None = None
+    labels_at_random: bool = False
+    sequential: bool = False
+    analyses: int | None = None
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether they are those of a family: one test of a sample, by what the run itself holds."""
+        return self.population == "sample" and not (self.sequential or self.labels)
+
+
+def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     """The comparison that was asked for, made and stored."""
     names, of_people = question.names, question.labels
     of_labels = labels_digest(of_people)
-    terms = PlanTerms.of(question.digests, of_labels, population, items, analyses)
+    terms = PlanTerms.of(question.digests, of_labels, options.population, options.items, options.analyses)
     tests = comparison_tests(checked_findings(read.findings(view.db, "compare"), "compare"))
     recorded = read_interim_analyses(view.db)
-    plans = plans_of(recorded, terms) if sequential else None
+    plans = plans_of(recorded, terms) if options.sequential else None
     digest = comparison_digest(
         question.digests,
-        {"margin": margin, "population": population, "labels": of_labels, "sequential": sequential},
+        {
+            "margin": options.margin,
+            "population": options.population,
+            "labels": of_labels,
+            "sequential": options.sequential,
+        },
     )
     # All analyses of a plan are one test, whatever the data were.
-    test = plan_digest(terms) if sequential else question.test(digest, margin)
+    test = plan_digest(terms) if options.sequential else question.test(digest, options.margin)
     finding = compare(
         question.table.scores,
         question.table.measures,
         names,
-        margin=margin,
+        margin=options.margin,
         # The same comparison on unchanged data is the same test.
         looks=(tests.index(test) if test in tests else len(tests)) + 1,
         against=question.reference,
         all_pairs=question.all_pairs,
-        population=population,
+        population=options.population,
         labels=of_people,
         statuses=judge_statuses(view),
         plans=plans,
@@ -146,17 +137,17 @@ def _compare(
     settings: dict[str, Any] = {
         "candidates": names,
         "metric": question.metric,
-        "margin": margin,
-        "items": items,
+        "margin": options.margin,
+        "items": options.items,
         "against": question.reference,
-        "population": population,
+        "population": options.population,
         "digest": digest,
-        "labels": labels,
-        "labels_at_random": labels_at_random,
+        "labels": options.labels,
+        "labels_at_random": options.labels_at_random,
     }
     store_word(view, question.words)
-    if sequential:
-        settings |= {"sequential": True, "analyses": analyses, "test": test}
+    if options.sequential:
+        settings |= {"sequential": True, "analyses": options.analyses, "test": test}
         store_analyses(view, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
         return finding
     if question.family:
@@ -164,7 +155,7 @@ def _compare(
     notes = (
         *finding.notes,
         *notes_outside(recorded, terms),
-        *_contradictions(view, question, finding.rows, items),
+        *_contradictions(view, question, finding.rows, options.items),
     )
     return store_finding(view, "compare", settings, replace(finding, notes=notes))
 
@@ -196,7 +187,7 @@ def compare_family(view: View, *, items: str | None) -> Family | None:
     fewer than two candidates with scores, or a plan of interim analyses, whose tests count instead.
     """
     try:
-        question = _question(view, (), metric=None, items=items)
+        question = _question(view, (), _Terms(items), metric=None)
     except SelectionError:
         return None
     findings = checked_findings(read.findings(view.db, "compare"), "compare")
@@ -204,7 +195,7 @@ def compare_family(view: View, *, items: str | None) -> Family | None:
         return None
     if any(finding["settings"].get("family") == question.family for finding in findings):
         return Family(question.family, None)
-    finding = _compare(view, question, items=items)
+    finding = _compare(view, question, _Terms(items))
     findings = read.findings(view.db, "compare")
     if any(stored["settings"].get("family") == question.family for stored in findings):
         return Family(question.family, None)
@@ -242,16 +233,14 @@ class _Question(NamedTuple):
 def _question(
     view: View,
     candidates: Sequence[str],
+    terms: _Terms,
     *,
     metric: str | None,
-    items: str | None,
     reference: str | None = None,
-    labels: str | None = None,
-    labels_at_random: bool = False,
     assisted: bool = False,
-    may_be_family: bool = True,
 ) -> _Question:
     """What a call asks, with its scores. Raises `SelectionError` where nothing can be compared."""
+    items = terms.items
     all_pairs = not (candidates or reference or assisted)
     names, reference = _compared_names(view, candidates, reference, assisted=assisted)
     selected = select_items(view, items)
@@ -259,16 +248,16 @@ def _question(
     metric, table = _scores_to_compare(view, metric, primary, names, items=items)
     if assisted:
         names, table = by_help(view, table)
-    words = draws_by_word(view, labels, is_given=labels_at_random)
+    words = draws_by_word(view, terms.labels, is_given=terms.labels_at_random)
     draws = read_label_draws(view.db, words)
-    of_people = labels_for(view, table, labels, draws=draws, items=selected, candidates=names)
+    of_people = labels_for(view, table, terms.labels, draws=draws, items=selected, candidates=names)
     if all_pairs:
         names = _best_first(view, table._replace(labels=of_people), selected, names)
         table = _with_unnamed(view, table, names)
     pairs = pairs_of(names, reference, all_pairs=all_pairs)
     digests = data_digests(table.scores, table.measures, pairs)
     family, order = None, list[str]()
-    if may_be_family and _are_family(view, pairs, table, primary, selected):
+    if terms.are_plain and not assisted and _are_family(view, pairs, table, primary, selected):
         family = comparison_digest(digests, {"labels": labels_digest(of_people)})
         labelled = table._replace(labels=of_people)
         order = names if all_pairs else _best_first(view, labelled, selected, names)

@@ -19,8 +19,7 @@ from vivavoce.run.tables.load import (
 )
 from vivavoce.store import read
 from vivavoce.store.view import View
-from vivavoce.studies.comparing.juries import consensus
-from vivavoce.studies.comparing.overall_scores import overall_scores
+from vivavoce.studies.comparing.combined_scores import consensus, overall_scores
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.primary import parse_reference
 from vivavoce.studies.row_parts import distinct, stacked

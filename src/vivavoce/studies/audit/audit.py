@@ -15,7 +15,7 @@ from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
 from vivavoce.studies.audit.figures import agreement, clusters, length, redundancy, rephrasing, silence
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
-from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.rater_scores import is_people, is_rated
 from vivavoce.studies.score_matrix import key_of, labels

@@ -13,7 +13,8 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.studies.audit.responses import YARDSTICK, Responses, Yardstick
 from vivavoce.studies.audit.rows import ONE_CALL, WITHIN, AuditRow, Within, audit_row
-from vivavoce.studies.intervals import Estimate, interval_text
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import Estimate
 from vivavoce.studies.text import and_so, cases, count
 
 LEAST_SHARE = 0.5

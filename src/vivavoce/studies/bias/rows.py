@@ -7,9 +7,9 @@ from math import inf
 
 from vivavoce.core.records import Measure
 from vivavoce.core.short_names import Name
-from vivavoce.studies.comparing.headline import fitting_headline, listed
+from vivavoce.studies.comparing.headline import fitting_headline
 from vivavoce.studies.study import MeasureRow
-from vivavoce.studies.text import cases, count, number, plain
+from vivavoce.studies.text import cases, count, listed, number, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

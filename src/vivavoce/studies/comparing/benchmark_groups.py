@@ -12,9 +12,8 @@ import polars as pl
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparing.estimators import Figures, mean_of
-from vivavoce.studies.comparing.overall_ranks import ENOUGH
+from vivavoce.studies.comparing.overall_columns import ENOUGH, answering, bare, together
 from vivavoce.studies.comparing.ranking import RankingRow, ranking_rows
-from vivavoce.studies.comparing.response_failures import answering, bare, together
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import grids_with_fillings, key_of, labels
@@ -25,7 +24,6 @@ DECLARED: Mapping[str, tuple[str, ...]] = {"multimedqa": ("medmcqa", "medqa", "p
 """Groups that have a name, with their benchmarks."""
 NO_RESULT = "no result: no answer could be scored"
 _RANKS = ("rank", "rank_low", "rank_high", "depends_on_failed", "n_shown", "n_pairs", "n_candidates")
-_FIGURES = ("estimate", "low", "high", "set_low", "set_high", "n_items", "n_groups", "reason")
 
 
 class BenchmarkGroup(NamedTuple):
@@ -36,7 +34,7 @@ class BenchmarkGroup(NamedTuple):
 
 
 class GroupBoard(NamedTuple):
-    """One measure on one group: the rows of the leaderboard, the best first, and its sentence."""
+    """One measure on one group: the columns of rows, the best candidate first, and its sentence."""
 
     rows: list[dict[str, Any]]
     sentence: str
@@ -135,7 +133,7 @@ def _rows_of(
         figures = mean_of(values, criterion, failed=failed, why_none=NO_RESULT)
         # Which options were invented can be said of multiple choice alone.
         way = answering(of_part, None, measures, form=formats[0] if len(formats) == 1 else "", by=key)
-        parts.append({"format": name, "column": measure.metric} | _columns(figures) | way.columns)
+        parts.append({"format": name, "column": measure.metric} | figures.columns() | way.columns)
         ways.append(way)
     missing = [part["format"] for part in parts if part["estimate"] is None]
     figures = mean_of(resolve(rows, criterion), criterion, failed=failed, why_none=NO_RESULT)
@@ -143,11 +141,7 @@ def _rows_of(
     if missing:
         reason = f"no result on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
         figures = Figures(n_items=figures.n_items, n_groups=figures.n_groups, reason=reason)
-    return [{"format": OVERALL} | _columns(figures) | together(ways).columns, *parts]
-
-
-def _columns(figures: Figures) -> dict[str, Any]:
-    return {name: getattr(figures, name) for name in _FIGURES}
+    return [{"format": OVERALL} | figures.columns() | together(ways).columns, *parts]
 
 
 def _places(

@@ -1,5 +1,6 @@
 """One criterion under an old and a new measure, and the rows that a diff gives of it, part by part."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -7,185 +8,24 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.studies.score_table import item_of
-from vivavoce.studies.study import columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow:
-    """What every row says of itself: its part, and which criterion of which raters it is about."""
+class DiffRow:
+    """A row of a diff: its part, which criterion of which raters it is about, and the columns of its part."""
 
     part: str
     benchmark: str
     criterion: str
     rater_one: str
     rater_other: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverlapRow(PartRow):
-    """How many responses each of the two scored."""
-
-    part: str = "overlap"
-    n_both: int
-    n_only_one: int
-    n_only_other: int
-    n_neither: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusRow(PartRow):
-    """How many responses have this status under the one and under the other."""
-
-    part: str = "status"
-    status_one: str | None
-    status_other: str | None
-    n_answers: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedRow(PartRow):
-    """How many scores are not what they were."""
-
-    part: str = "moved"
-    n_answers: int
-    n_moved: int | None = None
-    n_up: int | None = None
-    n_down: int | None = None
-    n_items: int | None = None
-    n_items_moved: int | None = None
-    n_groups: int | None = None
-    margin: float | None = None
-    n_by_margin: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemRow(PartRow):
-    """One of the items that moved most."""
-
-    part: str = "item"
-    item: str
-    candidate: str
-    one: float
-    other: float
-    difference: float
-    n_answers: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementRow(PartRow):
-    """How far the two agree on all responses ('') or on a candidate's."""
-
-    part: str = "agreement"
-    candidate: str
-    coefficient: str | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n_answers: int
-    n_groups: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelRow(PartRow):
-    """The mean shift of all candidates ('') or of one."""
-
-    part: str = "level"
-    candidate: str
-    one: float | None = None
-    other: float | None = None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    family: int | None = None
-    n_items: int | None = None
-    n_groups: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeyondRow(PartRow):
-    """A candidate's shift less the mean shift of the others."""
-
-    part: str = "beyond"
-    candidate: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    family: int | None = None
-    n_items: int | None = None
-    n_groups: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderRow(PartRow):
-    """How the order of the candidates changed."""
-
-    part: str = "order"
-    kendall: float | None = None
-    n_candidates: int | None = None
-    n_items: int | None = None
-    n_groups: int | None = None
-    n_pairs: int | None = None
-    n_same: int | None = None
-    n_swapped: int | None = None
-    n_tied: int | None = None
-    n_swapped_told_apart: int | None = None
-    n_told_apart_one: int | None = None
-    n_told_apart_other: int | None = None
-    n_told_apart_alike: int | None = None
-    n_verdicts_changed: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankRow(PartRow):
-    """A candidate's mean and rank under both."""
-
-    part: str = "rank"
-    candidate: str
-    one: float
-    other: float
-    rank_one: float
-    rank_other: float
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairRow(PartRow):
-    """Two candidates: how far the first is ahead under both, and who was shown better ('': neither)."""
-
-    part: str = "pair"
-    candidate: str
-    against: str
-    difference_one: float
-    difference_other: float
-    swapped: bool
-    better_one: str | None
-    better_other: str | None
-    reason: str | None = None
-
-    @property
-    def verdict_changed(self) -> bool:
-        """Whether another candidate was shown better, or one where none was."""
-        return self.better_one != self.better_other
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BridgeRow(PartRow):
-    """A line from old values to new ones, by one method."""
-
-    part: str = "bridge"
-    method: str
+    n_both: int | None = None
+    n_only_one: int | None = None
+    n_only_other: int | None = None
+    n_neither: int | None = None
+    status_one: str | None = None
+    status_other: str | None = None
+    method: str | None = None
     intercept: float | None = None
     se_intercept: float | None = None
     slope: float | None = None
@@ -195,38 +35,97 @@ class BridgeRow(PartRow):
     furthest: str | None = None
     furthest_by: float | None = None
     n_values: int | None = None
+    item: str | None = None
+    candidate: str = ""
+    against: str | None = None
+    coefficient: str | None = None
+    point: str | None = None
+    one: float | None = None
+    other: float | None = None
+    value: float | None = None
+    difference: float | None = None
+    difference_one: float | None = None
+    difference_other: float | None = None
+    low: float | None = None
+    high: float | None = None
+    clipped: bool | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    family: int | None = None
+    kendall: float | None = None
+    n_answers: int | None = None
+    n_moved: int | None = None
+    n_up: int | None = None
+    n_down: int | None = None
     n_candidates: int | None = None
     n_items: int | None = None
+    n_items_moved: int | None = None
     n_groups: int | None = None
+    margin: float | None = None
+    n_by_margin: int | None = None
+    n_pairs: int | None = None
+    n_same: int | None = None
+    n_swapped: int | None = None
+    n_tied: int | None = None
+    n_swapped_told_apart: int | None = None
+    n_told_apart_one: int | None = None
+    n_told_apart_other: int | None = None
+    n_told_apart_alike: int | None = None
+    n_verdicts_changed: int | None = None
+    rank_one: float | None = None
+    rank_other: float | None = None
+    swapped: bool | None = None
+    better_one: str | None = None
+    better_other: str | None = None
     reason: str | None = None
 
+    @property
+    def verdict_changed(self) -> bool:
+        """Of a pair, whether another candidate was shown better, or one where none was."""
+        return self.better_one != self.better_other
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CarriedRow(PartRow):
-    """What an old mean corresponds to by the line of a method."""
-
-    part: str = "carried"
-    method: str
-    candidate: str
-    point: str
-    one: float
-    other: float
-    low: float | None
-    high: float | None
-    clipped: bool
-    reason: str | None = None
+    def columns(self) -> dict[str, Any]:
+        """The columns of its part with their values."""
+        return {name: getattr(self, name) for name in (*_PLACE, *PARTS[self.part], "reason")}
 
 
-_ROWS: tuple[type[PartRow], ...] = (
-    *(OverlapRow, StatusRow, MovedRow, ItemRow, AgreementRow, LevelRow, BeyondRow, OrderRow, RankRow),
-    *(PairRow, BridgeRow, CarriedRow),
-)
-_SHARED = {*columns(PartRow), "reason"}
-PARTS = {
-    row.__dataclass_fields__["part"].default: tuple(name for name in columns(row) if name not in _SHARED)
-    for row in _ROWS
+_PLACE = ("part", "benchmark", "criterion", "rater_one", "rater_other")
+_TEST = ("difference", "low", "high", "p", "p_adjusted", "family", "n_items", "n_groups")
+PARTS: Mapping[str, tuple[str, ...]] = {
+    # How many responses each of the two scored, and how many have which status under each.
+    "overlap": ("n_both", "n_only_one", "n_only_other", "n_neither"),
+    "status": ("status_one", "status_other", "n_answers"),
+    # How many scores are not what they were, and the items that moved most.
+    "moved": (
+        *("n_answers", "n_moved", "n_up", "n_down", "n_items", "n_items_moved", "n_groups", "margin"),
+        "n_by_margin",
+    ),
+    "item": ("item", "candidate", "one", "other", "difference", "n_answers"),
+    # How far the two agree, and the mean shift: of all candidates ('') or of one.
+    "agreement": ("candidate", "coefficient", "value", "low", "high", "n_answers", "n_groups"),
+    "level": ("candidate", "one", "other", *_TEST),
+    # A candidate's shift less the mean shift of the others.
+    "beyond": ("candidate", *_TEST),
+    # How the order of the candidates changed, and each one's mean and rank under both.
+    "order": (
+        *("kendall", "n_candidates", "n_items", "n_groups", "n_pairs", "n_same", "n_swapped", "n_tied"),
+        *("n_swapped_told_apart", "n_told_apart_one", "n_told_apart_other", "n_told_apart_alike"),
+        "n_verdicts_changed",
+    ),
+    "rank": ("candidate", "one", "other", "rank_one", "rank_other"),
+    # How far the first is ahead under both, and who was shown better ('': neither).
+    "pair": (
+        *("candidate", "against", "difference_one", "difference_other", "swapped", "better_one"),
+        "better_other",
+    ),
+    # A line from old values to new ones, by one method, and what an old mean corresponds to by it.
+    "bridge": (
+        *("method", "intercept", "se_intercept", "slope", "se_slope", "residual", "r", "furthest"),
+        *("furthest_by", "n_values", "n_candidates", "n_items", "n_groups"),
+    ),
+    "carried": ("method", "candidate", "point", "one", "other", "low", "high", "clipped"),
 }
-"""The columns of each part, beside the part's name, `benchmark`, `criterion`, the raters and `reason`."""
+"""The columns of each part, beside its name, the place and the `reason`."""
 
 
 class Change(NamedTuple):
@@ -243,15 +142,16 @@ class Change(NamedTuple):
     responses: pl.DataFrame
     scores: tuple[pl.DataFrame, pl.DataFrame]
 
-    @property
-    def place(self) -> dict[str, Any]:
-        """The columns of every row of this change."""
-        return {
-            "benchmark": self.benchmark,
-            "criterion": self.old.criterion.criterion,
-            "rater_one": self.old.rater,
-            "rater_other": self.new.rater,
-        }
+    def row(self, part: str, **columns: Any) -> DiffRow:
+        """A row of this change."""
+        return DiffRow(
+            part=part,
+            benchmark=self.benchmark,
+            criterion=self.old.criterion.criterion,
+            rater_one=self.old.rater,
+            rater_other=self.new.rater,
+            **columns,
+        )
 
     @property
     def both(self) -> pl.DataFrame:

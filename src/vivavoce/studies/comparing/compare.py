@@ -17,47 +17,43 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
-from vivavoce.studies.comparing.data_digest import PairKey
-from vivavoce.studies.comparing.margin_intervals import gate_interval
-from vivavoce.studies.comparing.paired import (
-    Compared,
-    Correction,
-    Incomparable,
-    Pair,
-    PooledFigures,
-    Population,
+from vivavoce.studies.bounded import Bounded, Filled, outermost, reasons
+from vivavoce.studies.comparing.evidence import (
+    Corrected,
+    Levels,
+    correct,
+    gate_interval,
+    leads_of,
+    unseen_losses,
+    verdict_of,
 )
+from vivavoce.studies.comparing.paired import Compared, Incomparable, Pair, PooledFigures, Population
 from vivavoce.studies.comparing.pairs import check_margin, pairs, pairs_of, shown_rows
-from vivavoce.studies.comparing.sequential import (
+from vivavoce.studies.comparing.repeated_tests import (
+    PairKey,
     Plan,
     PlannedTest,
-    corrections,
     notes_on_plans,
     planned_tests,
 )
-from vivavoce.studies.comparing.unseen_losses import notes_on_unseen_losses, unseen_losses
 from vivavoce.studies.comparing.verdicts import (
     BETTER,
     ComparisonRow,
-    Corrected,
-    Levels,
     basis_of,
-    correct,
     footnote,
-    holds_zero,
-    leads_of,
     note_on_logs,
     notes_on_forms,
     notes_on_people,
+    notes_on_unseen_losses,
     sentence,
-    verdict_of,
 )
 from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.labels import LabelledValues, unlabelled_words
 from vivavoce.studies.pooling import NO_FILLING, on_log_scale
-from vivavoce.studies.rater_scores import is_judge
-from vivavoce.studies.scale import LOG, PEOPLE, scale_of
-from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, JudgedCriterion, Labels, span
+from vivavoce.studies.rater_scores import scale_columns
+from vivavoce.studies.scale import LOG
+from vivavoce.studies.score_table import NO_LIMIT, JudgedCriterion, Labels, sample_note
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.validation_status import status_of
 
@@ -111,42 +107,45 @@ def compare(
     leads = leads_of(compared)
     # Two forms of one number ask one question, so together they count as one test.
     family = max(1, len(set(leads)))
-    corrected = _corrected(compared, leads, plans, family)
-    rows = [
-        _stamped(
-            _row(pair, *next(corrected), family, looks)
-            if isinstance(pair, Compared)
-            else _incomparable_row(pair, family, looks),
-            pair.pair,
-            statuses,
-        )
-        for pair in results
-    ]
+    by_pair = iter(_corrections(compared, leads, plans, family))
+    rows = []
+    for result in results:
+        call: dict[str, Any] = {"family": family, "looks": looks}
+        call["stamp"] = status_of(statuses, result.pair.benchmark, result.pair.measure)
+        if isinstance(result, Compared):
+            rows.append(_tested_row(result, *next(by_pair), call))
+        else:
+            rows.append(_incomparable_row(result, call))
+    tested = footnote(family, looks, margin, planned=plans is not None)
     notes = (
-        footnote(family, looks, margin, planned=plans is not None)
-        if compared
-        else "No pair could be compared, so nothing was tested.",
+        tested if compared else "No pair could be compared, so nothing was tested.",
         *notes_on_plans(rows),
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
-        *([SAMPLED] if "weight" in scores.columns else []),
+        *sample_note(scores),
         *notes_on_unseen_losses(results, rows),
         *notes_on_people(compared, rows),
     )
-    return Finding(
-        study="compare", rows=tuple(map(as_mapping, rows)), text=_text(_rows_in_text(rows)), notes=notes
-    )
+    text = _text(_rows_in_text(rows))
+    return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
 
 
-def _corrected(
+def _corrections(
     compared: Sequence[Compared], leads: Sequence[int], plans: Mapping[PairKey, Plan] | None, family: int
-) -> Iterator[tuple[Corrected, PlannedTest | None]]:
+) -> list[tuple[Corrected, PlannedTest | None]]:
     """The corrected p values of each pair, with its interim analysis under a plan."""
     if plans is None:
-        yield from ((corrected, None) for corrected in correct(compared, leads))
-    else:
-        tests = planned_tests(compared, leads, plans, family)
-        yield from zip(corrections(tests), tests, strict=True)
+        return [(corrected, None) for corrected in correct(compared, leads)]
+    return [(test.corrected, test) for test in planned_tests(compared, leads, plans, family)]
+
+
+def _tested_row(
+    compared: Compared, corrected: Corrected, test: PlannedTest | None, call: Mapping[str, Any]
+) -> ComparisonRow:
+    """The row of a pair of a call; of an interim analysis, as its plan corrects it."""
+    levels = test.levels() if test else Levels.of(call["family"])
+    checks = _checks(compared, corrected, levels, call["family"]) | (test.columns() if test else {})
+    return comparison_row(compared, corrected, levels, **call, **checks)
 
 
 def _rows_in_text(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
@@ -177,74 +176,65 @@ def _subjects(rows: Sequence[ComparisonRow]) -> list[str]:
     return subjects
 
 
-def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
-    """The columns that a pair has whether or not it can be compared."""
-    return ComparisonRow(
-        benchmark=pair.benchmark,
-        a=pair.a,
-        b=pair.b,
-        metric=pair.measure.metric,
-        criterion=pair.measure.criterion.criterion,
-        rater=pair.measure.rater,
-        signature=pair.measure.signature,
-        margin=pair.margin,
-        margin_source=pair.margin_source,
-        population=pair.population,
-        family=family,
-        looks=looks,
-    )
-
-
-def _stamped(row: ComparisonRow, pair: Pair, statuses: Mapping[JudgedCriterion, str]) -> ComparisonRow:
-    """The row with what is known of its judge."""
-    return replace(row, stamp=status_of(statuses, pair.benchmark, pair.measure))
-
-
-def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> ComparisonRow:
+def _incomparable_row(incomparable: Incomparable, call: Mapping[str, Any]) -> ComparisonRow:
     """All columns of a pair that cannot be compared."""
-    pair, verdict = incomparable.pair, stats.Verdict("incomparable")
-    row = replace(
-        _shared(pair, family, looks),
+    return ComparisonRow(
+        **incomparable.pair.columns,
+        **call,
+        **_counts(incomparable.common, incomparable.pair.population),
         reason=incomparable.reason,
-        **_counts(incomparable.common, pair.population),
+        verdict_code="incomparable",
+        verdict=f"These two cannot be compared: {incomparable.reason}.",
     )
-    words = sentence(row, verdict, pair.measure.criterion, incomparable.failed)
-    return replace(row, verdict_code=verdict.code, verdict=words)
 
 
-def paired_row(
-    compared: Compared, corrected: Corrected, family: int, looks: int = 1, levels: Levels | None = None
-) -> ComparisonRow:
-    """The columns that follow from the differences and their correction; without the verdict."""
+def comparison_row(compared: Compared, corrected: Corrected, levels: Levels, **more: Any) -> ComparisonRow:
+    """The row of a pair that was compared, with its verdict in words; `more` are further columns."""
     pair, observed, change = compared.pair, compared.observed, compared.correction
-    levels = levels or Levels.of(family)
-    low, high = _ends(pair, observed.interval(level=levels.alone))
+    criterion = pair.measure.criterion
     # Holm has no simple simultaneous intervals, so the intervals of a family are Bonferroni's.
-    low_family, high_family = _ends(pair, observed.interval(level=levels.family))
+    alone, family_ends = (
+        pair.in_units(Bounded.from_ends(observed.difference, observed.interval(level=level)))
+        for level in levels
+    )
+    filled = _filled(compared, alone, levels.alone)
+    verdict, certain = verdict_of(compared, corrected, levels.family), gate_interval(compared, levels.family)
+    values: dict[str, Any] = {
+        **pair.columns,
+        **alone.columns("difference"),
+        **family_ends.ends("_family"),
+        **filled.bound_columns(),
+        "p": observed.p,
+        "p_adjusted": corrected.observed,
+        "mde_family": _mde(pair, observed, level=levels.family),
+        **_scale_columns(compared),
+        **_counts(change.judge if change else observed, pair.population),
+        "test": observed.test,
+        "verdict_code": verdict.code,
+        "favours": verdict.favours,
+        # The interval is of "better for A".
+        "loss_a": certain and -certain.low,
+        "loss_b": certain and certain.high,
+        **unseen_losses(compared),
+    } | more
+    row = ComparisonRow(**values)
+    unlabelled = compared.missing - compared.failed
     return replace(
-        _shared(pair, family, looks),
-        difference=observed.difference * pair.sign,
-        low=low,
-        high=high,
-        low_family=low_family,
-        high_family=high_family,
-        p=observed.p,
-        p_adjusted=corrected.observed,
-        mde_family=_mde(pair, observed, level=levels.family),
-        **_scale_columns(pair, change),
-        **_counts(change.judge if change else observed, pair.population) | {"test": observed.test},
+        row,
+        basis=basis_of(row, compared, criterion),
+        verdict=sentence(row, verdict, criterion, compared.failed, unlabelled),
+        reason=reasons(*_reasons(row, compared, filled, family_ends)),
     )
 
 
-def _scale_columns(pair: Pair, change: Correction | None) -> dict[str, Any]:
+def _scale_columns(compared: Compared) -> dict[str, Any]:
     """Whose scale the pair is on, and what people's scores did, in the metric's own direction."""
+    pair, change = compared.pair, compared.correction
     if change is None:
-        judge_alone = is_judge(pair.measure)
-        scale = LOG if on_log_scale(pair.measure.criterion) else scale_of("scores", judge_alone=judge_alone)
-        return {"judge_alone": judge_alone, "scale": scale}
+        log = {"scale": LOG} if on_log_scale(pair.measure.criterion) else {}
+        return scale_columns(pair.measure) | log
     return {
-        "estimate_kind": "prediction_powered",
-        "scale": PEOPLE,
+        **scale_columns(pair.measure, "prediction_powered"),
         "n_labelled": change.n_labelled,
         "n_unlabelled": change.n_unlabelled,
         "lambda_": change.lambda_,
@@ -253,60 +243,42 @@ def _scale_columns(pair: Pair, change: Correction | None) -> dict[str, Any]:
     }
 
 
-def with_verdict(
-    row: ComparisonRow, compared: Compared, corrected: Corrected, levels: Levels | None = None
-) -> ComparisonRow:
-    """The row with its verdict, in words."""
-    criterion = compared.pair.measure.criterion
-    level = (levels or Levels.of(row.family)).family
-    verdict = verdict_of(compared, corrected, level)
-    certain = gate_interval(compared, level)
-    return replace(
-        row,
-        verdict_code=verdict.code,
-        favours=verdict.favours,
-        # The interval is of "better for A".
-        loss_a=certain and -certain.low,
-        loss_b=certain and certain.high,
-        **unseen_losses(compared),
-        basis=basis_of(row, compared, criterion),
-        verdict=sentence(row, verdict, criterion, compared.failed, compared.missing - compared.failed),
-    )
-
-
-def _row(
-    compared: Compared, corrected: Corrected, test: PlannedTest | None, family: int, looks: int
-) -> ComparisonRow:
-    """All columns of a pair that was compared; of an interim analysis, as its plan corrects them."""
+def _checks(compared: Compared, corrected: Corrected, levels: Levels, family: int) -> dict[str, Any]:
+    """What stands beside the verdict on a pair: other tests, other items, and how many more it takes."""
     pair, observed, on_answered = compared.pair, compared.observed, compared.on_answered
-    levels = test.levels() if test else Levels.of(family)
-    level = levels.alone
-    low_answered, high_answered = _ends(pair, on_answered.interval(level=level) if on_answered else None)
-    row = replace(
-        paired_row(compared, corrected, family, looks, levels),
-        q=corrected.q if family > 1 else None,  # of one test it is p
-        form_of=corrected.form_of,
-        p_flip=observed.p if observed.test == "sign-flip" else _p_flip(compared),
-        n_only_a=compared.n_only[0],
-        n_only_b=compared.n_only[1],
-        difference_answered=on_answered.difference * pair.sign if on_answered else None,
-        low_answered=low_answered,
-        high_answered=high_answered,
-        n_answered=_n_answered(compared),
-        mde=_mde(pair, observed, level=level),
-        n_needed=_n_needed(compared, levels.family),
-    )
-    if test:
-        row = test.columns(row, corrected)
-    row = with_verdict(with_bounds(row, compared, level=level), compared, corrected, levels)
-    return replace(row, reason="; ".join((*_label_reasons(compared), *_reasons(row, compared))) or None)
+    answered = Bounded()
+    if on_answered:
+        answered = Bounded.from_ends(on_answered.difference, on_answered.interval(level=levels.alone))
+    n_answered = on_answered.n_items if on_answered else 0
+    return {
+        "q": corrected.q if family > 1 else None,  # of one test it is p
+        "form_of": corrected.form_of,
+        "p_flip": observed.p if observed.test == "sign-flip" else _p_flip(compared),
+        "n_only_a": compared.n_only[0],
+        "n_only_b": compared.n_only[1],
+        **pair.in_units(answered).columns("difference", "_answered"),
+        # On people's scale there is no comparison of its own on these.
+        "n_answered": None if compared.correction else n_answered,
+        "mde": _mde(pair, observed, level=levels.alone),
+        "n_needed": _n_needed(compared, levels.family),
+    }
 
 
-def _n_answered(compared: Compared) -> int | None:
-    """Items that both answered; null on people's scale, which has no comparison of its own on these."""
-    if compared.correction:
-        return None
-    return compared.on_answered.n_items if compared.on_answered else 0
+def _reasons(
+    row: ComparisonRow, compared: Compared, filled: Filled, family_ends: Bounded
+) -> Iterator[str | None]:
+    """Why figures are null or may lean, and why an interval and a verdict differ."""
+    yield from _label_reasons(compared)
+    if not filled.is_bounded:
+        yield NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT
+    if not compared.observed.se:
+        yield "all cases differ alike: without spread no detectable difference can be told"
+    elif row.low is None or family_ends.low is None:
+        yield FLIPPED
+    elif row.mde is None:
+        yield FEW_FOR_MDE
+    if row.verdict_code in BETTER and family_ends.holds_zero:
+        yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 
 def _label_reasons(compared: Compared) -> Iterator[str]:
@@ -315,21 +287,6 @@ def _label_reasons(compared: Compared) -> Iterator[str]:
         yield f"not corrected by people's scores: {compared.uncorrected}"
     if compared.correction and compared.correction.n_unlabelled:
         yield unlabelled_words(compared.correction.n_unlabelled)
-
-
-def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
-    """Why figures are null, and why an interval and a verdict differ."""
-    observed = compared.observed
-    if row.set_low is None or row.set_high is None:
-        yield NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT
-    if not observed.se:
-        yield "all cases differ alike: without spread no detectable difference can be told"
-    elif row.low is None or row.low_family is None:
-        yield FLIPPED
-    elif row.mde is None:
-        yield FEW_FOR_MDE
-    if row.verdict_code in BETTER and holds_zero(row.low_family, row.high_family):
-        yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 
 def _mde(pair: Pair, observed: stats.Paired, *, level: float) -> float | None:
@@ -356,65 +313,35 @@ def _counts(paired: stats.Paired | None, population: str) -> dict[str, Any]:
     }
 
 
-def _ends(pair: Pair, ends: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
-    """An interval of "better for A", no wider than the range, in the metric's own direction."""
-    low, high = ends or (None, None)
-    # A t interval ignores the limits of the scale, but no difference is wider than the range.
-    if pair.width is not None:
-        low = None if low is None else max(low, -pair.width)
-        high = None if high is None else min(high, pair.width)
-    if pair.sign > 0:
-        return low, high
-    return (None if high is None else -high), (None if low is None else -low)
-
-
-def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) -> ComparisonRow:
-    """What the failed scores could make of the difference; the figures themselves when nothing failed."""
+def _filled(compared: Compared, observed: Bounded, level: float) -> Filled:
+    """What the failed scores could make of the difference; itself when nothing failed."""
     if not compared.missing:
-        return replace(
-            row, set_low=row.difference, set_high=row.difference, bound_low=row.low, bound_high=row.high
-        )
-    pair, width = compared.pair, compared.pair.width
+        return Filled.complete(observed)
     # The counts of a failed score have no worst value, so a pooled figure has no bounds.
     if isinstance(compared.data, PooledFigures):
-        return row
-    if isinstance(compared.data, LabelledValues):
-        return _with_labelled_bounds(row, compared, level)
-    bounds = span(compared.data.items, ("d_low", "d_high"),
-                  low=None if width is None else -width, high=width, level=level)  # fmt: skip
-    # A filling is judged by its own test, and bounds by another would contradict it.
-    if pair.population == "fixed" or any(filling.test == "sign-flip" for filling in compared.fillings or ()):
-        bounds = _bounds_by_test(bounds, compared, level)
-    set_low, set_high = _ends(pair, bounds[:2])
-    bound_low, bound_high = _ends(pair, bounds[2:])
-    return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
+        return Filled(observed)
+    return _bounds(compared, compared.data, level)
 
 
-def _with_labelled_bounds(row: ComparisonRow, compared: Compared, level: float) -> ComparisonRow:
-    """The bounds on people's scale: what was observed and the two fillings, each corrected by the labels."""
-    if compared.fillings is None:
-        return row
-    pair, filled = compared.pair, [compared.observed, *compared.fillings]
-    differences = [paired.difference for paired in filled]
-    set_low, set_high = _ends(pair, (min(differences), max(differences)))
-    intervals = [ends for paired in filled if (ends := paired.interval(level=level))]
-    bound_low = bound_high = None
-    if len(intervals) == len(filled):
-        lows, highs = zip(*intervals, strict=True)
-        bound_low, bound_high = _ends(pair, (min(lows), max(highs)))
-    return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
-
-
-def _bounds_by_test(bounds: stats.Bounds, compared: Compared, level: float) -> stats.Bounds:
-    """The bounds by the tests of the fillings; null without fillings or without a range."""
-    width = compared.pair.width
-    if compared.fillings is None or width is None:
-        return bounds._replace(bound_low=None, bound_high=None)
-    worst, best = (filling.interval(level=level) for filling in compared.fillings)
-    return bounds._replace(
-        bound_low=None if worst is None else max(worst.low, -width),
-        bound_high=None if best is None else min(best.high, width),
+def _bounds(compared: Compared, data: ItemMeans | LabelledValues, level: float) -> Filled:
+    """The differences that the failed scores could have led to, with their error."""
+    pair, width = compared.pair, compared.pair.width
+    sides = (compared.observed, *(compared.fillings or ()))
+    by_test = [Bounded.from_ends(side.difference, side.interval(level=level)) for side in sides]
+    if isinstance(data, LabelledValues):
+        # What was observed and the two fillings, each corrected by the labels.
+        bounds = outermost(by_test) if compared.fillings else stats.Bounds(None, None, None, None)
+    else:
+        bounds = data.bounds(None if width is None else -width, width, level)
+        # A filling is judged by its own test, and bounds by another would contradict it.
+        if pair.population == "fixed" or "sign-flip" in [side.test for side in sides[1:]]:
+            _, worst, best = by_test if len(by_test) > 1 and width is not None else [Bounded()] * 3
+            bounds = bounds._replace(bound_low=worst.low, bound_high=best.high)
+    lowest, highest = (
+        Bounded(bounds.set_low, bounds.bound_low),
+        Bounded(bounds.set_high, None, bounds.bound_high),
     )
+    return pair.in_units(Filled(Bounded(), lowest, highest))
 
 
 def _p_flip(compared: Compared) -> float | None:
@@ -433,7 +360,7 @@ def _p_flip(compared: Compared) -> float | None:
     rng = np.random.default_rng(seed)
     if isinstance(compared.data, PooledFigures):
         return (compared.data if pair.a < pair.b else compared.data.swapped()).swaps(rng).p
-    return stats.sign_flips(compared.data.arrays("d").sums(), rng=rng).p
+    return stats.sign_flips(compared.data.arrays().sums(), rng=rng).p
 
 
 def _n_needed(compared: Compared, level: float) -> int | None:

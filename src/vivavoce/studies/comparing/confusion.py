@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.intervals import in_cases
 from vivavoce.studies.pooling import SILENT, Counts, counts, label_of
 from vivavoce.studies.score_matrix import row_labels
@@ -110,9 +111,7 @@ def _rows(benchmark: str, measure: Measure, part: pl.DataFrame, notes: list[str]
                 n_silent=cells.silent[label],
                 precision=ratios[1].value,
                 recall=ratios[2].value,
-                f1=ratios[0].value,
-                low=ratios[0].low,
-                high=ratios[0].high,
+                **Bounded.from_figure(ratios[0]).columns("f1"),
                 n_groups=ratios[0].n_groups,
                 effective_cases=ratios[0].df + 1,
                 reason=in_cases(ratios[0].reason),
@@ -159,10 +158,9 @@ def _sentences(rows: Sequence[ConfusionRow], scores: ScoreTable) -> Iterator[str
         if lowest.f1 == 1:
             yield f"{names[tuple(measure)]} on {benchmark}: {candidate} takes no label for another."
             continue
-        ends = "" if lowest.low is None else f" ({lowest.low:.3f} to {lowest.high:.3f})"
         line = (
             f"{names[tuple(measure)]} on {benchmark}: {candidate} is weakest on {lowest.label!r}, F1 "
-            f"{lowest.f1:.3f}{ends}{few_cases(lowest.effective_cases)}"
+            f"{lowest.f1:.3f}{interval_text(lowest, '.3f')}{few_cases(lowest.effective_cases)}"
         )
         wrong = [
             (n, row, answer) for row in board for answer, n in row.answers.items() if answer != row.label

@@ -7,7 +7,7 @@ how far the two agree, what became of level and order, and what a line between t
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,25 +15,12 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.studies.comparing.change import (
-    AgreementRow,
-    BeyondRow,
-    BridgeRow,
-    CarriedRow,
-    Change,
-    ItemRow,
-    LevelRow,
-    MovedRow,
-    OrderRow,
-    OverlapRow,
-    PartRow,
-    StatusRow,
-)
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.comparing.pairs import check_margin
 from vivavoce.studies.comparing.rater_change import bridge, level, order
 from vivavoce.studies.intervals import by_coefficient
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, by_answer, unweighted
-from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import count, number, plain
 
 MOST = 10
@@ -75,25 +62,21 @@ def diff(scores: ScoreTable, old: str, new: str, *, margin: float | None = None)
     texts = [_text(change, rows) for change, rows in zip(changes, by_change, strict=True)]
     return Finding(
         study="diff",
-        rows=tuple(as_mapping(row) for rows in by_change for row in rows),
+        rows=tuple(row.columns() for rows in by_change for row in rows),
         text="\n\n".join((f"Old: {old}\nNew: {new}", *texts)),
         notes=tuple(notes),
     )
 
 
-def _corrected(by_change: Sequence[Sequence[PartRow]]) -> tuple[list[list[PartRow]], int]:
+def _corrected(by_change: Sequence[Sequence[DiffRow]]) -> tuple[list[list[DiffRow]], int]:
     """The rows with the p of all shifts corrected together, and how many these are."""
-    tested = [p for rows in by_change for row in rows if (p := getattr(row, "p", None)) is not None]
+    tested = [row.p for rows in by_change for row in rows if row.p is not None]
     adjusted = iter(stats.holm(tested).tolist())
-    corrected: list[list[PartRow]] = []
-    for rows in by_change:
-        corrected.append([])
-        for row in rows:
-            if isinstance(row, LevelRow | BeyondRow) and row.p is not None:
-                corrected[-1].append(replace(row, p_adjusted=next(adjusted), family=len(tested)))
-            else:
-                corrected[-1].append(row)
-    return corrected, len(tested)
+
+    def with_family(row: DiffRow) -> DiffRow:
+        return row if row.p is None else replace(row, p_adjusted=next(adjusted), family=len(tested))
+
+    return [list(map(with_family, rows)) for rows in by_change], len(tested)
 
 
 class _Matched(NamedTuple):
@@ -184,7 +167,7 @@ def _by_response(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rows(change: Change, margin: float | None) -> Iterator[PartRow]:
+def _rows(change: Change, margin: float | None) -> Iterator[DiffRow]:
     yield from _overlap(change)
     yield from _moved(change, margin)
     yield from _agreement(change)
@@ -193,10 +176,10 @@ def _rows(change: Change, margin: float | None) -> Iterator[PartRow]:
     yield from bridge(change)
 
 
-def _overlap(change: Change) -> Iterator[PartRow]:
+def _overlap(change: Change) -> Iterator[DiffRow]:
     old, new = (change.responses[name].is_not_null() for name in ("one", "other"))
-    yield OverlapRow(
-        **change.place,
+    yield change.row(
+        "overlap",
         n_both=int((old & new).sum()),
         n_only_one=int((old & ~new).sum()),
         n_only_other=int((new & ~old).sum()),
@@ -208,21 +191,21 @@ def _overlap(change: Change) -> Iterator[PartRow]:
         .agg(n_answers=pl.len())
         .sort("n_answers", "status_one", "status_other", descending=[True, False, False])
     )
-    yield from (StatusRow(**change.place, **row) for row in statuses.iter_rows(named=True))
+    yield from (change.row("status", **row) for row in statuses.iter_rows(named=True))
 
 
-def _moved(change: Change, margin: float | None) -> Iterator[PartRow]:
+def _moved(change: Change, margin: float | None) -> Iterator[DiffRow]:
     reason = change.why_empty or change.why_not_subtracted
     if reason:
-        yield MovedRow(**change.place, n_answers=change.both.height, reason=reason)
+        yield change.row("moved", n_answers=change.both.height, reason=reason)
         return
     moves = change.both.with_columns(d=pl.col("other") - pl.col("one"))
     moved = moves.filter(pl.col("d").abs() > SAME)
     margin_used = (
         margin or change.new.criterion.smallest_difference or change.old.criterion.smallest_difference
     )
-    yield MovedRow(
-        **change.place,
+    yield change.row(
+        "moved",
         n_answers=moves.height,
         n_moved=moved.height,
         n_up=int((moved["d"] > 0).sum()),
@@ -237,8 +220,8 @@ def _moved(change: Change, margin: float | None) -> Iterator[PartRow]:
         pl.col("d").abs(), *ITEM[1:3], "candidate", descending=[True, False, False, False]
     )
     for row in items.head(MOST).iter_rows(named=True):
-        yield ItemRow(
-            **change.place,
+        yield change.row(
+            "item",
             item=row["name"],
             candidate=row["candidate"],
             one=row["one"],
@@ -248,26 +231,26 @@ def _moved(change: Change, margin: float | None) -> Iterator[PartRow]:
         )
 
 
-def _agreement(change: Change) -> Iterator[PartRow]:
+def _agreement(change: Change) -> Iterator[DiffRow]:
     pairs = change.both
     reason = change.why_empty or change.why_not_subtracted
     if reason:
-        yield AgreementRow(**change.place, candidate="", n_answers=pairs.height, reason=reason)
+        yield change.row("agreement", candidate="", n_answers=pairs.height, reason=reason)
         return
     yield from _coefficients(change, pairs, "")
     for (name,), part in pairs.sort("candidate", *RESPONSE[:3]).group_by("candidate", maintain_order=True):
         yield from _coefficients(change, part, str(name))
 
 
-def _coefficients(change: Change, part: pl.DataFrame, candidate: str) -> Iterator[AgreementRow]:
+def _coefficients(change: Change, part: pl.DataFrame, candidate: str) -> Iterator[DiffRow]:
     values, groups = part.select("one", "other").to_numpy(), part["group"].to_numpy()
     for name in COEFFICIENTS:
         # Nominal alpha takes any two values as equally far apart, which says little on a fine scale.
         if name == "alpha_nominal" and len(np.unique(values)) > FEW_VALUES:
             continue
         estimate = by_coefficient(name, values, groups)
-        yield AgreementRow(
-            **change.place,
+        yield change.row(
+            "agreement",
             candidate=candidate,
             coefficient=name,
             value=estimate.value,
@@ -299,75 +282,71 @@ def _notes_on_roles(scores: ScoreTable, old: str, new: str) -> Iterator[str]:
         yield f"Floor and ceiling are no candidates and were left out: {', '.join(names)}."
 
 
-_Row = TypeVar("_Row", bound=PartRow)
-
-
-def _of_type(rows: Sequence[PartRow], kind: type[_Row]) -> list[_Row]:
-    return [row for row in rows if isinstance(row, kind)]
-
-
-def _text(change: Change, rows: Sequence[PartRow]) -> str:
+def _text(change: Change, rows: Sequence[DiffRow]) -> str:
     """A paragraph for a criterion, of a line for each thing that may have changed."""
     rater_text = ""
     if change.old.rater and change.old.rater == change.new.rater:
         rater_text = f" by {change.old.rater}"
+    parts: dict[str, list[DiffRow]] = {}
+    for row in rows:
+        parts.setdefault(row.part, []).append(row)
     lines = [f"{change.old.criterion.criterion}{rater_text} on {change.benchmark}."]
-    lines.append(_overlap_line(_of_type(rows, OverlapRow)[0]))
+    lines.append(_overlap_line(parts["overlap"][0]))
     if not change.why_empty:
         lines += [
-            _moved_line(_of_type(rows, MovedRow)[0], _of_type(rows, AgreementRow)),
-            *_level_lines(change.new.criterion, _of_type(rows, LevelRow)[0], _of_type(rows, BeyondRow)),
-            _order_line(_of_type(rows, OrderRow)[0]),
-            _bridge_line(change, _of_type(rows, BridgeRow), _of_type(rows, CarriedRow)),
+            _moved_line(parts["moved"][0], parts["agreement"]),
+            *_level_lines(change.new.criterion, parts["level"][0], parts.get("beyond", [])),
+            _order_line(parts["order"][0]),
+            _bridge_line(change, parts["bridge"], parts.get("carried", [])),
         ]
     return "\n".join(lines)
 
 
-def _overlap_line(row: OverlapRow) -> str:
+def _overlap_line(row: DiffRow) -> str:
     line = (
-        f"{count(row.n_both, 'answer')} scored by both, {row.n_only_one:,} by the old one only, "
+        f"{count(row.n_both or 0, 'answer')} scored by both, {row.n_only_one:,} by the old one only, "
         f"{row.n_only_other:,} by the new one only, {row.n_neither:,} by neither"
     )
     return f"{line}: there is nothing to compare." if row.reason else f"{line}."
 
 
-def _moved_line(row: MovedRow, agreement: Sequence[AgreementRow]) -> str:
+def _moved_line(row: DiffRow, agreement: Sequence[DiffRow]) -> str:
     if row.reason:
         return f"Scores are not subtracted: {row.reason}."
     if not row.n_moved:
         return "No score moved."
     margin_text = "" if row.margin is None else f"; {row.n_by_margin:,} by {plain(row.margin)} or more"
     line = (
-        f"{row.n_moved:,} of {count(row.n_answers, 'score')} moved, {row.n_up:,} up and "
+        f"{row.n_moved:,} of {count(row.n_answers or 0, 'score')} moved, {row.n_up:,} up and "
         f"{row.n_down:,} down, on {row.n_items_moved:,} of {count(row.n_items or 0, 'question')} "
         f"({count(row.n_groups or 0, 'case')}){margin_text}."
     )
     return f"{line} Agreement: {_agreement_words(agreement)}."
 
 
-def _agreement_words(rows: Sequence[AgreementRow]) -> str:
+def _agreement_words(rows: Sequence[DiffRow]) -> str:
     overall = {row.coefficient: row for row in rows if row.candidate == ""}
     alpha, kappa = overall["alpha_ordinal"], overall["quadratic_kappa"].value
     if alpha.value is None:
         return alpha.reason or ""
-    ends = "" if alpha.low is None else f" ({alpha.low:.2f} to {alpha.high:.2f})"
     weighted = "" if kappa is None else f"quadratic kappa {kappa:.2f}, "
-    return f"alpha (ordinal) {alpha.value:.2f}{ends}, {weighted}{overall['percent'].value:.1%} equal"
+    agreed = f"alpha (ordinal) {alpha.value:.2f}{interval_text(alpha)}"
+    return f"{agreed}, {weighted}{overall['percent'].value:.1%} equal"
 
 
-def _ends(row: LevelRow | CarriedRow, criterion: Criterion) -> str:
+def _ends(row: DiffRow, criterion: Criterion) -> str:
     if row.low is None or row.high is None:
         return ""
     return f" ({number(row.low, criterion)} to {number(row.high, criterion)})"
 
 
-def _p(row: LevelRow) -> str:
+def _p(row: DiffRow) -> str:
     if row.p_adjusted is None:
         return "no p"
     return "p < 0.0001" if row.p_adjusted < 0.0001 else f"p {row.p_adjusted:.4f}"
 
 
-def _level_lines(c: Criterion, row: LevelRow, beyond: Sequence[BeyondRow]) -> Iterator[str]:
+def _level_lines(c: Criterion, row: DiffRow, beyond: Sequence[DiffRow]) -> Iterator[str]:
     if row.difference is None or row.one is None or row.other is None:
         return
     way = "equal to"
@@ -380,7 +359,7 @@ def _level_lines(c: Criterion, row: LevelRow, beyond: Sequence[BeyondRow]) -> It
     yield from _beyond_lines(c, beyond)
 
 
-def _beyond_lines(c: Criterion, beyond: Sequence[BeyondRow]) -> Iterator[str]:
+def _beyond_lines(c: Criterion, beyond: Sequence[DiffRow]) -> Iterator[str]:
     tested = {row: row.p_adjusted for row in beyond if row.p_adjusted is not None}
     shifted = [row for row, p in tested.items() if p <= stats.ALPHA]
     if shifted:
@@ -390,7 +369,7 @@ def _beyond_lines(c: Criterion, beyond: Sequence[BeyondRow]) -> Iterator[str]:
         yield "No candidate's shift could be told apart from that of the others."
 
 
-def _order_line(row: OrderRow) -> str:
+def _order_line(row: DiffRow) -> str:
     if row.n_pairs is None:
         return f"Order: {row.reason}."
     tau = "" if row.kendall is None else f"tau-b {row.kendall:.2f}, "
@@ -406,13 +385,13 @@ def _order_line(row: OrderRow) -> str:
     )
 
 
-def _bridge_line(change: Change, bridges: Sequence[BridgeRow], carried: Sequence[CarriedRow]) -> str:
+def _bridge_line(change: Change, bridges: Sequence[DiffRow], carried: Sequence[DiffRow]) -> str:
     line = next(row for row in bridges if row.method == "mean_sigma")
     if line.reason:
         return f"No bridge: {line.reason}."
     points = {row.point: row for row in carried if row.method == "mean_sigma" and not row.candidate}
-    old = {name: number(row.one, change.old.criterion) for name, row in points.items()}
-    new = {name: number(row.other, change.new.criterion) for name, row in points.items()}
+    old = {name: number(row.one or 0.0, change.old.criterion) for name, row in points.items()}
+    new = {name: number(row.other or 0.0, change.new.criterion) for name, row in points.items()}
     clipped = ""
     if any(row.clipped for row in points.values()):
         clipped = " What leaves the scale was set to its end."
@@ -425,7 +404,7 @@ def _bridge_line(change: Change, bridges: Sequence[BridgeRow], carried: Sequence
     )
 
 
-def _residual_words(line: BridgeRow, criterion: Criterion) -> str:
+def _residual_words(line: DiffRow, criterion: Criterion) -> str:
     furthest_by = line.furthest_by or 0.0
     far, gap = (number(abs(x), criterion) for x in (furthest_by, line.residual or 0.0))
     return (

@@ -6,9 +6,9 @@ from typing import Any
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion
 from vivavoce.core.short_names import Name
-from vivavoce.studies.comparing.headline import Unit, fitting_headline, listed
+from vivavoce.studies.comparing.headline import Unit, fitting_headline
 from vivavoce.studies.scale import opening_of, scale_of_row
-from vivavoce.studies.text import and_so, count
+from vivavoce.studies.text import and_so, count, listed
 
 MOST_NEXT = 2
 NO_VERDICT = "Order does not imply a significant difference."

@@ -15,6 +15,7 @@ import polars as pl
 
 from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.common_items import common_items, order_basis
 from vivavoce.studies.comparing.estimators import (
     Figures,
@@ -25,17 +26,15 @@ from vivavoce.studies.comparing.estimators import (
     worst_of,
 )
 from vivavoce.studies.comparing.people_mean import on_peoples_scale, people_means
-from vivavoce.studies.coverage import Coverage, Requests, coverage
+from vivavoce.studies.coverage import Requests, coverage
 from vivavoce.studies.pooling import counts
-from vivavoce.studies.rater_scores import is_judge
+from vivavoce.studies.rater_scores import scale_columns
 from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
-from vivavoce.studies.scale import PEOPLE, scale_of
-from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.scale import PEOPLE
+from vivavoce.studies.score_matrix import key_of, labels, place_of
 from vivavoce.studies.score_table import (
     MISSING,
     SECTION,
-    JudgedCriterion,
-    Labels,
     ScoreTable,
     by_answer,
     by_repeat,
@@ -102,27 +101,10 @@ ONE_TEXT = (
 
 
 class _Views(NamedTuple):
-    """The bad ends asked for, the red lines with their scores, and the candidates of one text each."""
+    """The bad ends asked for, and the red lines with their scores."""
 
     bad: BadEnds
     lines: tuple[RedLine, ...]
-    identical: frozenset[str]
-    statuses: Mapping[JudgedCriterion, str]
-
-
-class _People(NamedTuple):
-    """People's scores of a criterion, or why there are none; and the score rows on other benchmarks."""
-
-    labels: Labels | str | None
-    elsewhere: pl.DataFrame
-
-
-def _people(scores: ScoreTable, key: int, benchmark: str) -> _People:
-    labels = scores.labels.get(key)
-    if not isinstance(labels, Labels):  # without labels the rows are not read: most runs have none
-        return _People(labels, scores.scores.clear())
-    elsewhere = (pl.col("measure_id") == key) & (pl.col("benchmark") != benchmark)
-    return _People(labels, scores.scores.filter(elsewhere))
 
 
 def estimates(
@@ -147,13 +129,12 @@ def estimates(
     result, only what failed scores could make of it. `reason` says why a figure is null, or what was left
     out of it.
     """
-    views = _Views(bad or BadEnds(), tuple(lines), scores.identical, scores.statuses)
+    views = _Views(bad or BadEnds(), tuple(lines))
     rows: list[EstimateRow] = []
     for key, measure in scores.measures.items():
         for benchmark, part in by_benchmark(select_rows(scores.scores, pl.col("measure_id") == key)):
             formats = distinct(part, "format")["format"].to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
-            people = _people(scores, key, benchmark)
             requests = scores.requests or Requests.of_rows(part, of_formats)
             expected = partial(
                 requests.expected,
@@ -163,7 +144,8 @@ def estimates(
                 chosen=scores.only.get(key),
                 compared=bool((part["ballot"] != "").any()),
             )
-            rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
+            boards = list(_boards(scores, key, part, views))
+            rows.extend(_sorted(_rows(part, measure, expected, boards, scores), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
     by_word = notes_by_word(scores.labels, [row.estimate_kind for row in rows])
@@ -206,15 +188,15 @@ def _order_sentences(rows: Sequence[EstimateRow]) -> Iterator[str]:
             yield f"{subject}: {basis}"
 
 
-def _notes(scores: ScoreTable, views: _Views) -> tuple[str, ...]:
+def _notes(scores: ScoreTable, views: _Views) -> Iterator[str]:
     """What has no row in a view that was asked for."""
     single, left_out = by_answer(scores.measures)
     if views.bad.worst_at is None and views.bad.tail is None and not views.lines:
-        return ()
-    notes = [f"Bad ends are of values by answer. {line}" for line in left_out]
+        return
+    yield from (f"Bad ends are of values by answer. {line}" for line in left_out)
     if SECTION in scores.scores.columns:
-        notes.append("Bad ends are of one criterion: an overall has none.")
-    return (*notes, *_notes_on_vetoes(scores, single, views.lines))
+        yield "Bad ends are of one criterion: an overall has none."
+    yield from _notes_on_vetoes(scores, single, views.lines)
 
 
 def _notes_on_vetoes(
@@ -242,7 +224,6 @@ def _sentence(row: EstimateRow) -> str:
     subject = f"{_what(row)}: {row.candidate}"
     if row.estimate is None:
         return f"{subject}: {row.reason}."
-    ends = "" if row.low is None else f" ({row.low:.3f} to {row.high:.3f})"
     numbers = {
         "unanswered": row.n_unanswered,
         "unreadable": row.n_unreadable,
@@ -254,8 +235,9 @@ def _sentence(row: EstimateRow) -> str:
     }
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
+    estimate = f"{row.estimate:.3f}{interval_text(row, '.3f')}{_correction(row)}"
     return (
-        f"{subject} {row.estimate:.3f}{ends}{_correction(row)}, {count(row.n_items, 'question')} in "
+        f"{subject} {estimate}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
         f"{'; ' if missing else ''}{', '.join(missing)}."
     )
@@ -287,53 +269,39 @@ def _rows(
     part: pl.DataFrame,
     measure: Measure,
     expected: Callable[[str], pl.DataFrame],
-    views: _Views,
-    people: _People,
+    boards: Sequence["_Board"],
+    scores: ScoreTable,
 ) -> Iterator[EstimateRow]:
     """The rows of one criterion on one benchmark, in every view."""
-    pools = measure.criterion.pool != "mean"
-    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, people))
     shared = [common_items(board.counted(part)) for board in boards]
     for benchmark, candidate, role in distinct(part, "benchmark", "candidate", "role").iter_rows():
         unedited = part.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
         counted = coverage(expected(str(candidate)), unedited)
-        why_none = f"no result: no answer could be scored ({_counted_words(counted)})"
+        missing = {status.replace("_", " "): getattr(counted, status) for status in MISSING}
+        lacking = ", ".join(f"{n} {status}" for status, n in missing.items() if n)
+        why_none = f"no result: no answer could be scored ({lacking})"
         for board, items in zip(boards, shared, strict=True):
             figures = board.of(str(candidate), bool(counted.failed), why_none)
             columns_of = dict(
-                benchmark=str(benchmark),
+                **place_of(str(benchmark), measure),
                 candidate=str(candidate),
                 role=str(role),
-                metric=measure.metric,
-                criterion=measure.criterion.criterion,
-                rater=measure.rater,
                 view=board.name,
                 signature=measure.signature,
                 estimate_common=board.on_items(str(candidate), items) if counted.n_covered else None,
                 n_common=items.height,
                 n_expected=counted.expected,
                 n_responses=counted.n_scored,
-                n_unanswered=counted.unanswered,
-                n_unreadable=counted.unreadable,
-                n_failed=counted.failed,
-                n_set_aside=counted.set_aside,
-                n_unscored=counted.unscored,
-                n_never_asked=counted.never_asked,
+                **{f"n_{name}": getattr(counted, name) for name in (*MISSING, "unscored", "never_asked")},
                 coverage=counted.share,
-                judge_alone=(judge_alone := is_judge(measure) and figures.estimate_kind == "scores"),
-                scale=scale_of(figures.estimate_kind, judge_alone=judge_alone),
-                stamp=status_of(views.statuses, str(benchmark), measure),
+                **scale_columns(measure, figures.estimate_kind),
+                stamp=status_of(scores.statuses, str(benchmark), measure),
             )
             figures = figures if counted.n_covered else without_result(figures, why_none)
-            yield typed_row(EstimateRow, columns_of | as_mapping(figures))
+            yield typed_row(EstimateRow, columns_of | figures.columns())
 
 
-def _counted_words(counted: Coverage) -> str:
-    n_of = {status: getattr(counted, status) for status in MISSING}
-    return ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in n_of.items() if n)
-
-
-class _View(NamedTuple):
+class _Board(NamedTuple):
     """A view of one criterion on one benchmark: the values of all candidates and the figures of one's.
 
     `counts` says which rows of the values enter an estimate; without `values` there is none.
@@ -342,7 +310,7 @@ class _View(NamedTuple):
     name: str
     values: pl.DataFrame | None
     counts: pl.Expr
-    figures: Callable[[pl.DataFrame | None, bool, str], Figures]
+    figures: Callable[[Any, bool, str], Figures]
 
     def counted(self, part: pl.DataFrame) -> pl.DataFrame:
         """The rows of the candidates with a result that enter an estimate."""
@@ -365,21 +333,20 @@ class _View(NamedTuple):
         return self.figures(rows, False, "").estimate
 
 
-def _pooled_view(part: pl.DataFrame, measure: Measure) -> _View:
-    counted = counts(part, measure.criterion)
+def _boards(scores: ScoreTable, key: int, part: pl.DataFrame, views: _Views) -> Iterator[_Board]:
+    """The views of a measure on the benchmark of these score rows."""
+    measure, bad = scores.measures[key], views.bad
+    criterion = measure.criterion
+    if criterion.pool != "mean":
+        counted = counts(part, criterion)
 
-    def figures(rows: pl.DataFrame | None, failed: bool, why_none: str) -> Figures:
-        return pooled_of(rows, counted, measure.criterion, failed=failed, why_none=why_none)
+        def pooled(rows: Any, failed: bool, why_none: str) -> Figures:
+            return pooled_of(rows, counted, criterion, failed=failed, why_none=why_none)
 
-    return _View("pooled", counted.items, pl.lit(True), figures)
-
-
-def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _People) -> Iterator[_View]:
-    criterion, bad = measure.criterion, views.bad
-    by_item = resolve(part, criterion)
-    observed = pl.col("observed").is_not_null()
-
-    means = people_means(people.labels, part, criterion, people.elsewhere)
+        yield _Board("pooled", counted.items, pl.lit(True), pooled)
+        return
+    by_item, observed = resolve(part, criterion), pl.col("observed").is_not_null()
+    means = people_means(scores, key, part)
 
     def mean(rows: Any, failed: bool, why_none: str) -> Figures:
         figures = mean_of(rows, criterion, failed=failed, why_none=why_none)
@@ -387,9 +354,8 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
 
     def worst(rows: Any, failed: bool, why_none: str) -> Figures:
         figures = worst_of(rows, criterion, k=bad.worst_at or 1, failed=failed)
-        if figures.n_items and rows["candidate"][0] in views.identical:
-            return replace(figures, reason="; ".join(filter(None, (figures.reason, ONE_TEXT))))
-        return figures
+        is_one_text = figures.n_items and rows["candidate"][0] in scores.identical
+        return figures.with_reason(ONE_TEXT) if is_one_text else figures
 
     def tail(rows: Any, failed: bool, why_none: str) -> Figures:
         return tail_of(rows, criterion, share=bad.tail or 1.0, failed=failed, why_none=why_none)
@@ -397,18 +363,17 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
     def veto(rows: Any, failed: bool, why_none: str) -> Figures:
         return _under_veto(rows, criterion, failed, why_none)
 
-    yield _View("mean", by_item, observed, mean)
+    yield _Board("mean", by_item, observed, mean)
     if SECTION in part.columns:  # the bad end of one format is no bad end of another
         return
     if bad.worst_at is not None:
         complete = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
-        yield _View(f"worst@{bad.worst_at}", by_repeat(part, criterion), complete, worst)
+        yield _Board(f"worst@{bad.worst_at}", by_repeat(part, criterion), complete, worst)
     if bad.tail is not None:
-        yield _View(f"tail@{bad.tail:g}", by_item, observed, tail)
+        yield _Board(f"tail@{bad.tail:g}", by_item, observed, tail)
     lines = [line for line in views.lines if line.measure != measure and not share_no_format(line, part)]
     if lines and criterion.worst is not None:
-        values = apply_vetoes(by_repeat(part, criterion), lines, criterion)
-        yield _View("veto", values, observed, veto)
+        yield _Board("veto", apply_vetoes(by_repeat(part, criterion), lines, criterion), observed, veto)
 
 
 def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_none: str) -> Figures:
@@ -419,9 +384,6 @@ def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_no
         answers = count(unknown, "answer")
         reason = f"{answers} may or may not be over a red line: the marks for it are missing"
     # A veto that is unknown widens the bounds just as a failed score does.
-    figures = mean_of(
-        over_repeats(values), criterion, failed=failed or bool(unknown), why_none=reason or why_none
-    )
-    reasons = dict.fromkeys(filter(None, (figures.reason, reason)))
-    n_vetoed = values.filter(pl.col("crossed")).height
-    return replace(figures, n_vetoed=n_vetoed, reason="; ".join(reasons) or None)
+    failed = failed or bool(unknown)
+    figures = mean_of(over_repeats(values), criterion, failed=failed, why_none=reason or why_none)
+    return replace(figures.with_reason(reason), n_vetoed=values.filter(pl.col("crossed")).height)

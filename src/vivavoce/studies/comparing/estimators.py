@@ -4,25 +4,20 @@ Each gives the same `Figures`: an estimate with its interval, what the scores th
 how much it rests on, and why a figure is null.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.bounded import NOTHING, Bounded, Filled, reasons
 from vivavoce.studies.intervals import in_cases
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.pooling import NO_FILLING, Counts, pooled_figure
-from vivavoce.studies.score_table import (
-    NO_LIMIT,
-    absent_sections,
-    no_overall,
-    span,
-    weighing_of,
-    weights_of,
-)
+from vivavoce.studies.score_table import NO_LIMIT, absent_sections, no_overall, weights_of
+from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import count
 
 _NO_BOUNDS = stats.Bounds(None, None, None, None)
@@ -30,15 +25,9 @@ _NO_BOUNDS = stats.Bounds(None, None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """An estimate with its interval, what failed scores could make of it, and why a figure is null."""
+    """An estimate with what failed scores could make of it, what it rests on, and why a figure is null."""
 
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    set_low: float | None = None
-    set_high: float | None = None
-    bound_low: float | None = None
-    bound_high: float | None = None
+    filled: Filled = NOTHING
     n_items: int = 0
     n_groups: int = 0
     effective_cases: float | None = None
@@ -50,28 +39,61 @@ class Figures:
     estimate_people: float | None = None
     reason: str | None = None
 
+    @classmethod
+    def of_rows(cls, rows: pl.DataFrame, reason: str | None = None, **columns: Any) -> "Figures":
+        """The figures on these rows by item, without an estimate."""
+        return cls(**{"n_items": rows.height, "n_groups": rows.n_unique("group"), "reason": reason} | columns)
+
+    @property
+    def estimate(self) -> float | None:
+        """The estimate as observed."""
+        return self.filled.observed.value
+
+    def with_estimate(self, estimate: stats.Estimate | stats.Pooled) -> "Figures":
+        """The figures with an estimate and the reason that it may have no interval."""
+        filled, reason = (
+            Filled(Bounded.from_figure(estimate)),
+            reasons(self.reason, in_cases(estimate.reason)),
+        )
+        return replace(self, filled=filled, effective_cases=estimate.df + 1, reason=reason)
+
+    def with_bounds(self, bounds: stats.Bounds | None, no_bound: str = NO_LIMIT) -> "Figures":
+        """The figures with what failed scores could make of them; of null, where none failed, themselves.
+
+        `no_bound` says why a side may have no bound.
+        """
+        if bounds is None:
+            return replace(self, filled=Filled.complete(self.filled.observed))
+        filled = Filled.from_bounds(self.filled.observed, bounds)
+        return replace(
+            self, filled=filled, reason=reasons(self.reason, None if filled.is_bounded else no_bound)
+        )
+
+    def with_reason(self, reason: str | None) -> "Figures":
+        """The figures with one more reason."""
+        return replace(self, reason=reasons(self.reason, reason))
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row."""
+        columns = as_mapping(self)
+        del columns["filled"]
+        return columns | self.filled.columns("estimate")
+
 
 def mean_of(values: pl.DataFrame, criterion: Criterion, *, failed: bool, why_none: str) -> Figures:
     """The mean of one value per item (rows of `resolve`); `why_none` says why there may be none.
 
     `failed` says whether the two fillings differ from what was observed.
     """
-    low, high = criterion.low, criterion.high
-    rows = values.filter(pl.col("observed").is_not_null())
-    figures = Figures(n_items=rows.height, n_groups=rows.n_unique("group"))
-    reasons = [] if rows.height else [why_none]
-    if rows.height and (absent := absent_sections(rows)):
-        reasons = [no_overall(absent)]
-    elif rows.height:
-        estimate = stats.estimate_mean(
-            *(rows["observed"].to_numpy(), rows["group"].to_numpy()),
-            **weighing_of(rows), low=low, high=high,
-        )  # fmt: skip
-        figures = _estimated(figures, estimate)
-        reasons += _why_no_interval(estimate)
-    if not failed:
-        return with_no_failures(figures, reasons)
-    return bounded(figures, span(values, low=low, high=high), reasons)
+    means, limits = ItemMeans(values), (criterion.low, criterion.high)
+    rows = means.observed
+    if not rows.height:
+        figures = Figures.of_rows(rows, why_none)
+    elif absent := absent_sections(rows):
+        figures = Figures.of_rows(rows, no_overall(absent))
+    else:
+        figures = Figures.of_rows(rows).with_estimate(means.arrays().mean(*limits))
+    return figures.with_bounds(means.bounds(*limits) if failed else None)
 
 
 def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool) -> Figures:
@@ -79,50 +101,46 @@ def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool
 
     Items with fewer than `k` responses that count are left out, and the reason says how many.
     """
+    if criterion.direction == "lower":
+        return _turn_back(worst_of(_negated(values), _upward(criterion), k=k, failed=failed))
     name = pl.struct("item", "variant").rank("dense")  # a number: joined texts of two items may be one
-    upward = _turn_upward(values.with_columns(name=name), criterion)
-    complete = pl.len().over("name") >= k
-    counted = upward.values.filter(pl.col("observed").is_not_null())
-    rows, n_items = counted.filter(complete), counted.n_unique("name")
-    figures = Figures(n_items=rows.n_unique("name"), n_groups=rows.n_unique("group"))
-    reasons = []
+    means, complete = ItemMeans(values.with_columns(name=name)), pl.len().over("name") >= k
+    rows, n_items = means.observed.filter(complete), means.observed.n_unique("name")
+    figures = Figures.of_rows(rows, n_items=rows.n_unique("name"))
     if rows.height:
-        estimate = stats.worst_at_k(
-            *(rows["observed"].to_numpy(), rows["name"].to_numpy()), groups=rows["group"].to_numpy(),
-            k=k, weights=weights_of(rows), low=upward.low, high=upward.high,
-        )  # fmt: skip
-        figures = _estimated(figures, estimate)
         if figures.n_items < n_items:
             short = f"{n_items - figures.n_items} of {count(n_items, 'question')}"
-            reasons.append(f"{short} left out: fewer than {k} answers that count")
-        reasons += _why_no_interval(estimate)
+            figures = figures.with_reason(f"{short} left out: fewer than {k} answers that count")
+        values_of, names = rows["observed"].to_numpy(), rows["name"].to_numpy()
+        limits: Any = {"weights": weights_of(rows), "low": criterion.low, "high": criterion.high}
+        worst = stats.worst_at_k(values_of, names, groups=rows["group"].to_numpy(), k=k, **limits)
+        figures = figures.with_estimate(worst)
     else:
-        reasons.append(f"no question has {k} answers that count")
+        figures = figures.with_reason(f"no question has {k} answers that count")
     if not failed:
-        return upward.back(with_no_failures(figures, reasons))
+        return figures.with_bounds(None)
     # Counted again with failures filled in: they may bring an item up to k responses.
-    filled = upward.values.filter(pl.col("low").is_not_null()).filter(complete)
+    filled = means.items.filter(pl.col("low").is_not_null()).filter(complete)
     if not filled.height:
-        return upward.back(bounded(figures, _NO_BOUNDS, reasons, why=reasons[0]))
-    return upward.back(bounded(figures, _worst_bounds(filled, upward, k), reasons))
+        return figures.with_bounds(_NO_BOUNDS, no_bound=f"no question has {k} answers that count")
+    return figures.with_bounds(_worst_bounds(ItemMeans(filled), criterion, k))
 
 
-def _worst_bounds(filled: pl.DataFrame, upward: "_Upward", k: int) -> stats.Bounds:
+def _worst_bounds(filled: ItemMeans, criterion: Criterion, k: int) -> stats.Bounds:
     """The bounds of the expected worst of `k` from its values under the two fillings."""
-    names = filled["name"].to_numpy()
+    rows = filled.items
+    names = rows["name"].to_numpy()
     worst, best = (
-        None if filled[end].is_nan().any() else stats.worst_of_k(filled[end].to_numpy(), names, k=k)
+        stats.worst_of_k(rows[end].to_numpy(), names, k=k) if filled.has_end(end) else None
         for end in ("low", "high")
     )
     if worst is None and best is None:
         return _NO_BOUNDS
     # `worst_of_k` returns items in the order of sorted names, and so does `np.unique`.
     _, first = np.unique(names, return_index=True)
-    groups, weights = filled["group"].to_numpy()[first], weights_of(filled)
-    return stats.bounds(
-        *(worst, best, groups), weights=None if weights is None else weights[first],
-        low=upward.low, high=upward.high,
-    )  # fmt: skip
+    groups, weights = rows["group"].to_numpy()[first], weights_of(rows)
+    weights = None if weights is None else weights[first]
+    return stats.bounds(worst, best, groups, weights=weights, low=criterion.low, high=criterion.high)
 
 
 def tail_of(
@@ -132,30 +150,26 @@ def tail_of(
 
     The sides of `bound_…` are the ends of the two fillings' own intervals.
     """
-    upward = _turn_upward(values, criterion)
-    observed = upward.values.filter(pl.col("observed").is_not_null())
-    figures = Figures(n_items=observed.height, n_groups=observed.n_unique("group"))
+    if criterion.direction == "lower":
+        upward = _upward(criterion)
+        return _turn_back(tail_of(_negated(values), upward, share=share, failed=failed, why_none=why_none))
 
     def tail(rows: pl.DataFrame, column: str) -> stats.Estimate | None:
         if not rows.height or rows[column].is_nan().any():
             return None
-        return stats.lower_tail_mean(
-            *(rows[column].to_numpy(), rows["group"].to_numpy()),
-            share=share, weights=weights_of(rows), low=upward.low, high=upward.high,
-        )  # fmt: skip
+        limits: Any = {"weights": weights_of(rows), "low": criterion.low, "high": criterion.high}
+        return stats.lower_tail_mean(rows[column].to_numpy(), rows["group"].to_numpy(), share=share, **limits)
 
+    observed = ItemMeans(values).observed
     estimate = tail(observed, "observed")
-    reasons = [why_none] if estimate is None else []
-    if estimate is not None:
-        figures = _estimated(figures, estimate)
-        reasons += _why_no_interval(estimate)
+    figures = Figures.of_rows(observed)
+    figures = figures.with_reason(why_none) if estimate is None else figures.with_estimate(estimate)
     if not failed:
-        return upward.back(with_no_failures(figures, reasons))
-    filled = upward.values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
-    worst, best = tail(filled, "low"), tail(filled, "high")
+        return figures.with_bounds(None)
+    rows = values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     # Each filling may put other items into the tail, so each needs an interval of its own.
-    bounds = stats.Bounds(worst and worst.value, best and best.value, worst and worst.low, best and best.high)
-    return upward.back(bounded(figures, bounds, reasons))
+    worst, best = (Bounded.from_figure(tail(rows, side)) for side in ("low", "high"))
+    return figures.with_bounds(stats.Bounds(worst.value, best.value, worst.low, best.high))
 
 
 def pooled_of(
@@ -164,114 +178,31 @@ def pooled_of(
     """The pooled figure of a candidate's counts by item; without bounds where scores failed."""
     if rows is None:
         return Figures(reason=counted.reason)
-    figures = Figures(n_items=rows.height, n_groups=rows.n_unique("group"))
     pooled = pooled_figure(rows, counted, criterion) if rows.height else why_none
-    reasons = []
-    if isinstance(pooled, str):
-        reasons.append(pooled)
-    else:
-        figures = replace(
-            figures,
-            estimate=pooled.value,
-            low=pooled.low,
-            high=pooled.high,
-            effective_cases=pooled.df + 1,
-        )
-        reasons += _why_no_interval(pooled)
-    if failed:
-        return replace(figures, reason="; ".join([*reasons, NO_FILLING]))
-    return with_no_failures(figures, reasons)
+    figures = Figures.of_rows(rows)
+    figures = figures.with_reason(pooled) if isinstance(pooled, str) else figures.with_estimate(pooled)
+    return figures.with_reason(NO_FILLING) if failed else figures.with_bounds(None)
 
 
 def without_result(figures: Figures, reason: str) -> Figures:
     """The figures of a candidate of which no score is ok: only what failed scores could make of it stays."""
-    empty = Figures(reason=reason)
+    _, lowest, highest = figures.filled
     # Silence that counts as worst has a mean, and no failed score could change it: that is no bound.
-    if figures.set_low is None or figures.set_low == figures.set_high:
-        return empty
-    names = ("set_low", "set_high", "bound_low", "bound_high")
-    return replace(empty, **{name: getattr(figures, name) for name in names})
+    if lowest.value is None or lowest.value == highest.value:
+        return Figures(reason=reason)
+    return Figures(reason=reason, filled=Filled(Bounded(), lowest, highest))
 
 
-class _Upward(NamedTuple):
-    """Values with their limits, so that higher is better: the sign is turned where lower was."""
-
-    values: pl.DataFrame
-    low: float | None
-    high: float | None
-    is_turned: bool
-
-    def back(self, figures: Figures) -> Figures:
-        """The figures in the criterion's own direction."""
-        if not self.is_turned:
-            return figures
-        ends: dict[str, Any] = {
-            name: _negated(getattr(figures, opposite)) for name, opposite in _OPPOSITE.items()
-        }
-        return replace(figures, **ends)
+def _turn_back(figures: Figures) -> Figures:
+    return replace(figures, filled=-figures.filled)
 
 
-_OPPOSITE = {"estimate": "estimate", "low": "high", "high": "low", "set_low": "set_high",
-             "set_high": "set_low", "bound_low": "bound_high", "bound_high": "bound_low"}  # fmt: skip
+def _negated(values: pl.DataFrame) -> pl.DataFrame:
+    """The values turned, so that higher is better where lower was."""
+    return values.with_columns(observed=-pl.col("observed"), low=-pl.col("high"), high=-pl.col("low"))
 
 
-def _turn_upward(values: pl.DataFrame, criterion: Criterion) -> _Upward:
-    if criterion.direction == "higher":
-        return _Upward(values, criterion.low, criterion.high, is_turned=False)
-    negated = values.with_columns(
-        observed=-pl.col("observed"),
-        low=-pl.col("high"),
-        high=-pl.col("low"),
-    )
-    return _Upward(negated, _negated(criterion.high), _negated(criterion.low), is_turned=True)
-
-
-def _negated(value: float | None) -> float | None:
-    return None if value is None else -value
-
-
-def _estimated(figures: Figures, estimate: stats.Estimate) -> Figures:
-    return replace(
-        figures,
-        estimate=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        effective_cases=estimate.effective_groups,
-    )
-
-
-def _why_no_interval(figure: stats.Estimate | stats.Pooled) -> list[str]:
-    reason = in_cases(figure.reason)
-    return [reason] if reason else []
-
-
-def with_no_failures(figures: Figures, reasons: Sequence[str]) -> Figures:
-    """Nothing failed: the figures are their own bounds."""
-    return replace(
-        figures,
-        set_low=figures.estimate,
-        set_high=figures.estimate,
-        bound_low=figures.low,
-        bound_high=figures.high,
-        reason="; ".join(reasons) or None,
-    )
-
-
-def bounded(figures: Figures, bounds: stats.Bounds, reasons: list[str], why: str = NO_LIMIT) -> Figures:
-    """The figures with what the failed scores could make of them; `why` a side may have no bound."""
-    if (bounds.set_low is None or bounds.set_high is None) and why not in reasons:
-        reasons = [*reasons, why]
-    return replace(
-        figures,
-        set_low=bounds.set_low,
-        set_high=bounds.set_high,
-        # Bounds use t, the headline Wilson. The wider end is taken, so that missing scores never narrow it.
-        bound_low=_outer(min, bounds.bound_low, figures.low),
-        bound_high=_outer(max, bounds.bound_high, figures.high),
-        reason="; ".join(reasons) or None,
-    )
-
-
-def _outer(farther: Callable[[float, float], float], bound: float | None, end: float | None) -> float | None:
-    """The bound, or the end of the interval where that lies farther out; null is no bound and stays so."""
-    return bound if bound is None or end is None else farther(bound, end)
+def _upward(criterion: Criterion) -> Criterion:
+    """The criterion of negated values."""
+    ends = -Bounded(None, criterion.low, criterion.high)
+    return replace(criterion, direction="higher", low=ends.low, high=ends.high)

@@ -6,26 +6,44 @@ same response again), `judges` (another model with the same rubric), `reference`
 unless a part says otherwise, and every interval is by group: items of one case count as one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.measure_names import rubric_name
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.core.specs import Spec, signed
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.human_agreement import human_agreement
 from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
-from vivavoce.studies.comparing.pairwise_agreement import judge_agreement, reference_effect
 from vivavoce.studies.comparing.rating_behaviour import ceiling_and_floor, halo, saturation
-from vivavoce.studies.intervals import counts_text, interval_text
-from vivavoce.studies.rater_scores import CardPart, Rater, RaterRow, rater_row, raters_of
+from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text
+from vivavoce.studies.rater_scores import (
+    CardPart,
+    Entries,
+    Rater,
+    RaterRow,
+    RaterScores,
+    by_benchmark,
+    card_part,
+    rater_row,
+    raters_of,
+    scores_of,
+)
 from vivavoce.studies.reliability.agreement import AgreementRow, agreement_rows, retests
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
-from vivavoce.studies.study import Study
+from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_answer, unweighted
+from vivavoce.studies.study import Study, as_mapping, typed_row
+from vivavoce.studies.text import count
 from vivavoce.studies.validation_status import PEOPLE_ALPHA, validation_status
 
 ABSENT = {
@@ -130,36 +148,19 @@ def _absent_rows(
             yield replace(row, criterion="")
 
 
-def _retest(scores: ScoreTable) -> CardPart:
+@card_part
+def _retest(scores: ScoreTable) -> Entries:
     """Scores of one rater on the same response, or on a candidate's same text: as `agreement` has them."""
-    card = CardPart([], [])
     short = labels(scores.measures)
     of_responses = select_rows(scores.scores, pl.col("unit") == "")
     for key in (key for rater in raters_of(scores) for key in rater.keys.values()):
         measure = scores.measures[key]
         for table in retests(scores._replace(scores=of_responses, measures={key: measure})):
             for row in agreement_rows(table):
-                card.rows.append(
-                    rater_row(
-                        *("retest", table.benchmark, measure),
-                        contrast=row.contrast,
-                        candidate=row.candidate,
-                        figure=row.coefficient,
-                        value=row.value,
-                        low=row.low,
-                        high=row.high,
-                        n_units=row.n_units,
-                        n_groups=row.n_groups,
-                        n_raters=row.n_raters,
-                        n_ratings=row.n_ratings,
-                        n_dropped=row.n_dropped,
-                        n_changed=row.n_changed,
-                        reason=row.reason,
-                    )
-                )
+                of_card = {"part": "retest", "figure": row.coefficient, "signature": measure.signature}
+                yield typed_row(RaterRow, as_mapping(row) | of_card)
                 if row.coefficient == "alpha_ordinal":
-                    card.sentences.append(_retest_text(short[key_of(measure)], row))
-    return card
+                    yield _retest_text(short[key_of(measure)], row)
 
 
 def _retest_text(name: str, row: AgreementRow) -> str:
@@ -171,3 +172,162 @@ def _retest_text(name: str, row: AgreementRow) -> str:
         f"{place}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
         f"{counts_text(row, 'unit')} were not marked alike."
     )
+
+
+LEAST_CANDIDATES = 4
+FREE = "_free"
+"""The ending of a rubric's name that says it is scored without the reference."""
+
+PAIR_COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
+    *("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "quadratic_kappa", "pearson", "percent"),
+)
+"""What says how far two raters agree who scored the same responses."""
+
+
+@card_part
+def judge_agreement(scores: ScoreTable) -> Entries:
+    """Judge against judge: raters that differ in the model (or the rater) alone, two at a time."""
+    for first, second in _matched(scores, _but_model):
+        yield from _pair(scores, "judges", first, second, each=("difference",))
+
+
+@card_part
+def reference_effect(scores: ScoreTable) -> Entries:
+    """The same model with the reference before it, and without: how the scores shift and agree.
+
+    Two signatures match if they differ only in `reference=false`, or in a rubric `x` and its twin `x_free`.
+    `difference` is the scores without the reference less those with it.
+    """
+    for pair in _matched(scores, _but_reference):
+        without = {_reference_free(signed(rater.signature).spec): rater for rater in pair}
+        if len(without) == 2:
+            yield from _pair(scores, "reference", without[False], without[True], each=None)
+
+
+def _but_model(rater: Rater) -> Hashable:
+    """What judges that differ in the model alone share; so do raters of one measure."""
+    signature = signed(rater.signature)
+    settings = {k: str(v) for k, v in signature.spec.settings.items() if k != "model"}
+    return signature.spec.name, tuple(settings.items()), signature.version
+
+
+def _but_reference(rater: Rater) -> Hashable:
+    """What a judge with the reference and its twin without share."""
+    spec = signed(rater.signature).spec
+    # A rubric without the reference is a file of its own, so names are compared without that ending.
+    settings = {k: str(v) for k, v in spec.settings.items() if k not in ("reference", "rubric")}
+    return spec.name, tuple(settings.items()), rubric_name(spec).removesuffix(FREE), rater.rater
+
+
+def _reference_free(spec: Spec) -> bool:
+    """True if the judge sees no reference."""
+    return spec.settings.get("reference") is False or rubric_name(spec).endswith(FREE)
+
+
+def _matched(scores: ScoreTable, shared: Callable[[Rater], Hashable]) -> Iterator[tuple[Rater, Rater]]:
+    """The raters that share something, two at a time."""
+    families: dict[Hashable, list[Rater]] = {}
+    for rater in raters_of(scores):
+        families.setdefault(shared(rater), []).append(rater)
+    for family in families.values():
+        yield from combinations(family, 2)
+
+
+def _pair(
+    scores: ScoreTable, part: str, first: Rater, second: Rater, *, each: Sequence[str] | None
+) -> Entries:
+    """What two raters have in common on each criterion that both score.
+
+    `each` names the figures to give by candidate too; null is all of them.
+    """
+    for criterion in (name for name in first.keys if name in second.keys):
+        key, second_key = first.keys[criterion], second.keys[criterion]
+        name = labels(scores.measures)[key_of(scores.measures[second_key])]
+        with_other = scores_of(scores, second_key).select(*RESPONSE, other="value")
+        for scored in by_benchmark(scores, first._replace(keys={criterion: key})):
+            shared = scored.rows.join(
+                with_other, on=list(RESPONSE), how="inner", validate="1:1", maintain_order="left"
+            )
+            if shared.height:
+                rows = list(_pair_rows(part, scored._replace(rows=shared), name, each=each))
+                yield from rows
+                by_figure = {r.figure: r for r in rows if r.candidate == ""}
+                yield f"{scored.name} and {name} on {scored.benchmark}{_pair_text(part, by_figure)}"
+
+
+def _pair_rows(
+    part: str, scored: RaterScores, other: str, *, each: Sequence[str] | None
+) -> Iterator[RaterRow]:
+    """Every figure of the columns `value` and `other`, over all candidates and by candidate.
+
+    `difference` is other less value, with a t interval by group. `tau_b` compares the candidates' means on
+    the common responses; its unit is the candidate, and it has no interval.
+    """
+    shared: dict[str, Any] = {"contrast": part, "other": other, "n_raters": 2}
+    names = scored.rows["candidate"].unique().sort()
+    yield from (scored.row(part, **shared, **figure) for figure in _pair_figures(scored.rows, None))
+    for name in names if len(names) > 1 or each is None else ():
+        of_candidate = _pair_figures(scored.rows.filter(pl.col("candidate") == name), each)
+        yield from (scored.row(part, candidate=name, **shared, **figure) for figure in of_candidate)
+    yield scored.row(part, _tau_b(scored.rows), **shared, figure="tau_b")
+
+
+def _pair_figures(rows: pl.DataFrame, names: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """The columns of coefficients and of the difference of two raters, or of those that are in `names`."""
+    values, groups = rows.select("value", "other").to_numpy(), rows["group"].to_numpy()
+    differences = values[:, 1] - values[:, 0]
+    n_changed = int((np.abs(differences) > 1e-9).sum())
+    counts = {"n_changed": n_changed, "n_ratings": 2 * len(values)}
+    for name in PAIR_COEFFICIENTS:
+        if names is None or name in names:
+            yield {"figure": name, **by_coefficient(name, values, groups)._asdict(), **counts}
+    yield {"figure": "difference", **by_difference(differences, groups)._asdict(), **counts}
+
+
+def _tau_b(both: pl.DataFrame) -> Estimate:
+    """Kendall's tau-b of the candidates' means in `value` and `other`, without ceilings and floors."""
+    # Means over the common responses, so that what one rater left out does not order candidates.
+    means = (
+        both.filter(pl.col("role") == "candidate")
+        .group_by("candidate")
+        .agg(pl.col("value", "other").mean())
+        .sort("candidate")
+    )
+    n = means.height, both["group"].n_unique()
+    if means.height < LEAST_CANDIDATES:
+        return Estimate(*n, reason=f"{count(means.height, 'candidate')}: too few to order")
+    tau = stats.kendall(means["value"], means["other"])
+    return Estimate(*n, tau, reason="one side does not vary" if tau is None else None)
+
+
+def _pair_text(part: str, by: Mapping[str | None, RaterRow]) -> str:
+    alpha, shift, tau = by["alpha_ordinal"], by["difference"], by["tau_b"]
+    if shift.value is None:
+        return f": {shift.reason}."
+    agreed = alpha.reason if alpha.value is None else f"{alpha.value:.2f}{interval_text(alpha)}"
+    order = ""
+    if tau.value is not None:
+        candidates = count(tau.n_units or 0, "candidate")
+        order = f"; on what both marked they order {candidates} with tau-b {tau.value:.2f}"
+    scores = "Without the reference the marks are" if part == "reference" else "The second marks"
+    return (
+        f" ({counts_text(shift, 'response')}): alpha (ordinal) {agreed}{order}. {scores} "
+        f"{_shift_text(shift)}.{_hidden_shift(shift, by['pearson'])}"
+    )
+
+
+def _shift_text(shift: RaterRow) -> str:
+    """A shift with its interval, both as seen from the side that is higher."""
+    value = shift.value or 0.0
+    if value >= 0:
+        return f"{abs(value):.2f}{interval_text(shift)} higher"
+    low, high = shift.low, shift.high
+    ends = "" if low is None or high is None else f" ({-high:.2f} to {-low:.2f})"
+    return f"{abs(value):.2f}{ends} lower"
+
+
+def _hidden_shift(shift: RaterRow, pearson: RaterRow) -> str:
+    """That a correlation does not show the shift, where there is one."""
+    if pearson.value is None or shift.low is None or shift.high is None or shift.low * shift.high <= 0:
+        return ""
+    return f" Their correlation (r {pearson.value:.2f}) does not show that shift."

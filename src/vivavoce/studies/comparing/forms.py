@@ -18,6 +18,7 @@ import scipy
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.intervals import FLIPPED, by_jackknife, too_few
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
@@ -117,49 +118,46 @@ class _Pair(NamedTuple):
         # One value for each case: of unequal numbers of questions none would weigh more in one form.
         shared, at, at_2 = np.intersect1d(cases, cases_2, return_indices=True)
         a, b = values[at], values_2[at_2]
-        row = self._empty(candidate)
-        row = replace(
-            row,
-            n_items=int(n[at].sum()),
-            n_items_2=int(n_2[at_2].sum()),
-            n_groups=len(shared),
-            n_failed=sum(failed.get((m.benchmark, *key_of(m.measure), candidate), 0) for m in self),
-        )
+        figures: dict[str, Any] = {
+            "n_items": int(n[at].sum()),
+            "n_items_2": int(n_2[at_2].sum()),
+            "n_groups": len(shared),
+            "n_failed": sum(failed.get((m.benchmark, *key_of(m.measure), candidate), 0) for m in self),
+        }
         if not len(shared):
-            return replace(row, reason="no case has scores in both forms")
-        row = replace(row, mean=float(a.mean()), mean_2=float(b.mean()))
+            return self._row(candidate, **figures, reason="no case has scores in both forms")
+        figures |= {"mean": float(a.mean()), "mean_2": float(b.mean())}
         if few := too_few(shared):
-            return replace(row, reason=few)
+            return self._row(candidate, **figures, reason=few)
         # Higher is better on both sides, so that an error and an accuracy are not taken for opposites.
         ranks = [
-            scipy.stats.rankdata(_sign(self.first) * a),
-            scipy.stats.rankdata(_sign(self.second) * b),
+            scipy.stats.rankdata(self.first.sign * a),
+            scipy.stats.rankdata(self.second.sign * b),
         ]
         rho = by_jackknife(lambda rows: stats.pearson(*(r[rows] for r in ranks)), shared)
-        row = replace(
-            row,
-            association=rho.value,
-            association_low=rho.low,
-            association_high=rho.high,
-            reason=rho.reason,
-        )
-        return _with_difference(row, a - b, shared) if self.is_one_measure else row
+        figures |= {"association": rho.value, "association_low": rho.low, "association_high": rho.high}
+        figures["reason"] = rho.reason
+        if self.is_one_measure:
+            figures |= _difference_columns(a - b, shared, is_tested=not figures["n_failed"])
+        return self._row(candidate, **figures)
 
     def order(self, rows: Sequence[FormsRow]) -> FormsRow:
         """Whether both forms order the candidates alike."""
         means = [
-            (row.mean * _sign(self.first), row.mean_2 * _sign(self.second))
+            (row.mean * self.first.sign, row.mean_2 * self.second.sign)
             for row in rows
             if row.mean is not None and row.mean_2 is not None
         ]
-        row = replace(self._empty(""), n_candidates=len(means))
-        if len(means) < FEWEST_IN_ORDER:
-            return replace(row, reason=f"{count(len(means), 'candidate')}: too few for an order")
+        n = len(means)
+        if n < FEWEST_IN_ORDER:
+            reason = f"{count(n, 'candidate')}: too few for an order"
+            return self._row("", n_candidates=n, reason=reason)
         # Without an interval: candidates are no sample of candidates.
         tau = stats.kendall(*map(np.array, zip(*means, strict=True)))
-        return replace(row, order_tau=tau, reason="all means are equal" if tau is None else None)
+        flat = "all means are equal" if tau is None else None
+        return self._row("", n_candidates=n, order_tau=tau, reason=flat)
 
-    def _empty(self, candidate: str) -> FormsRow:
+    def _row(self, candidate: str, **columns: Any) -> FormsRow:
         second = {f"{name}_2": value for name, value in measure_columns(self.second.measure).items()}
         return FormsRow(
             benchmark=self.first.benchmark,
@@ -167,18 +165,19 @@ class _Pair(NamedTuple):
             benchmark_2=self.second.benchmark,
             **second,
             candidate=candidate,
+            **columns,
         )
 
 
-def _with_difference(row: FormsRow, differences: Floats, cases: Any) -> FormsRow:
-    """The row with the paired difference and its test; with failed marks no test."""
+def _difference_columns(differences: Floats, cases: Any, *, is_tested: bool) -> dict[str, Any]:
+    """The columns of the paired difference and its test; with failed marks no test."""
     paired = stats.paired(differences, cases)
-    row = replace(row, difference=paired.difference, n_different=paired.n_different)
-    if row.n_failed:
-        return replace(row, reason=FAILED)
-    low, high = paired.interval() or (None, None)
-    reason = FLIPPED if low is None and paired.se else row.reason
-    return replace(row, low=low, high=high, p=paired.p, test=paired.test, reason=reason)
+    figures: dict[str, Any] = {"difference": paired.difference, "n_different": paired.n_different}
+    if not is_tested:
+        return figures | {"reason": FAILED}
+    ends = Bounded.from_ends(None, paired.interval())
+    flipped = {"reason": FLIPPED} if ends.low is None and paired.se else {}
+    return figures | ends.ends() | {"p": paired.p, "test": paired.test} | flipped
 
 
 def _pairs(matrices: Sequence[ScoreMatrix]) -> Iterator[_Pair]:
@@ -206,10 +205,6 @@ def _by_case(matrix: ScoreMatrix, candidate: str) -> tuple[Any, Floats, Any]:
     cases, at = np.unique(matrix.groups[present], return_inverse=True)
     n = np.bincount(at)
     return cases, np.bincount(at, weights=matrix.values[k, present]) / n, n
-
-
-def _sign(matrix: ScoreMatrix) -> int:
-    return 1 if matrix.measure.criterion.direction == "higher" else -1
 
 
 def _failed(scores: ScoreTable) -> Counter[tuple[Any, ...]]:
@@ -273,17 +268,12 @@ def _figures_text(row: FormsRow, n_tests: int) -> str:
     """The means, their difference and how far the forms go together, over so many shared cases."""
     text = f"{row.mean:.3f} and {row.mean_2:.3f} on {count(row.n_groups, 'shared case')}"
     if row.difference is not None:
-        ends = "" if row.low is None else f" ({row.low:+.3f} to {row.high:+.3f})"
-        text += f", a difference of {row.difference:+.3f}{ends}"
+        text += f", a difference of {row.difference:+.3f}{interval_text(row, '+.3f')}"
         if row.p_adjusted is None:
             return f"{text}; {row.reason}."
         verdict = "shown" if row.p_adjusted <= 0.05 else "not shown"
         text += f", which is {verdict} (p {row.p_adjusted:.3g} by Holm over {count(n_tests, 'test')})"
     if row.association is not None:
-        ends = (
-            ""
-            if row.association_low is None
-            else f" ({row.association_low:.2f} to {row.association_high:.2f})"
-        )
+        ends = interval_text(Bounded(None, row.association_low, row.association_high))
         text += f"; over cases the two go together with rho {row.association:.2f}{ends}"
     return f"{text}."

@@ -8,16 +8,17 @@ its other cases is named by an exact test.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.bounded import NOTHING, reasons
 from vivavoce.studies.comparing.estimators import mean_of
 from vivavoce.studies.comparing.small_categories import (
     SmallCategory,
@@ -70,6 +71,10 @@ class GapsRow:
 
 
 COLUMNS = columns(GapsRow)
+
+
+_Place = tuple[str, Measure, str, str]
+"""Benchmark, measure, candidate and category."""
 
 
 class _Profile(NamedTuple):
@@ -127,12 +132,7 @@ class Gaps(Study):
             tests += small_categories(matrix, fillings)
         judged, tests = list(_judged(profiles)), with_holm(tests)
         by_place = {(t.benchmark, t.measure, t.candidate, t.category): t for t in tests}
-        rows = []
-        for profile, p_adjusted, depends in judged:
-            measure = profile.matrix.measure
-            for row in _rows(profile, p_adjusted, depends):
-                test = by_place.get((row.benchmark, measure, row.candidate, row.category))
-                rows.append(_with_test(row, test))
+        rows = [row for profile in judged for row in _rows(*profile, by_place)]
         short = labels(scores.measures)
         undecided = {
             f"{profile.name} on {short[key_of(profile.matrix.measure)]}": profile
@@ -228,8 +228,10 @@ def _categories(matrix: ScoreMatrix) -> list[str]:
     return sorted(set(matrix.categories.tolist()) - {""})
 
 
-def _rows(profile: _Profile, p_adjusted: float | None, depends: bool | None) -> Iterator[GapsRow]:
-    """The categories of a candidate."""
+def _rows(
+    profile: _Profile, p_adjusted: float | None, depends: bool | None, tests: Mapping[_Place, SmallCategory]
+) -> Iterator[GapsRow]:
+    """The categories of a candidate; `tests` are those of small ones."""
     matrix = profile.matrix
     values = _values(profile)
     differs = None if p_adjusted is None or depends else p_adjusted <= stats.ALPHA
@@ -238,10 +240,14 @@ def _rows(profile: _Profile, p_adjusted: float | None, depends: bool | None) -> 
         of_category = values.filter(pl.col("category") == category)
         failed = profile.fillings is not None
         figures = mean_of(of_category, matrix.measure.criterion, failed=failed, why_none="")
-        row = GapsRow(
+        test = tests.get((matrix.benchmark, matrix.measure, profile.name, category))
+        is_known = stats.enough_groups(figures.effective_cases or 0.0)
+        few = f"{cases(figures.n_groups, figures.effective_cases)}: counts only"
+        yield GapsRow(
             **matrix.place,
             candidate=profile.name,
             category=category,
+            **(figures.filled if is_known else NOTHING).columns("mean"),
             n_items=figures.n_items,
             n_groups=figures.n_groups,
             f=profile.test.f if profile.test else None,
@@ -249,25 +255,9 @@ def _rows(profile: _Profile, p_adjusted: float | None, depends: bool | None) -> 
             p_adjusted=p_adjusted,
             differs=differs,
             depends_on_failed=depends,
+            **(test.columns if test else {}),
+            reason=reasons(why_open, figures.reason) if is_known else few,
         )
-        if stats.enough_groups(figures.effective_cases or 0.0):
-            reasons = dict.fromkeys(filter(None, (why_open, figures.reason)))
-            ends = {name: getattr(figures, name) for name in _ENDS}
-            yield replace(row, mean=figures.estimate, reason="; ".join(reasons) or None, **ends)
-        else:
-            size = cases(figures.n_groups, figures.effective_cases)
-            yield replace(row, reason=f"{size}: counts only")
-
-
-def _with_test(row: GapsRow, test: SmallCategory | None) -> GapsRow:
-    """The row of a small category with its test, if it has one."""
-    if test is None:
-        return row
-    return replace(
-        row,
-        p_elsewhere=test.p_adjusted if test.fails else None,
-        fails=test.fails,
-    )
 
 
 def _why_open(profile: _Profile, depends: bool | None) -> str | None:
@@ -275,9 +265,6 @@ def _why_open(profile: _Profile, depends: bool | None) -> str | None:
     if not depends or profile.fillings is None:
         return profile.reason
     return f"it depends on the {count(sum(profile.fillings.n_failed), 'score')} that failed"
-
-
-_ENDS = ("low", "high", "set_low", "set_high", "bound_low", "bound_high")
 
 
 def _values(profile: _Profile) -> pl.DataFrame:

@@ -4,20 +4,21 @@ Nothing is tested again: a headline says what `verdicts` found, of one pair or o
 one line of at most `LONGEST_HEADLINE` characters without a semicolon, and the same wherever it is shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
-from vivavoce.studies.comparing.verdicts import BETTER, holds_zero
+from vivavoce.studies.bounded import Bounded
+from vivavoce.studies.comparing.verdicts import BETTER
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
-from vivavoce.studies.text import and_so, count, factor, number, plain
+from vivavoce.studies.text import MOST_NAMES, count, factor, listed, number, plain
 
-MOST_NAMES = 3
 LONGEST_HEADLINE = 200
 NAME_WIDTHS = (LONGEST_NAME, 32, 24, 16, 12)
 """How long names may be: the first of these with which a headline fits."""
@@ -149,10 +150,10 @@ def verdict_interval(row: Row) -> tuple[float | None, float | None, bool]:
     It holds for all comparisons of a call together. Where Holm's step decided and that wider one still holds
     0, it is the pair's own, so that no interval beside "better" holds 0.
     """
-    low, high = row["low_family"], row["high_family"]
-    if row["verdict_code"] in BETTER and holds_zero(low, high):
+    family_ends = Bounded(row["difference"], row["low_family"], row["high_family"])
+    if row["verdict_code"] in BETTER and family_ends.holds_zero:
         return row["low"], row["high"], True
-    return low, high, False
+    return family_ends.low, family_ends.high, False
 
 
 def _count_of_pairs(rows: Sequence[Row]) -> str:
@@ -297,13 +298,6 @@ def _better(leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name) ->
     return f"{claim} {gains[0]}, and {preposition} {count(len(rows) - 1, 'other')}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """The names, or the first of them and how many more there are."""
-    if len(names) <= MOST_NAMES:
-        return and_so(names)
-    return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more"
-
-
 def _favours(row: Row, candidate: str) -> bool:
     return bool(row["favours"]) and row[row["favours"]] == candidate
 
@@ -372,3 +366,41 @@ def _matters(row: Row, unit: Unit) -> str:
     if str(row["verdict"]).endswith(f" The difference is smaller than {important}."):
         return f", less than {important}"
     return ", and whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""
+
+
+_BOARD = ("benchmark", "metric", "criterion", "rater")
+
+
+def contradictions(family: Sequence[Row], additional: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The sentence on the first of these findings that says otherwise than the family's rows; at most one."""
+    return islice(filter(None, (contradiction(family, finding["rows"]) for finding in additional)), 1)
+
+
+def contradiction(family: Sequence[Row], additional: Sequence[Row]) -> str | None:
+    """The first pair of which an additional comparison says otherwise than the family, in one sentence.
+
+    Null where both say the same of who is better. A pair that one of them does not have is no contradiction.
+    """
+    winners = {_key(row): _winner(row) for row in family}
+    for row in additional:
+        winner, of_family = _winner(row), winners.get(_key(row), _winner(row))
+        if winner != of_family:
+            additional_claim, family_claim = _claim(winner, row), _claim(of_family, row)
+            sides = f"An additional comparison {additional_claim}, all pairs together {family_claim}."
+            return f"{sides} The headline rests on all pairs."
+    return None
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return (*(row[name] or "" for name in _BOARD), frozenset((row["a"], row["b"])))
+
+
+def _winner(row: Row) -> str | None:
+    return row[row["favours"]] if row["verdict_code"] in BETTER and row["favours"] else None
+
+
+def _claim(winner: str | None, row: Row) -> str:
+    """What a comparison found of a pair."""
+    if winner is None:
+        return f"did not separate {row['a']} and {row['b']}"
+    return f"found {winner} better than {row['b'] if winner == row['a'] else row['a']}"

@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
+from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.comparing.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.intervals import (
     Estimate,
@@ -21,14 +22,14 @@ from vivavoce.studies.intervals import (
     by_difference,
     by_jackknife,
     counts_text,
-    interval_text,
     mean_excess,
     too_few,
 )
 from vivavoce.studies.rater_scores import (
-    CardPart,
+    Entries,
     LabelledScores,
     RaterRow,
+    card_part,
     label_mismatch,
     labelled_scores,
     rater_row,
@@ -50,7 +51,8 @@ HALF_WIDTH = 0.05
 """Half-width, as a share of equal scores, for which the number of labels is planned."""
 
 
-def human_agreement(scores: ScoreTable, margin: float | None) -> CardPart:
+@card_part
+def human_agreement(scores: ScoreTable, margin: float | None) -> Entries:
     """Every rater and criterion against the labels, or a row that says why not.
 
     `contrast` tells what agrees: `judge and people`, `people and people`, and their `difference`, which is
@@ -67,19 +69,17 @@ def human_agreement(scores: ScoreTable, margin: float | None) -> CardPart:
     share of equal scores known to 5 points (there `margin` is that). `correction` turns each candidate's mean
     into what people would have given, which holds only if the labelled items were drawn at random.
     """
-    card = CardPart([], [])
-    short = labels(scores.measures)
-    for rater in raters_of(scores):
-        for key in rater.keys.values():
-            rows = list(_rows(scores, key, margin))
-            card.rows.extend(rows)
-            card.sentences.extend(_sentences(short[key_of(scores.measures[key])], rows))
-    if any(r.figure == "corrected" and r.value is not None for r in card.rows):
-        card.sentences.append(
+    short, is_corrected = labels(scores.measures), False
+    for key in (key for rater in raters_of(scores) for key in rater.keys.values()):
+        rows = list(_rows(scores, key, margin))
+        yield from rows
+        yield from _sentences(short[key_of(scores.measures[key])], rows)
+        is_corrected |= any(r.figure == "corrected" and r.value is not None for r in rows)
+    if is_corrected:
+        yield (
             "The candidates' means as people would have given them, `corrected`, are in the rows; they hold "
             "only if the labelled questions were drawn at random."
         )
-    return card
 
 
 def _rows(scores: ScoreTable, key: int, margin: float | None) -> Iterator[RaterRow]:
@@ -282,11 +282,10 @@ def _corrected(scores: ScoreTable, key: int, benchmark: str) -> Iterator[RaterRo
         yield replace(row, figure="judge_mean", value=grouped.judge_mean)
         yield replace(row, figure="step", value=grouped.value - grouped.judge_mean)
         for figure, mean in (("corrected", grouped), ("corrected_alone", alone)):
-            row = replace(row, figure=figure, value=mean.value, se=mean.se)
-            yield replace(row, low=mean.low, high=mean.high, reason=mean.reason)
-        row = replace(row, low=None, high=None, reason=None)
-        yield replace(row, figure="labels_only", value=grouped.labels_mean, se=grouped.labels_se)
-        yield replace(row, figure="labels_only_alone", value=alone.labels_mean, se=alone.labels_se)
+            ends = Bounded.from_figure(mean).columns()
+            yield replace(row, figure=figure, **ends, se=mean.se, reason=mean.reason)
+        for figure, mean in (("labels_only", grouped), ("labels_only_alone", alone)):
+            yield replace(row, figure=figure, value=mean.labels_mean, se=mean.labels_se)
 
 
 def _label_steps(scores: ScoreTable, key: int, benchmark: str) -> pl.DataFrame:
@@ -329,12 +328,20 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
         yield f"{place} {_agreement_text([r for r in part if r.candidate == ''])}"
         yield from yes_no_sentences(place, part)
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
-        clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _excludes_zero(r)]
+        clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _is_clear(r)]
         if clear:
             yield (
                 f"{place}: more generous (or, below 0, stricter) than with the others to {'; '.join(clear)}. "
                 f"These intervals hold for all {len(tested)} candidates together."
             )
+
+
+def _is_clear(row: RaterRow) -> bool:
+    """Whether a figure is not 0."""
+    if row.low is None or row.high is None:
+        # Without spread there is no interval, yet a judge as much kinder in every case is no accident.
+        return row.se == 0 and bool(row.value)
+    return row.low * row.high > 0
 
 
 def _agreement_text(rows: Sequence[RaterRow]) -> str:
@@ -349,13 +356,6 @@ def _agreement_text(rows: Sequence[RaterRow]) -> str:
         f"({counts_text(judge, 'answer')}): alpha (ordinal) {_figure(judge)}; {among}. Judge less person, on "
         f"average: {_figure(bias, '+.2f')}."
     )
-
-
-def _excludes_zero(row: RaterRow) -> bool:
-    if row.low is None or row.high is None:
-        # Without spread there is no interval, yet a judge as much kinder in every case is no accident.
-        return row.se == 0 and bool(row.value)
-    return row.low * row.high > 0
 
 
 def _figure(row: RaterRow, form: str = ".2f") -> str:

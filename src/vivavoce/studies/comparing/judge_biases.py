@@ -8,6 +8,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure, ModelCard
 from vivavoce.studies.answers import N_WORDS
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -15,15 +16,15 @@ from vivavoce.studies.intervals import (
     by_jackknife,
     by_mean,
     counts_text,
-    interval_text,
     mean_excess,
 )
 from vivavoce.studies.rater_scores import (
-    CardPart,
+    Entries,
     Rater,
     RaterRow,
     RaterScores,
     by_benchmark,
+    card_part,
     label_mismatch,
     labels_of,
     model_of,
@@ -38,7 +39,8 @@ UNKNOWN = "difference, cause unknown"
 NO_BALLOTS = "no ballots: answers were marked one at a time"
 
 
-def position_bias(scores: ScoreTable) -> CardPart:
+@card_part
+def position_bias(scores: ScoreTable) -> Entries:
     """Of two responses shown together, how often the one shown first wins; and how often order decides.
 
     From ballots in which both orders of a pair were shown: `first_shown`, the share of wins (a tie is half)
@@ -46,7 +48,6 @@ def position_bias(scores: ScoreTable) -> CardPart:
     the share of pairs that do not come out the same in both orders. The unit is the pair, the interval is by
     group. A rater without ballots has one row that says so.
     """
-    card = CardPart([], [])
     short = labels(scores.measures)
     on_ballot = (pl.col("edit") == "") & (pl.col("ballot") != "") & pl.col("position").is_not_null()
     ballots = scores.scores.filter(on_ballot & (pl.col("status") == "ok"))
@@ -54,14 +55,14 @@ def position_bias(scores: ScoreTable) -> CardPart:
         measure = scores.measures[key]
         ratings = ballots.filter(pl.col("measure_id") == key)
         if not ratings.height:
-            card.rows.append(rater_row("position", "", measure, figure="first_shown", reason=NO_BALLOTS))
+            yield rater_row("position", "", measure, figure="first_shown", reason=NO_BALLOTS)
             continue
-        pairs = _both_orders(ratings, measure)
+        pairs, name = _both_orders(ratings, measure), short[key_of(measure)]
         for benchmark in ratings["benchmark"].unique().sort():
-            rows = list(_position_rows(benchmark, measure, pairs.filter(pairs["benchmark"] == benchmark)))
-            card.rows.extend(rows)
-            card.sentences.append(f"{short[key_of(measure)]} on {benchmark}: {_position_text(*rows)}")
-    return card
+            of_benchmark = pairs.filter(pairs["benchmark"] == benchmark)
+            rows = list(_position_rows(RaterScores(benchmark, measure, of_benchmark, name)))
+            yield from rows
+            yield f"{name} on {benchmark}: {_position_text(*rows)}"
 
 
 def _both_orders(ratings: pl.DataFrame, measure: Measure) -> pl.DataFrame:
@@ -101,16 +102,14 @@ def _both_orders(ratings: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     )
 
 
-def _position_rows(benchmark: str, measure: Measure, pairs: pl.DataFrame) -> Iterator[RaterRow]:
-    groups = pairs["group"].to_numpy()
+def _position_rows(scored: RaterScores) -> Iterator[RaterRow]:
+    pairs = scored.rows
     inconsistent = (pairs["inconsistency"] > 1e-9).cast(float)
     for figure, values in (("first_shown", pairs["first"]), ("inconsistent", inconsistent)):
         estimate = Estimate(0, 0, reason="no pair was shown in both orders")
         if pairs.height:
-            estimate = by_mean(values.to_numpy(), groups, low=0.0, high=1.0)
-        yield rater_row(
-            "position", benchmark, measure, figure=figure, contrast="both orders", **estimate._asdict()
-        )
+            estimate = by_mean(values.to_numpy(), pairs["group"].to_numpy(), low=0.0, high=1.0)
+        yield scored.row("position", estimate, figure=figure, contrast="both orders")
 
 
 def _position_text(first: RaterRow, order: RaterRow) -> str:
@@ -123,28 +122,26 @@ def _position_text(first: RaterRow, order: RaterRow) -> str:
     )
 
 
-def length_bias(scores: ScoreTable) -> CardPart:
+@card_part
+def length_bias(scores: ScoreTable) -> Entries:
     """Within an item, do longer responses get higher scores? Correlation of ranks inside each item.
 
     Words are what blanks part, thinking included where it was recorded as response. Scores and lengths are
     ranked inside the item, ties sharing their mean rank, and centred there; candidates' responses alone.
     The figure does not say why: a long response may be a better one.
     """
-    card = CardPart([], [])
     raters = raters_of(scores)
     if scores.answers is None or not raters:
-        return card
+        return
     counted = scores.answers(*RESPONSE, edited=False, words=N_WORDS.cast(pl.Float64))
     words = counted.filter(pl.col("words").is_not_null())
     for rater in raters:
-        rows = []
-        for benchmark, measure, part in by_benchmark(scores, rater):
-            if estimate := _length_correlation(part, words):
-                values = estimate._asdict()
-                rows.append(rater_row("length", benchmark, measure, figure="spearman", **values))
-        card.rows.extend(rows)
-        card.sentences.extend(_length_sentences(rows, rater_name(scores, rater)))
-    return card
+        estimates = [
+            (scored, _length_correlation(scored.rows, words)) for scored in by_benchmark(scores, rater)
+        ]
+        rows = [scored.row("length", e, figure="spearman") for scored, e in estimates if e]
+        yield from rows
+        yield from _length_sentences(rows, rater_name(scores, rater))
 
 
 def _length_correlation(rows: pl.DataFrame, words: pl.DataFrame) -> Estimate | None:
@@ -177,7 +174,8 @@ def _length_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
             )
 
 
-def self_preference(scores: ScoreTable) -> CardPart:
+@card_part
+def self_preference(scores: ScoreTable) -> Entries:
     """Does a judge score its own family's responses higher than it should?
 
     With labels: judge less people on responses of its own family, less the same on all others, so that
@@ -186,25 +184,22 @@ def self_preference(scores: ScoreTable) -> CardPart:
     better. Families are those of `scores.cards`, the judge's under its model's name; candidates without one
     are left out and none is guessed.
     """
-    card = CardPart([], [])
-    short = labels(scores.measures)
     for rater in raters_of(scores):
-        for part in by_benchmark(scores, rater):
-            row = rater_row("family", part.benchmark, part.measure, figure="own_family")
-            sides = _families(scores.cards or {}, rater, part.rows)
+        for scored in by_benchmark(scores, rater):
+            row = scored.row("family", figure="own_family")
+            sides = _families(scores.cards or {}, rater, scored.rows)
             if isinstance(sides, str):
-                card.rows.append(replace(row, reason=sides))
+                yield replace(row, reason=sides)
                 continue
-            contrast, estimate = _own_family(scores, part, sides)
+            contrast, estimate = _own_family(scores, scored, sides)
             row = replace(row, contrast=contrast, **estimate._asdict())
-            card.rows.append(row)
+            yield row
             if row.value is not None:
-                card.sentences.append(
-                    f"{short[key_of(part.measure)]} on {part.benchmark}: answers of its own family "
+                yield (
+                    f"{scored.name} on {scored.benchmark}: answers of its own family "
                     f"({', '.join(sides.family)}) get {row.value:+.2f}{interval_text(row, '+.2f')} against "
                     f"the others ({counts_text(row, 'unit')}; {contrast})."
                 )
-    return card
 
 
 class _Sides(NamedTuple):
@@ -249,9 +244,9 @@ def _own_family(scores: ScoreTable, part: RaterScores, sides: _Sides) -> tuple[s
             undefined="no labels of one of the two sides",
         )
     items = (
-        candidates.with_columns(in_family=pl.col("candidate").is_in(sides.family))
-        .group_by("item", "variant", "group", "candidate", "in_family")
-        .agg(pl.col("value").mean())
+        part._replace(rows=candidates)
+        .means()
+        .with_columns(in_family=pl.col("candidate").is_in(sides.family))
         .group_by("item", "variant", "group")
         .agg(
             family=pl.col("value").filter(pl.col("in_family")).mean(),

@@ -15,12 +15,13 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.answers import BLANK
+from vivavoce.studies.bounded import Bounded, reasons
 from vivavoce.studies.comparing.benchmark_groups import group_boards
-from vivavoce.studies.comparing.overall_ranks import SEVEN, ranked
-from vivavoce.studies.comparing.response_failures import answering, bare, together
+from vivavoce.studies.comparing.overall_columns import SEVEN, answering, bare, ranked, together
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import select_rows
-from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_matrix import key_of, labels, place_of
 from vivavoce.studies.score_table import (
     FILLED,
     ScoreTable,
@@ -30,7 +31,7 @@ from vivavoce.studies.score_table import (
     weights_of,
     with_results,
 )
-from vivavoce.studies.study import Study, columns
+from vivavoce.studies.study import Study, columns, typed_row
 from vivavoce.studies.text import count, depends_on, number
 
 
@@ -161,7 +162,7 @@ class Overall(Study):
         if of_sheets and all(row.get("by_text") is None for row in of_sheets):
             notes.append(NO_MATCHES)
         text = "\n".join(sentences) or NO_HEAD
-        return self.finding([OverallRow(**row) for row in rows], text, dict.fromkeys(notes))
+        return self.finding([typed_row(OverallRow, row) for row in rows], text, dict.fromkeys(notes))
 
 
 def _sheets(marks: ScoreTable) -> Iterator[Sheet]:
@@ -213,14 +214,8 @@ def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
     texts = _texts(sheet, marks)
     boards = []
     for name in sorted(sheet.values["candidate"].unique()):
-        shared: dict[str, Any] = dict.fromkeys(COLUMNS) | {
-            "benchmark": sheet.benchmark,
-            "metric": sheet.head.metric,
-            "criterion": sheet.head.criterion.criterion,
-            "rater": sheet.head.rater,
-            "signature": sheet.head.signature,
-            "candidate": name,
-        }
+        place = place_of(sheet.benchmark, sheet.head)
+        shared = dict.fromkeys(COLUMNS) | place | {"signature": sheet.head.signature, "candidate": name}
         values = sheet.values.filter(pl.col("candidate") == name)
         columns, ways = [], []
         for form, (key, measure) in sheet.columns.items():
@@ -231,9 +226,9 @@ def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
             columns.append(shared | {"format": form, "column": measure.metric} | mean | way.columns)
             ways.append(way)
         overall = shared | {"format": OVERALL} | _overall(sheet, values, columns) | together(ways).columns
-        place = places.get(name, {})
-        reason = "; ".join(filter(None, (overall["reason"], place.get("reason")))) or None
-        boards.append((overall | place | {"reason": reason}, columns))
+        placed = places.get(name, {})
+        reason = reasons(overall["reason"], placed.get("reason"))
+        boards.append((overall | placed | {"reason": reason}, columns))
     # Means over different questions would rank the questions too: without a common mean names decide.
     boards.sort(
         key=lambda m: (m[0]["rank"] is None, m[0]["rank"] or 0, m[0]["estimate_common"] is None,
@@ -254,19 +249,13 @@ def _texts(sheet: Sheet, marks: ScoreTable) -> dict[tuple[Any, ...], pl.DataFram
 
 def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
     """A candidate's mean of one format."""
-    observed = values.filter(pl.col("observed").is_not_null())
-    if not observed.height:
+    means = ItemMeans(values)
+    if not means.observed.height:
         return {"n_items": 0, "n_groups": 0, "reason": "no mark that counts"}
-    estimate = stats.estimate_mean(
-        observed["observed"].to_numpy(),
-        observed["group"].to_numpy(),
-        weights=weights_of(observed),
-        low=criterion.low,
-        high=criterion.high,
-    )
+    estimate = means.arrays().mean(criterion.low, criterion.high)
     ends = {f"set_{side}": _filled(values, side) for side in ("low", "high")}
-    return {"estimate": estimate.value, "low": estimate.low, "high": estimate.high, **ends,
-            "n_items": estimate.n, "n_groups": estimate.n_groups}  # fmt: skip
+    figures = Bounded.from_figure(estimate).columns("estimate")
+    return {**figures, **ends, "n_items": estimate.n, "n_groups": estimate.n_groups}
 
 
 def _filled(values: pl.DataFrame, side: str) -> float | None:
@@ -299,13 +288,8 @@ def _overall(sheet: Sheet, values: pl.DataFrame, by_format: Sequence[Mapping[str
     if lone:  # its column would pass for known without error
         estimate = estimate._replace(low=None, high=None)
         overall["reason"] = f"one case of {', '.join(lone)}: no interval"
-    return overall | {
-        "estimate": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "set_low": _mean_of(by_format, "set_low"),
-        "set_high": _mean_of(by_format, "set_high"),
-    }
+    overall |= {name: _mean_of(by_format, name) for name in ("set_low", "set_high")}
+    return overall | Bounded.from_figure(estimate).columns("estimate")
 
 
 def _mean_of(by_format: Sequence[Mapping[str, Any]], name: str) -> float | None:

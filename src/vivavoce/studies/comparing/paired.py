@@ -5,16 +5,17 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 import scipy
 
 from vivavoce import stats
-from vivavoce.core.records import Measure
-from vivavoce.studies.comparing.candidate_scores import CandidateScores, by_candidate
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.studies.bounded import Bounded, Filled
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.labels import LabelledValues
 from vivavoce.studies.pooling import (
     POOLS,
@@ -27,20 +28,48 @@ from vivavoce.studies.pooling import (
     sizes_of,
     sums,
 )
+from vivavoce.studies.score_matrix import place_of
 from vivavoce.studies.score_table import (
     ITEM,
-    Weighing,
     absent_sections,
     no_overall,
     repeats,
-    weighing_of,
+    resolve,
     weighted_mean,
     weights_of,
+    with_group_codes,
 )
 
 Population = Literal["sample", "fixed"]
-IntervalMethod = Callable[..., stats.Interval | None]
-"""`stats.margin_interval` or `stats.gate_interval`."""
+_Figure = TypeVar("_Figure", Bounded, Filled)
+
+
+class CandidateScores(NamedTuple):
+    """The score rows of one measure on one benchmark, a part for each candidate.
+
+    `rows` are the scores with groups as numbers; `values` are `resolve` of them and `answered`
+    of those that are ok, a row per item.
+    """
+
+    rows: Mapping[str, pl.DataFrame]
+    values: Mapping[str, pl.DataFrame]
+    answered: Mapping[str, pl.DataFrame]
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, criterion: Criterion) -> "CandidateScores":
+        """The score rows of a criterion on a benchmark, resolved and parted once for all pairs."""
+        rows = with_group_codes(rows)
+        answered = resolve(rows.filter(pl.col("status") == "ok"), criterion)
+        return cls(_by_candidate(rows), _by_candidate(resolve(rows, criterion)), _by_candidate(answered))
+
+    def of_both(self, a: str, b: str) -> pl.DataFrame:
+        """The score rows of two candidates."""
+        return pl.concat([self.rows[a], self.rows[b]])
+
+
+def _by_candidate(table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    parts = table.partition_by("candidate", as_dict=True)
+    return {str(name): part for (name,), part in parts.items()}
 
 
 class Pair(NamedTuple):
@@ -70,40 +99,24 @@ class Pair(NamedTuple):
         """The candidate from whose values the other's are taken, so that above 0 favours A; and the other."""
         return (self.a, self.b) if self.sign > 0 else (self.b, self.a)
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row that say what is compared, and on what terms."""
+        return {
+            **place_of(self.benchmark, self.measure),
+            "a": self.a,
+            "b": self.b,
+            "signature": self.measure.signature,
+            "margin": self.margin,
+            "margin_source": self.margin_source,
+            "population": self.population,
+        }
 
-class Arrays(NamedTuple):
-    """Differences by item, their groups, and what they weigh where that differs."""
-
-    differences: np.ndarray[Any, Any]
-    groups: np.ndarray[Any, Any]
-    weighing: Weighing
-
-    def paired(self) -> stats.Paired:
-        """What the groups say."""
-        return stats.paired(self.differences, self.groups, **self.weighing)
-
-    def sums(self) -> np.ndarray[Any, Any]:
-        """The sum of each group, for flips of signs."""
-        return stats.group_sums(self.differences, self.groups, weights=self.weighing["weights"])
-
-    def interval(self, method: IntervalMethod, *, span: float | None, level: float) -> stats.Interval | None:
-        """The interval by that method, on a scale so wide."""
-        return method(self.differences, self.groups, **self.weighing, span=span, level=level)
-
-
-class Differences(NamedTuple):
-    """A row per common item: `d` as observed, `d_low` and `d_high` with failed scores at worst and best."""
-
-    items: pl.DataFrame
-
-    def arrays(self, column: str) -> Arrays:
-        """The differences of a column, without those that are null."""
-        rows = self.items.filter(self.items[column].is_not_null())
-        return Arrays(rows[column].to_numpy(), rows["group"].to_numpy(), weighing_of(rows))
-
-    def paired(self, column: str) -> stats.Paired:
-        """What the groups say of a column of differences."""
-        return self.arrays(column).paired()
+    def in_units(self, figure: _Figure) -> _Figure:
+        """A figure of "better for A", no wider than the range, in the metric's own direction."""
+        # A t interval ignores the limits of the scale, but no difference is wider than the range.
+        figure = figure.clip(self.width)
+        return figure if self.sign > 0 else -figure
 
 
 class PooledFigures(NamedTuple):
@@ -184,7 +197,7 @@ class Compared(NamedTuple):
 
     pair: Pair
     observed: stats.Paired
-    data: Differences | PooledFigures | LabelledValues
+    data: ItemMeans | PooledFigures | LabelledValues
     means: tuple[float, float]
     n_only: tuple[int, int]
     failed: int = 0
@@ -267,33 +280,28 @@ ONE_CASE = "all they share is one case, and one case says nothing about the next
 
 def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair with its differences by item, as observed and under the two fillings."""
-    # Failed scores are filled against one side and for the other: all other fillings lie between.
-    items = _joined(pair, scores.values).with_columns(
-        d=pl.col("observed") - pl.col("observed_2"),
-        d_low=pl.col("low") - pl.col("high_2"),
-        d_high=pl.col("high") - pl.col("low_2"),
-    )
-    differences, failed = Differences(items), _n_failed(pair, scores, items)
-    common = items.filter(pl.col("d").is_not_null())
+    joined = _joined(pair, scores.values)
+    differences, failed = ItemMeans.differences(joined), _n_failed(pair, scores, joined)
+    common = joined.filter(differences.items["observed"].is_not_null())
     if not common.height:
         return _without_items(pair, failed)
     if absent := absent_sections(common):
         return Incomparable(pair, f"they share {no_overall(absent)}", failed=failed)
-    observed = differences.paired("d")
+    observed = differences.arrays().paired()
     if observed.n_groups < 2:
         return Incomparable(pair, ONE_CASE, observed, failed)
     weights = weights_of(common)
     first, second = (weighted_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2"))
     fillings = None
-    # NaN is a side without a limit: nothing bounds what failed there.
-    if failed and not (items["d_low"].is_nan().any() or items["d_high"].is_nan().any()):
-        fillings = differences.paired("d_low"), differences.paired("d_high")
+    # Without a limit nothing bounds what failed.
+    if failed and differences.has_end("low") and differences.has_end("high"):
+        fillings = differences.arrays("low").paired(), differences.arrays("high").paired()
     compared = Compared(
         pair=pair,
         observed=observed,
         data=differences,
         means=(first, second) if pair.sign > 0 else (second, first),
-        n_only=_n_only(pair, scores.values, items.height),
+        n_only=_n_only(pair, scores.values, joined.height),
         failed=failed,
         fillings=fillings,
         on_answered=_on_answered(pair, scores),
@@ -303,6 +311,14 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     return compared
 
 
+def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:
+    """The difference on what both answered: scores that are ok, on items where both have one."""
+    joined = _joined(pair, scores.answered)
+    if not joined.height or absent_sections(joined):
+        return None
+    return ItemMeans.differences(joined).arrays().paired()
+
+
 def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair by its pooled figures on the items that both have counts for; what failed has no fillings."""
     # What one of them lacks is said of both, so the counts are read pair by pair.
@@ -310,7 +326,7 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     counted = counts(rows, pair.measure.criterion)
     if counted.items is None:
         return Incomparable(pair, counted.reason or "")
-    parts = by_candidate(counted.items)
+    parts = _by_candidate(counted.items)
     items = _joined(pair, parts)
     # Only what can be counted has counts, so failures are counted on the items of the score rows instead.
     failed = _n_failed(pair, scores, _joined(pair, scores.values))
@@ -341,7 +357,7 @@ def _figure_on_answered(pair: Pair, rows: pl.DataFrame, observed: stats.Paired) 
     if pair.measure.criterion.if_unanswered == "set_aside":
         return observed
     counted = counts(rows.filter(pl.col("status") == "ok"), pair.measure.criterion)
-    items = pl.DataFrame() if counted.items is None else _joined(pair, by_candidate(counted.items))
+    items = pl.DataFrame() if counted.items is None else _joined(pair, _by_candidate(counted.items))
     return _pooled_figures(pair, counted, items).paired() if items.height else None
 
 
@@ -367,24 +383,15 @@ def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
     return None
 
 
-def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:
-    """The difference on what both answered: scores that are ok, on items where both have one."""
-    pairs = _joined(pair, scores.answered)
-    if not pairs.height or absent_sections(pairs):
-        return None
-    differences = (pairs["observed"] - pairs["observed_2"]).to_numpy()
-    return Arrays(differences, pairs["group"].to_numpy(), weighing_of(pairs)).paired()
-
-
 def _on_fixed_items(
-    compared: Compared, differences: Differences, rows: pl.DataFrame
+    compared: Compared, differences: ItemMeans, rows: pl.DataFrame
 ) -> Incomparable | Compared:
     """The pair with the error of repeats alone in place of the error between cases.
 
     The items of a fixed benchmark are no sample of others, so only the repeats of a response are chance.
     """
     pair = compared.pair
-    error = _error_of_repeats(pair, differences, rows, "d")
+    error = _error_of_repeats(pair, differences, rows, "observed")
     observed = _by_repeats(compared.observed, error)
     if observed is None:
         reason = "a fixed benchmark is judged by repeats, and not every question has two of both"
@@ -396,8 +403,8 @@ def _on_fixed_items(
         c, (first, second) = pair.measure.criterion, pair.better_first
         low = _filled(rows, {first: c.low, second: c.high})
         high = _filled(rows, {first: c.high, second: c.low})
-        worst = _by_repeats(compared.fillings[0], _error_of_repeats(pair, differences, low, "d_low"))
-        best = _by_repeats(compared.fillings[1], _error_of_repeats(pair, differences, high, "d_high"))
+        worst = _by_repeats(compared.fillings[0], _error_of_repeats(pair, differences, low, "low"))
+        best = _by_repeats(compared.fillings[1], _error_of_repeats(pair, differences, high, "high"))
         fillings = (worst, best) if worst and best else None
     return compared._replace(observed=observed, fillings=fillings)
 
@@ -412,7 +419,7 @@ def _by_repeats(paired: stats.Paired, error: stats.Fixed) -> stats.Paired | None
     return paired._replace(se=se, df=df, p=p, test="t", direction=direction)
 
 
-def _error_of_repeats(pair: Pair, differences: Differences, rows: pl.DataFrame, column: str) -> stats.Fixed:
+def _error_of_repeats(pair: Pair, differences: ItemMeans, rows: pl.DataFrame, column: str) -> stats.Fixed:
     """Half the error of the mean difference in that column, where only repeats vary.
 
     SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the

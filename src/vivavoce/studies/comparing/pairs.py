@@ -1,23 +1,33 @@
-"""Which candidates are compared, and by which version of a metric: every pair of a call."""
+"""Which candidates are compared, and by which version of a metric: every pair of a call.
+
+A pair that people scored in part is on their scale: another rater's differences on all cases, corrected by
+people's on some (PPI++). A judge that is kinder to one candidate biases its own comparison without limit, and
+this one not at all. Where too few labelled cases differ for its error to be trusted, the labels speak alone.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
-from vivavoce.studies.comparing.candidate_scores import CandidateScores, candidate_scores
 from vivavoce.studies.comparing.paired import (
+    CandidateScores,
     Compared,
+    Correction,
     Incomparable,
     Pair,
+    PooledFigures,
     Population,
     compare_pair,
 )
-from vivavoce.studies.comparing.people_scale import on_peoples_scale
-from vivavoce.studies.score_table import Labels
+from vivavoce.studies.item_means import ItemMeans
+from vivavoce.studies.labels import LabelledValues, labels_by_item, with_labels
+from vivavoce.studies.score_table import ITEM_KEY, Labels
 
 Row = Mapping[str, Any]
 ALL_PAIRS = 3
@@ -84,9 +94,10 @@ def pairs(
     in_a_pair = pl.col("candidate").is_in({name for pair in names for name in pair}) & (pl.col("edit") == "")
     for versions in versions_by_line.values():
         for benchmark in dict.fromkeys(place for key, place in parts if key in versions):
-            of_versions = {key: parts[key, benchmark] for key in versions if (key, benchmark) in parts}
-            rows = {key: part.filter(in_a_pair) for key, part in of_versions.items()}
-            yield from _pairs_on(str(benchmark), versions, rows, names, margin, population, labels)
+            rows = {key: part.filter(in_a_pair) for (key, place), part in parts.items()
+                    if key in versions and place == benchmark}  # fmt: skip
+            terms = population, margin
+            yield from _pairs_on(str(benchmark), versions, rows, names, terms, labels)
 
 
 def _pairs_on(
@@ -94,13 +105,12 @@ def _pairs_on(
     versions: Mapping[int, Measure],
     rows: Mapping[int, pl.DataFrame],
     names: Sequence[tuple[str, str]],
-    margin: float | None,
-    population: Population,
+    terms: tuple[Population, float | None],
     labels: Mapping[int, Labels | str],
 ) -> Iterator[Incomparable | Compared]:
     """Every pair of these names on a benchmark, from the score rows of each version of one metric."""
+    (population, margin), resolved = terms, dict[int, CandidateScores]()
     scored = {key: set(part["candidate"]) for key, part in rows.items()}
-    resolved: dict[int, CandidateScores] = {}
     for a, b in names:
         key, reason = _version(scored, versions, benchmark, a, b)
         pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
@@ -108,13 +118,10 @@ def _pairs_on(
             yield Incomparable(pair, reason)
             continue
         if key not in resolved:
-            resolved[key] = candidate_scores(rows[key], versions[key].criterion)
+            resolved[key] = CandidateScores.of(rows[key], versions[key].criterion)
         compared = compare_pair(pair, resolved[key])
-        of_people = labels.get(key)
-        if isinstance(compared, Compared) and isinstance(of_people, Labels):
-            compared = on_peoples_scale(compared, of_people, resolved[key])
-        elif isinstance(compared, Compared) and isinstance(of_people, str):
-            compared = compared._replace(uncorrected=of_people)
+        if isinstance(compared, Compared):
+            compared = _on_peoples_scale(compared, labels.get(key), resolved[key])
         yield compared
 
 
@@ -133,3 +140,82 @@ def _version(
         if not keys:
             return key, f"{name} has no scores by {metric} on {benchmark}"
     return key, None if shared else f"they were scored by different versions of {metric}"
+
+
+def _on_peoples_scale(compared: Compared, labels: Labels | str | None, scores: CandidateScores) -> Compared:
+    """The comparison corrected by the labels, or as it was with the reason in `uncorrected`."""
+    pair, data = compared.pair, compared.data
+    if not isinstance(labels, Labels):
+        return compared._replace(uncorrected=labels)
+    values = _labelled(pair, data, labels, scores)
+    if isinstance(values, str):
+        return compared._replace(uncorrected=values)
+    of_people, powered = ItemMeans(values.of_people), values.powered()
+    people, judge = of_people.arrays().paired(), compared.observed
+    change = Correction(
+        lambda_=powered.lambda_,
+        n_labelled=values.n_labelled,
+        n_different=people.n_different,
+        judge=judge,
+        difference_people=people.difference,
+        by_word=labels.by_word,
+        n_unlabelled=values.n_unlabelled,
+    )
+    compared = compared._replace(on_answered=None, correction=change)
+    is_open = bool(compared.failed or values.n_unlabelled) and values.is_bounded
+    filled = {side: of_people.arrays(side).paired() for side in ("low", "high") if is_open}
+    if powered.few_differ:  # no error is to be trusted, but sign flips of the labels are
+        fillings = (filled["low"], filled["high"]) if is_open else None
+        return compared._replace(observed=people, data=of_people, failed=0, fillings=fillings)
+    fillings = _worst_first(values, judge, filled) if is_open else None
+    return compared._replace(observed=_paired(powered, judge, people), data=values, fillings=fillings)
+
+
+def _worst_first(
+    values: LabelledValues, judge: stats.Paired, filled: Mapping[str, stats.Paired]
+) -> tuple[stats.Paired, stats.Paired]:
+    """The two fillings on people's scale."""
+    # Each has its own lambda, so labels may put them in another order.
+    low, high = (_paired(values.powered(column=side), judge, people) for side, people in filled.items())
+    return (low, high) if low.difference <= high.difference else (high, low)
+
+
+def _labelled(
+    pair: Pair, data: ItemMeans | PooledFigures | LabelledValues, labels: Labels, scores: CandidateScores
+) -> LabelledValues | str:
+    """The differences with people's beside them; or why people's do not correct them."""
+    if pair.population == "fixed":
+        return "labels correct a sample of questions, not a fixed benchmark"
+    # Counts are summed before they are divided, so no case has a difference of its own to correct.
+    if not isinstance(data, ItemMeans):
+        return "labels correct a mean, not a figure that pools counts"
+    by_item = labels_by_item(labels, scores.of_both(pair.a, pair.b), pair.measure.criterion)
+    return with_labels(data.items, _differences(by_item, pair.better_first), labels)
+
+
+def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.DataFrame:
+    """By item the differences of people and of the other rater, of candidates with labels of both."""
+    first, second = (by_item.filter(candidate=name).drop("candidate") for name in better_first)
+    return first.join(second, on=ITEM_KEY, suffix="_2", validate="1:1").select(
+        *ITEM_KEY,
+        "probability",
+        drawn=pl.col("drawn") | pl.col("drawn_2"),
+        silent=pl.col("silent") & pl.col("silent_2"),
+        people=pl.col("people") - pl.col("people_2"),
+        people_low=pl.col("people_low") - pl.col("people_high_2"),
+        people_high=pl.col("people_high") - pl.col("people_low_2"),
+        judge=pl.col("judge") - pl.col("judge_2"),
+    )
+
+
+def _paired(powered: stats.PredictionPowered, judge: stats.Paired, people: stats.Paired) -> stats.Paired:
+    """The comparison on people's scale; counts of items and cases are those of the `judge`'s own.
+
+    Where the judge is left aside and few labels differ, p is from sign flips of the labels.
+    """
+    direction: Any = int(np.sign(powered.value))
+    change: dict[str, Any] = {"difference": powered.value, "se": powered.se, "df": powered.df}
+    if powered.p is None:
+        of_labels: dict[str, Any] = {"p": people.p, "test": people.test, "direction": people.direction}
+        return judge._replace(**change, **of_labels, flipped=people.flipped)
+    return judge._replace(**change, p=powered.p, test="t", direction=direction)

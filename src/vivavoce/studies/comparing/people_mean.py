@@ -6,7 +6,6 @@ Gladen's estimate takes sensitivity and specificity as the same for every candid
 one breaks that, so it corrects shares and no comparison.
 """
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,8 +13,10 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
-from vivavoce.studies.comparing.estimators import Figures, bounded, with_no_failures
+from vivavoce.studies.bounded import Bounded, Filled, outermost, reasons
+from vivavoce.studies.comparing.estimators import Figures
 from vivavoce.studies.intervals import in_cases
+from vivavoce.studies.item_means import Arrays
 from vivavoce.studies.labels import (
     CHOSEN_BY_HAND,
     NO_LABELS,
@@ -25,10 +26,9 @@ from vivavoce.studies.labels import (
     unlabelled_words,
     with_labels,
 )
-from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, ScoreTable, by_repeat
 
 INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"
-_NAMES = {"observed": "d", "low": "d_low", "high": "d_high"}
 
 
 class Validation(NamedTuple):
@@ -52,28 +52,21 @@ class PeopleMeans(NamedTuple):
         if self.by_item is None or self.labels is None:
             return self.reason
         by_item = self.by_item.filter(candidate=values["candidate"][0]).drop("candidate")
-        return with_labels(values.rename(_NAMES), by_item, self.labels)
+        return with_labels(values, by_item, self.labels)
 
 
-def people_means(
-    labels: Labels | str | None,
-    part: pl.DataFrame,
-    criterion: Criterion,
-    elsewhere: pl.DataFrame,
-) -> PeopleMeans:
-    """What corrects the means of these candidates.
-
-    `part` are the score rows of a criterion on a benchmark, `elsewhere` those on other benchmarks.
-    """
-    if not isinstance(labels, Labels):
+def people_means(scores: ScoreTable, key: int, part: pl.DataFrame) -> PeopleMeans:
+    """What corrects the means by a measure; `part` are its score rows on one benchmark."""
+    labels, criterion = scores.labels.get(key), scores.measures[key].criterion
+    if not isinstance(labels, Labels):  # without labels the rows are not read: most runs have none
         return PeopleMeans(None, labels)
-    if labels.scores.join(part, on="benchmark", how="semi").is_empty():
-        validation = judge_validation(labels, elsewhere, criterion)
-        if isinstance(validation, str):
-            return PeopleMeans(None, validation)
-        return PeopleMeans(None, validation=validation)
-    by_item = labels_by_item(labels, part, criterion)
-    return PeopleMeans(by_item, labels=labels)
+    if labels.scores.join(part, on="benchmark", how="semi").height:
+        return PeopleMeans(labels_by_item(labels, part, criterion), labels=labels)
+    elsewhere = scores.scores.filter(measure_id=key).join(part, on="benchmark", how="anti")
+    validation = judge_validation(labels, elsewhere, criterion)
+    if isinstance(validation, str):
+        return PeopleMeans(None, validation)
+    return PeopleMeans(None, validation=validation)
 
 
 def on_peoples_scale(
@@ -86,52 +79,32 @@ def on_peoples_scale(
     if labelled is None:
         return figures
     if isinstance(labelled, str):
-        why_not = f"not corrected by people's scores: {labelled}"
-        return replace(figures, reason="; ".join(filter(None, (figures.reason, why_not))))
-    low, high = _limits(criterion)
-    powered = labelled.powered(low=low, high=high)
+        return figures.with_reason(f"not corrected by people's scores: {labelled}")
+    has_both = criterion.low is not None and criterion.high is not None
+    limits = (criterion.low, criterion.high) if has_both else (None, None)
+    powered, n_unlabelled = labelled.powered(*limits), labelled.n_unlabelled
     corrected = replace(
         figures,
-        estimate=powered.value,
-        low=powered.low,
-        high=powered.high,
+        filled=Filled(Bounded.from_figure(powered)),
         estimate_kind="prediction_powered",
         n_labelled=labelled.n_labelled,
         lambda_=powered.lambda_,
         estimate_judge=figures.estimate,
         estimate_people=powered.labels_mean,
+        reason=reasons(in_cases(powered.reason), unlabelled_words(n_unlabelled) if n_unlabelled else None),
     )
-    reasons = [reason] if (reason := in_cases(powered.reason)) else []
-    reasons += [unlabelled_words(labelled.n_unlabelled)] if labelled.n_unlabelled else []
-    if not failed and not labelled.n_unlabelled:
-        return with_no_failures(corrected, reasons)
-    return bounded(corrected, _bounds(labelled, low, high), reasons)
-
-
-def _limits(criterion: Criterion) -> tuple[float | None, float | None]:
-    """Both limits of a scale, or none."""
-    both = criterion.low is not None and criterion.high is not None
-    return (criterion.low, criterion.high) if both else (None, None)
+    return corrected.with_bounds(_bounds(labelled, *limits) if failed or n_unlabelled else None)
 
 
 def _bounds(labelled: LabelledValues, low: float | None, high: float | None) -> stats.Bounds:
     """What the failed scores could make of it: the two fillings, each corrected by the labels."""
     # Each has its own lambda, so labels may put the fillings in another order, and what was observed outside.
-    items = labelled.items
-    ends = {"d": ("d",), "d_low": ("d_low", "people_low"), "d_high": ("d_high", "people_high")}
-    sides = {name: not any(items[end].is_nan().any() for end in ends[name]) for name in ends}
-    fillings = [labelled.powered(name, low=low, high=high) for name, bounds in sides.items() if bounds]
-    least = _outermost([(p.value, p.low) for p in fillings], min) if sides["d_low"] else (None, None)
-    most = _outermost([(p.value, p.high) for p in fillings], max) if sides["d_high"] else (None, None)
+    sides = [side for side in ("low", "high") if labelled.has_end(side)]
+    fillings = [Bounded.from_figure(labelled.powered(low, high, side)) for side in ("observed", *sides)]
+    bounds = outermost(fillings)
+    least = (bounds.set_low, bounds.bound_low) if "low" in sides else (None, None)
+    most = (bounds.set_high, bounds.bound_high) if "high" in sides else (None, None)
     return stats.Bounds(least[0], most[0], least[1], most[1])
-
-
-def _outermost(
-    ends: Sequence[tuple[float, float | None]], choose: Callable[[Iterable[float]], float]
-) -> tuple[float, float | None]:
-    """The outermost of these values and of their ends; no end where one has none."""
-    finite = [end for _, end in ends if end is not None]
-    return choose(value for value, _ in ends), choose(finite) if len(finite) == len(ends) else None
 
 
 def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -> Validation | str:
@@ -164,8 +137,7 @@ def _agreement(rows: pl.DataFrame) -> stats.Mean | None:
     """The share of these answers that the judge scored as people did; null below 10 effective cases."""
     if not rows.height:
         return None
-    right = (rows["judge"] == rows["label"]).to_numpy()
-    share = stats.cluster_mean(right, rows["group"].to_numpy(), weights=weights_of(rows))
+    share = Arrays.from_rows(rows.with_columns(observed=pl.col("judge") == pl.col("label"))).cluster_mean()
     return share if stats.enough_groups(share.df + 1) else None
 
 
@@ -173,27 +145,26 @@ def by_validation(figures: Figures, values: pl.DataFrame, validation: Validation
     """The share corrected by the validation, with the bounds of its failed scores."""
     if figures.estimate is None:
         return figures
-    share = _corrected(values, "observed", validation)
-    if share.value is None:
+
+    def share(column: str) -> Bounded:
+        # The scale of a share has limits, so a failed score has both fillings.
+        judged, (sensitivity, specificity, _) = Arrays.from_rows(values, column).cluster_mean(), validation
+        return Bounded.from_figure(
+            stats.rogan_gladen(judged, sensitivity=sensitivity, specificity=specificity)
+        )
+
+    observed = share("observed")
+    if observed.value is None:
         return replace(figures, reason=INCONSISTENT)
-    reasons = [INCONSISTENT] if share.low is None else []
     corrected = replace(
         figures,
-        estimate=share.value,
-        low=share.low,
-        high=share.high,
+        filled=Filled(observed),
         estimate_kind="rogan_gladen",
         n_labelled=validation.n_labelled,
         estimate_judge=figures.estimate,
+        reason=INCONSISTENT if observed.low is None else None,
     )
     if not failed:
-        return with_no_failures(corrected, reasons)
-    worst, best = (_corrected(values, side, validation) for side in ("low", "high"))
-    return bounded(corrected, stats.Bounds(worst.value, best.value, worst.low, best.high), reasons)
-
-
-def _corrected(values: pl.DataFrame, column: str, validation: Validation) -> stats.RoganGladen:
-    """The share by a column; its scale has limits, so a failed score has both fillings."""
-    rows = values.filter(pl.col(column).is_not_null())
-    judged = stats.cluster_mean(rows[column].to_numpy(), rows["group"].to_numpy(), weights=weights_of(rows))
-    return stats.rogan_gladen(judged, sensitivity=validation.sensitivity, specificity=validation.specificity)
+        return corrected.with_bounds(None)
+    worst, best = share("low"), share("high")
+    return corrected.with_bounds(stats.Bounds(worst.value, best.value, worst.low, best.high))

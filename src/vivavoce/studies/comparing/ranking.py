@@ -2,13 +2,15 @@
 
 Means ask by how much, mean ranks how often; the two may differ and are never mixed. The unit is the group;
 items that a candidate lacks are left out for all. Where scores failed, a rank interval holds what both
-fillings of them leave open.
+fillings of them leave open. Candidates with labels are ranked on people's scale, the others on the judge's:
+every pair is tested as `compare` tests it, corrected together, and a rank counts the pairs of its own scale.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain, combinations
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,21 +21,17 @@ from vivavoce.core.registry import study
 from vivavoce.core.short_names import Name
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
-from vivavoce.studies.comparing.headline import fitting_headline, listed
-from vivavoce.studies.comparing.scale_ranks import ScaleRanks, ranks_by_scale
-from vivavoce.studies.rater_scores import is_judge
-from vivavoce.studies.scale import PEOPLE, phrase_of, scale_of
-from vivavoce.studies.score_matrix import (
-    Fillings,
-    ScoreMatrix,
-    grids_with_fillings,
-    key_of,
-    labels,
-    left_out,
-)
-from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, unweighted
+from vivavoce.studies.comparing.evidence import filled_test
+from vivavoce.studies.comparing.headline import fitting_headline
+from vivavoce.studies.comparing.paired import Compared
+from vivavoce.studies.comparing.pairs import pairs
+from vivavoce.studies.labels import labels_by_item, with_labels
+from vivavoce.studies.rater_scores import scale_columns
+from vivavoce.studies.scale import JUDGE, PEOPLE, phrase_of
+from vivavoce.studies.score_matrix import Fillings, ScoreMatrix, grids_with_fillings, key_of, labels, left_out
+from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, resolve, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import cases, count, depends_on, number, once
+from vivavoce.studies.text import cases, count, depends_on, listed, number, once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,36 +106,285 @@ class Ranking(Study):
     def findings(self, scores: ScoreTable) -> Finding:
         """The ranks by every criterion, with a sentence each."""
         rows: list[RankingRow] = []
-        lines, notes = dict[tuple[str, str, str | None], str](), []
-        unranked: dict[str, list[tuple[str, str, str | None]]] = {}
+        lines, notes = dict[_Order, str](), []
+        unranked: dict[str, list[_Order]] = {}
         short = labels(scores.measures)
         for matrix, every in grids_with_fillings(scores.scores, scores.measures):
-            fillings = every.complete if every else None
-            ranked = ranking_rows(matrix, fillings)
-            name = short[key_of(matrix.measure)]
-            people = _ranks_by_scale(scores, matrix.complete) if ranked and not ranked[0].reason else None
-            parts = [ranked]
-            if isinstance(people, str):
-                notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {people}.")
-            elif people:
-                parts = [_on_scale(ranked, ranks, matrix) for ranks in people]
-            for part in parts:
+            fillings, name = every.complete if every else None, short[key_of(matrix.measure)]
+            ranks = _ranks_by_scale(scores, matrix.complete)
+            if isinstance(ranks, str):
+                notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {ranks}.")
+            for part in _orders(matrix, fillings, ranks):
                 rows.extend(part)
-                scale = part[0].scale if part else None
-                lines[name, matrix.benchmark, scale] = _sentence(name, matrix, fillings, part)
+                order = name, matrix.benchmark, part[0].scale if part else None
+                lines[order] = _sentence(name, matrix, fillings, part)
                 if reason := _why_no_order(part):
-                    unranked.setdefault(reason, []).append((name, matrix.benchmark, scale))
+                    unranked.setdefault(reason, []).append(order)
         # Dozens of orders may lack the same: it is said once, where the first of them stands.
-        for reason, places in unranked.items():
-            lines[places[0]] = once(reason, [place[:2] for place in places])
-            for place in places[1:]:
-                del lines[place]
+        for reason, (first, *later) in unranked.items():
+            lines[first] = once(reason, [order[:2] for order in (first, *later)])
+            lines = {order: line for order, line in lines.items() if order not in later}
         sampled = unweighted(
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
         notes += notes_by_word(scores.labels, [row.estimate_kind for row in rows])
         notes = [*left_out(scores), *sampled, *scores.notes, *notes]
         return self.finding(rows, "\n".join(lines.values()), notes, _headline(rows))
+
+
+_Order = tuple[str, str, str | None]
+"""The label of a measure, a benchmark and a scale."""
+
+
+def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
+    """The rows of one matrix, the best first; `fillings` are those of its common items, null without any."""
+    # Means over different items would rank the items too.
+    matrix = every.complete
+    candidates = _candidates(every, fillings)
+    if not candidates or candidates[0]["reason"]:
+        return [RankingRow(**columns_of) for columns_of in candidates]
+    sign = matrix.sign
+    # Paired tests, because percentiles of bootstrapped ranks are far too narrow near ties.
+    observed = stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
+    ranked = observed
+    if fillings:
+        ranked = stats.ranks_under_fillings(
+            observed, *fillings.upward, fillings.low.groups, weights=fillings.low.weights
+        )
+    # Cases are the blocks: single rows depend on each other and would make the distance too small.
+    order = stats.friedman(matrix.values * sign, matrix.groups)
+    by_item = stats.mean_ranks(matrix.values * sign)
+    friedman = {
+        "friedman_chi2": order.chi2,
+        "friedman_f": order.f,
+        "friedman_p": order.p_f,
+        "critical_difference": stats.nemenyi_distance(len(matrix.candidates), order.n_blocks),
+    }
+    rows = []
+    for k, columns_of in enumerate(candidates):
+        mean_ranks = {"mean_rank": float(order.mean_ranks[k]), "mean_rank_items": float(by_item[k])}
+        mean = {"mean": float(ranked.means[k]) * sign}
+        rows.append(
+            RankingRow(**columns_of | mean | rank_columns(ranked, observed, k) | mean_ranks | friedman)
+        )
+    return sorted(rows, key=_place)
+
+
+def _candidates(every: ScoreMatrix, fillings: Fillings | None) -> list[dict[str, Any]]:
+    """The columns of each candidate but for its rank; a `reason` where there are no ranks."""
+    matrix = every.complete
+    n_groups = len(set(matrix.groups.tolist()))
+    effective = stats.effective_groups(matrix.groups, weights=matrix.weights) if n_groups else None
+    means = [float(mean) for mean in matrix.means()] if matrix.items else [None] * len(matrix.candidates)
+    shared: dict[str, Any] = {
+        **matrix.place,
+        **scale_columns(matrix.measure),
+        "n_candidates": len(matrix.candidates),
+        "n_items": len(matrix.items),
+        "n_groups": n_groups,
+        "effective_cases": effective,
+        "reason": _too_few(matrix, n_groups, effective),
+    }
+    return [
+        shared
+        | {
+            "candidate": name,
+            "mean": means[k],
+            "mean_own": every.own_mean(k),
+            "n_items_own": int(every.present[k].sum()),
+            "n_failed": fillings.n_failed[k] if fillings else 0,
+        }
+        for k, name in enumerate(matrix.candidates)
+    ]
+
+
+def rank_columns(ranks: stats.RankIntervals, observed: stats.RankIntervals, k: int) -> dict[str, Any]:
+    """The columns of the rank of candidate `k`; `observed` leaves the failed scores aside."""
+    return {
+        "rank": float(ranks.ranks[k]),
+        "rank_low": ranks.intervals[k].best,
+        "rank_high": ranks.intervals[k].worst,
+        "rank_low_observed": observed.intervals[k].best,
+        "rank_high_observed": observed.intervals[k].worst,
+        "depends_on_failed": ranks.intervals[k] != observed.intervals[k],
+        "n_shown": ranks.n_shown,
+        "n_pairs": ranks.n_pairs,
+    }
+
+
+def _place(row: RankingRow) -> tuple[float, str]:
+    return row.rank or 0.0, row.candidate
+
+
+def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
+    if len(matrix.candidates) < 2:
+        return "one candidate has no rank"
+    # The pairs are tested by sign flips from six cases on, as `compare` does.
+    if n_groups < LEAST_DIFFERENT:
+        return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
+    return None
+
+
+# by scale
+
+
+Tests = Mapping[tuple[str, str], tuple[float, int]]
+"""p and direction of every pair, its names in the order of the candidates."""
+
+
+class _ScaleRanks(NamedTuple):
+    """The ranks of the candidates on one scale, as observed and whatever the failed scores are.
+
+    `n_labelled` is the least number of items that people scored of a pair; null on the judge's scale.
+    """
+
+    scale: str
+    candidates: tuple[str, ...]
+    observed: stats.RankIntervals
+    ranked: stats.RankIntervals
+    n_labelled: int | None = None
+
+
+def _ranks_by_scale(scores: ScoreTable, matrix: ScoreMatrix) -> list[_ScaleRanks] | str | None:
+    """The ranks on people's scale and those of the other candidates, or why fewer than two are on people's.
+
+    Null where nobody scored this criterion, and where there are too few items or candidates to rank.
+    """
+    (key,) = (key for key, measure in scores.measures.items() if measure == matrix.measure)
+    of_people, n_groups = scores.labels.get(key), len(set(matrix.groups.tolist()))
+    if _too_few(matrix, n_groups, None):
+        return None
+    if not isinstance(of_people, Labels):
+        return of_people
+    items = pl.DataFrame(matrix.items, {"item": pl.String, "variant": pl.String}, orient="row")
+    of_matrix = (
+        (pl.col("measure_id") == key)
+        & (pl.col("benchmark") == matrix.benchmark)
+        & pl.col("candidate").is_in(matrix.candidates)
+    )
+    rows = scores.scores.filter(of_matrix).join(items, on=["item", "variant"], how="semi")
+    compared = _compared(rows, key, matrix, of_people)
+    if isinstance(compared, str):
+        return compared
+    return _by_scale(matrix, compared, _peoples_means(rows, matrix, of_people))
+
+
+def _by_scale(
+    matrix: ScoreMatrix, compared: Mapping[tuple[str, str], Compared], means: Mapping[str, float | str]
+) -> list[_ScaleRanks] | str:
+    """The ranks of each scale; `means` are those on people's scale, or why there is none."""
+    people = {pair for pair, test in compared.items() if test.correction}
+    labelled = {name for name in set(chain(*people)) if isinstance(means[name], float)}
+    # One mean on people's scale has nothing to be put in order with.
+    if len(labelled) < 2:
+        reasons = (*(test.uncorrected for test in compared.values()), *means.values())
+        return next(reason for reason in reasons if isinstance(reason, str))
+    ranks = [_ranks(PEOPLE, labelled, means, compared, people)]
+    if unlabelled := set(matrix.candidates) - labelled:
+        judged = (matrix.sign * matrix.means()).tolist()
+        judges = dict(zip(matrix.candidates, judged, strict=True))
+        ranks.append(_ranks(JUDGE, unlabelled, judges, compared, compared.keys() - people))
+    return ranks
+
+
+def _compared(
+    rows: pl.DataFrame, key: int, matrix: ScoreMatrix, labels: Labels
+) -> dict[tuple[str, str], Compared] | str:
+    """Every pair of the candidates as `compare` has it, or why one cannot be compared."""
+    names, compared = list(combinations(matrix.candidates, 2)), dict[tuple[str, str], Compared]()
+    terms: Any = {"margin": None, "population": "sample", "labels": {key: labels}}
+    for pair in pairs(rows, {key: matrix.measure}, names, **terms):
+        if not isinstance(pair, Compared):
+            return pair.reason
+        compared[pair.pair.a, pair.pair.b] = pair
+    return compared
+
+
+def _ranks(
+    scale: str,
+    candidates: Set[str],
+    means: Mapping[str, float | str],
+    compared: Mapping[tuple[str, str], Compared],
+    on_scale: Set[tuple[str, str]],
+) -> _ScaleRanks:
+    """The ranks of these candidates by their pairs on this scale; any other pair of them is open."""
+    names = tuple(name for name in means if name in candidates)  # in the order of the matrix
+    values = [float(means[name]) for name in names]
+    observed = {pair: (test.observed.p, test.observed.direction) for pair, test in compared.items()}
+    filled = {pair: filled_test(test) for pair, test in compared.items()}
+    as_observed = _intervals(values, names, observed, on_scale)
+    labelled = [compared[pair].correction for pair in combinations(names, 2) if pair in on_scale]
+    return _ScaleRanks(
+        scale,
+        names,
+        as_observed,
+        as_observed.shown_by_both(_intervals(values, names, filled, on_scale)),
+        min((change.n_labelled for change in labelled if change), default=None),
+    )
+
+
+def _intervals(
+    means: Sequence[float], names: Sequence[str], tests: Tests, on_scale: Set[tuple[str, str]]
+) -> stats.RankIntervals:
+    own_pairs = list(combinations(names, 2))
+    # All pairs are one family, as they are in `compare`, on whatever scale they were tested.
+    further = [p for pair, (p, _) in tests.items() if pair not in own_pairs]
+    return stats.ranks_of_pairs(
+        means,
+        [tests[pair][0] for pair in own_pairs],
+        [tests[pair][1] if pair in on_scale else 0 for pair in own_pairs],
+        further=further,
+    )
+
+
+def _peoples_means(rows: pl.DataFrame, matrix: ScoreMatrix, labels: Labels) -> dict[str, float | str]:
+    """Each candidate's mean on people's scale, higher being better; or why labels do not correct it."""
+    criterion = matrix.measure.criterion
+    values = resolve(rows, criterion)
+    by_item = labels_by_item(labels, rows, criterion)
+    means: dict[str, float | str] = {}
+    for name in matrix.candidates:
+        of_candidate = by_item.filter(candidate=name).drop("candidate")
+        labelled = with_labels(values.filter(candidate=name), of_candidate, labels)
+        means[name] = labelled if isinstance(labelled, str) else matrix.sign * labelled.powered().value
+    return means
+
+
+def _orders(
+    every: ScoreMatrix, fillings: Fillings | None, ranks: Sequence[_ScaleRanks] | str | None
+) -> list[list[RankingRow]]:
+    """The rows of each order, the best first: one for each scale."""
+    if not ranks or isinstance(ranks, str):
+        return [ranking_rows(every, fillings)]
+    by_name = {columns["candidate"]: columns for columns in _candidates(every, fillings)}
+    return [_on_scale(by_name, of_scale, every.sign) for of_scale in ranks]
+
+
+def _on_scale(by_name: Mapping[str, Mapping[str, Any]], ranks: _ScaleRanks, sign: int) -> list[RankingRow]:
+    """The candidates on a scale with their means and ranks there, the best first."""
+    shared: dict[str, Any] = {"scale": ranks.scale, "n_candidates": len(ranks.candidates), "mean_own": None}
+    if ranks.scale == PEOPLE:
+        shared |= {
+            "estimate_kind": "prediction_powered",
+            "judge_alone": False,
+            "n_labelled": ranks.n_labelled,
+        }
+    if len(ranks.candidates) == 1:
+        (name,) = ranks.candidates
+        reason = f"{name} is the only candidate {phrase_of(ranks.scale)}, so it has no rank there"
+        return [RankingRow(**{**by_name[name], **shared, "mean": None, "reason": reason})]
+    rows = [
+        RankingRow(
+            **{
+                **by_name[name],
+                **shared,
+                "mean": float(ranks.ranked.means[k]) * sign,
+                **rank_columns(ranks.ranked, ranks.observed, k),
+            }
+        )
+        for k, name in enumerate(ranks.candidates)
+    ]
+    return sorted(rows, key=_place)
 
 
 def _headline(rows: Sequence[RankingRow]) -> str:
@@ -158,135 +405,6 @@ def _headline(rows: Sequence[RankingRow]) -> str:
         return [f"Tests do not separate {names} in first place of {basis}."]
 
     return fitting_headline(sentences, leaders)
-
-
-def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
-    """The rows of one matrix, the best first; `fillings` are those of its common items, null without any."""
-    # Means over different items would rank the items too.
-    matrix = every.complete
-    sign = 1 if matrix.measure.criterion.direction == "higher" else -1
-    n_groups = len(set(matrix.groups.tolist()))
-    effective = stats.effective_groups(matrix.groups, weights=matrix.weights) if n_groups else None
-    means = [float(mean) for mean in matrix.means()] if matrix.items else [None] * len(matrix.candidates)
-    rows = [
-        RankingRow(
-            **matrix.place,
-            candidate=name,
-            mean=means[k],
-            mean_own=every.own_mean(k),
-            n_items_own=int(every.present[k].sum()),
-            n_candidates=len(matrix.candidates),
-            n_items=len(matrix.items),
-            n_groups=n_groups,
-            effective_cases=effective,
-            n_failed=fillings.n_failed[k] if fillings else 0,
-            judge_alone=is_judge(matrix.measure),
-            scale=scale_of("scores", judge_alone=is_judge(matrix.measure)),
-            reason=_too_few(matrix, n_groups, effective),
-        )
-        for k, name in enumerate(matrix.candidates)
-    ]
-    if not rows or rows[0].reason:
-        return rows
-    # Paired tests, because percentiles of bootstrapped ranks are far too narrow near ties.
-    observed = stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
-    ranked = observed
-    if fillings:
-        ranked = stats.ranks_under_fillings(
-            observed, *fillings.upward, fillings.low.groups, weights=fillings.low.weights
-        )
-    # Cases are the blocks: single rows depend on each other and would make the distance too small.
-    order = stats.friedman(matrix.values * sign, matrix.groups)
-    by_item = stats.mean_ranks(matrix.values * sign)
-    rows = [
-        replace(
-            row,
-            mean=float(ranked.means[k]) * sign,
-            rank=float(ranked.ranks[k]),
-            rank_low=ranked.intervals[k].best,
-            rank_high=ranked.intervals[k].worst,
-            rank_low_observed=observed.intervals[k].best,
-            rank_high_observed=observed.intervals[k].worst,
-            depends_on_failed=ranked.intervals[k] != observed.intervals[k],
-            mean_rank=float(order.mean_ranks[k]),
-            mean_rank_items=float(by_item[k]),
-            n_shown=ranked.n_shown,
-            n_pairs=ranked.n_pairs,
-            friedman_chi2=order.chi2,
-            friedman_f=order.f,
-            friedman_p=order.p_f,
-            critical_difference=stats.nemenyi_distance(len(matrix.candidates), order.n_blocks),
-        )
-        for k, row in enumerate(rows)
-    ]
-    return sorted(rows, key=lambda row: (row.rank or 0.0, row.candidate))
-
-
-def _ranks_by_scale(scores: ScoreTable, matrix: ScoreMatrix) -> list[ScaleRanks] | str | None:
-    """The ranks of each scale, or why none is on people's; null where nobody scored this criterion."""
-    (key,) = (key for key, measure in scores.measures.items() if measure == matrix.measure)
-    of_people = scores.labels.get(key)
-    if not isinstance(of_people, Labels):
-        return of_people
-    items = pl.DataFrame(matrix.items, {"item": pl.String, "variant": pl.String}, orient="row")
-    of_matrix = (
-        (pl.col("measure_id") == key)
-        & (pl.col("benchmark") == matrix.benchmark)
-        & pl.col("candidate").is_in(matrix.candidates)
-    )
-    rows = scores.scores.filter(of_matrix).join(items, on=["item", "variant"], how="semi")
-    return ranks_by_scale(rows, key, matrix, of_people)
-
-
-def _on_scale(rows: Sequence[RankingRow], ranks: ScaleRanks, matrix: ScoreMatrix) -> list[RankingRow]:
-    """The rows of the candidates on a scale with their means and ranks there, the best first."""
-    place = {name: k for k, name in enumerate(ranks.candidates)}
-    scale: dict[str, Any] = {"scale": ranks.scale, "n_candidates": len(place)}
-    if ranks.scale == PEOPLE:
-        scale |= {"estimate_kind": "prediction_powered", "judge_alone": False, "n_labelled": ranks.n_labelled}
-    on_scale = [replace(row, **_WITHOUT_MEAN_RANKS, **scale) for row in rows if row.candidate in place]
-    if len(on_scale) == 1:
-        (row,) = on_scale
-        reason = f"{row.candidate} is the only candidate {phrase_of(ranks.scale)}, so it has no rank there"
-        return [replace(row, **_NO_RANK, reason=reason)]
-    sign = 1 if matrix.measure.criterion.direction == "higher" else -1
-    ranked, observed = ranks.ranked, ranks.observed
-    corrected = [
-        replace(
-            row,
-            mean=float(ranked.means[k]) * sign,
-            rank=float(ranked.ranks[k]),
-            rank_low=ranked.intervals[k].best,
-            rank_high=ranked.intervals[k].worst,
-            rank_low_observed=observed.intervals[k].best,
-            rank_high_observed=observed.intervals[k].worst,
-            depends_on_failed=ranked.intervals[k] != observed.intervals[k],
-            n_shown=ranked.n_shown,
-            n_pairs=ranked.n_pairs,
-        )
-        for row, k in ((row, place[row.candidate]) for row in on_scale)
-    ]
-    return sorted(corrected, key=lambda row: (row.rank or 0.0, row.candidate))
-
-
-_WITHOUT_MEAN_RANKS: dict[str, Any] = dict.fromkeys(
-    ("mean_own", "mean_rank", "mean_rank_items", "friedman_chi2", "friedman_f", "friedman_p",
-     "critical_difference")
-)  # fmt: skip
-"""What ranks by pairs of two scales do not have."""
-_NO_RANK: dict[str, Any] = dict.fromkeys(
-    ("mean", "rank", "rank_low", "rank_high", "rank_low_observed", "rank_high_observed", "n_shown", "n_pairs",
-     "depends_on_failed")
-)  # fmt: skip
-
-
-def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
-    if len(matrix.candidates) < 2:
-        return "one candidate has no rank"
-    # The pairs are tested by sign flips from six cases on, as `compare` does.
-    if n_groups < LEAST_DIFFERENT:
-        return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
-    return None
 
 
 def _why_no_order(rows: Sequence[RankingRow]) -> str | None:
@@ -327,6 +445,5 @@ def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: 
 def _ranked(row: RankingRow, criterion: Criterion) -> str:
     """A candidate with its ranks, mean and mean rank."""
     span = "" if row.rank_high == row.rank_low else f"-{row.rank_high}"
-    mean = number(row.mean or 0.0, criterion)
     mean_rank = "" if row.mean_rank is None else f"; {row.mean_rank:.2f}"
-    return f"{row.candidate} {row.rank_low}{span} ({mean}{mean_rank})"
+    return f"{row.candidate} {row.rank_low}{span} ({number(row.mean or 0.0, criterion)}{mean_rank})"

@@ -15,17 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.stats.linking import Link, Linking, linear_link
-from vivavoce.studies.comparing.change import (
-    BeyondRow,
-    BridgeRow,
-    CarriedRow,
-    Change,
-    LevelRow,
-    OrderRow,
-    PairRow,
-    PartRow,
-    RankRow,
-)
+from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
 from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weighted_mean, weights_of
@@ -34,7 +24,7 @@ from vivavoce.studies.text import count
 ONE_CASE = "all that both scored is one case, and one case says nothing about the next"
 
 
-def level(change: Change) -> Iterator[PartRow]:
+def level(change: Change) -> Iterator[DiffRow]:
     """Rows `level`, of all candidates ('') and of each, and rows `beyond`.
 
     `beyond` is a candidate's shift minus the mean shift of the others, on items that all have: another
@@ -42,7 +32,7 @@ def level(change: Change) -> Iterator[PartRow]:
     """
     reason = change.why_empty or change.why_not_subtracted
     if reason:
-        yield LevelRow(**change.place, candidate="", reason=reason)
+        yield change.row("level", candidate="", reason=reason)
         return
     items = change.items
     yield _shift(change, items, "")
@@ -54,7 +44,7 @@ def level(change: Change) -> Iterator[PartRow]:
         yield from _beyond(change, items, sorted(parts))
 
 
-def _beyond(change: Change, items: pl.DataFrame, names: Sequence[str]) -> Iterator[BeyondRow]:
+def _beyond(change: Change, items: pl.DataFrame, names: Sequence[str]) -> Iterator[DiffRow]:
     """Each candidate's shift beside that of the others."""
     complete = items.filter(pl.len().over("item", "variant") == len(names))
     shifts = complete["d"].to_numpy().reshape(-1, len(names))  # items are sorted by candidate last
@@ -62,20 +52,20 @@ def _beyond(change: Change, items: pl.DataFrame, names: Sequence[str]) -> Iterat
     for k, name in enumerate(names):
         if not shared.height:
             reason = "no question has scores of all candidates"
-            yield BeyondRow(**change.place, candidate=name, reason=reason)
+            yield change.row("beyond", candidate=name, reason=reason)
             continue
         d = shifts[:, k] - np.delete(shifts, k, axis=1).mean(axis=1)
         # A difference of two shifts can be twice as wide as a shift.
         tested = _tested(d, shared, 2 * change.width)
-        yield BeyondRow(**change.place, candidate=name, **tested, n_items=shared.height)
+        yield change.row("beyond", candidate=name, **tested, n_items=shared.height)
 
 
-def _shift(change: Change, items: pl.DataFrame, candidate: str) -> LevelRow:
+def _shift(change: Change, items: pl.DataFrame, candidate: str) -> DiffRow:
     weights = weights_of(items)
     old, new = (weighted_mean(items[name].to_numpy(), weights) for name in ("one", "other"))
     tested = _tested(items["d"].to_numpy(), items, change.width)
     n_items = items.n_unique(["item", "variant"])
-    return LevelRow(**change.place, candidate=candidate, one=old, other=new, **tested, n_items=n_items)
+    return change.row("level", candidate=candidate, one=old, other=new, **tested, n_items=n_items)
 
 
 def _tested(d: np.ndarray[Any, Any], items: pl.DataFrame, width: float) -> dict[str, Any]:
@@ -92,7 +82,7 @@ def _tested(d: np.ndarray[Any, Any], items: pl.DataFrame, width: float) -> dict[
     return columns | {"low": max(ends.low, -width), "high": min(ends.high, width), "reason": None}
 
 
-def order(change: Change) -> Iterator[PartRow]:
+def order(change: Change) -> Iterator[DiffRow]:
     """A row `order`, a row `rank` per candidate, and a row `pair` for each pair that swapped or whose
     verdict changed.
 
@@ -105,11 +95,8 @@ def order(change: Change) -> Iterator[PartRow]:
         yield row
         return
     old = matrices[0]
-    signs = [1 if m.measure.criterion.direction == "higher" else -1 for m in matrices]
-    ranked = [
-        stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
-        for matrix, sign in zip(matrices, signs, strict=True)
-    ]
+    signs = [matrix.sign for matrix in matrices]
+    ranked = [stats.rank_intervals(m.values * m.sign, m.groups, weights=m.weights) for m in matrices]
     few = too_few(old.groups)
     few = f"{few} pairs apart" if few else None
     pairs = list(_pairs(change, old.candidates, ranked, few))
@@ -118,14 +105,14 @@ def order(change: Change) -> Iterator[PartRow]:
     yield from (pair for pair in pairs if pair.swapped or pair.verdict_changed)
 
 
-def _order_row(change: Change, matrices: tuple[ScoreMatrix, ScoreMatrix] | None) -> OrderRow:
+def _order_row(change: Change, matrices: tuple[ScoreMatrix, ScoreMatrix] | None) -> DiffRow:
     """How much there is to be ordered, with a reason where that is too little."""
     if matrices is None or not matrices[0].items:
         reason = change.why_empty or "no question has values of all candidates under both"
-        return OrderRow(**change.place, reason=reason)
+        return change.row("order", reason=reason)
     old, _ = matrices
-    return OrderRow(
-        **change.place,
+    return change.row(
+        "order",
         n_candidates=len(old.candidates),
         n_items=len(old.items),
         n_groups=len(set(old.groups.tolist())),
@@ -135,11 +122,11 @@ def _order_row(change: Change, matrices: tuple[ScoreMatrix, ScoreMatrix] | None)
 
 def _ranks(
     change: Change, names: Sequence[str], ranked: Sequence[stats.RankIntervals], signs: Sequence[int]
-) -> list[RankRow]:
+) -> list[DiffRow]:
     """The candidates' means and ranks, by their new rank."""
     rows = [
-        RankRow(
-            **change.place,
+        change.row(
+            "rank",
             candidate=name,
             one=float(ranked[0].means[k]) * signs[0],
             other=float(ranked[1].means[k]) * signs[1],
@@ -152,8 +139,8 @@ def _ranks(
 
 
 def _with_order(
-    row: OrderRow, ranked: Sequence[stats.RankIntervals], pairs: Sequence[PairRow], few: str | None
-) -> OrderRow:
+    row: DiffRow, ranked: Sequence[stats.RankIntervals], pairs: Sequence[DiffRow], few: str | None
+) -> DiffRow:
     """The row with what became of the order; verdicts only where there are not too few groups."""
     means = [r.means for r in ranked]
     alike = stats.order_agreement(*means)
@@ -183,14 +170,14 @@ def _with_order(
 
 def _pairs(
     change: Change, names: Sequence[str], ranked: Sequence[stats.RankIntervals], few: str | None
-) -> Iterator[PairRow]:
+) -> Iterator[DiffRow]:
     """How far the first of each pair is ahead under both, and who was shown better: '' if neither."""
     for i, j in combinations(range(len(names)), 2):
         # Rounded, because a tie with a different last digit would count as a swap.
         ahead = [round(float(r.means[i] - r.means[j]), 9) for r in ranked]
         better = [names[i] if r.better[i, j] else names[j] if r.better[j, i] else "" for r in ranked]
-        yield PairRow(
-            **change.place,
+        yield change.row(
+            "pair",
             candidate=names[i],
             against=names[j],
             difference_one=ahead[0],
@@ -220,7 +207,7 @@ def _matrices(change: Change) -> tuple[ScoreMatrix, ScoreMatrix] | None:
     return old.on(complete), new.on(complete)
 
 
-def bridge(change: Change) -> Iterator[PartRow]:
+def bridge(change: Change) -> Iterator[DiffRow]:
     """A row `bridge` per method, and rows `carried`: what old means correspond to.
 
     A line is drawn through the values of a candidate's item, repeats averaged, and refused where these are
@@ -238,12 +225,12 @@ def bridge(change: Change) -> Iterator[PartRow]:
             moved = bool(change.why_not_subtracted or (items["d"] != 0).any())
             reason = _why_refused(link, moved=moved)
         if link is None or reason:
-            yield BridgeRow(**change.place, method=method, n_groups=n_groups, reason=reason)
+            yield change.row("bridge", method=method, n_groups=n_groups, reason=reason)
             continue
         residuals = _residuals(items, link)
         furthest = max(residuals, key=lambda name: (abs(residuals[name]), name))
-        yield BridgeRow(
-            **change.place,
+        yield change.row(
+            "bridge",
             method=link.method,
             intercept=link.intercept,
             se_intercept=link.se_intercept,
@@ -293,7 +280,7 @@ def _residuals(items: pl.DataFrame, link: Link) -> dict[str, float]:
     return residuals
 
 
-def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[CarriedRow]:
+def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[DiffRow]:
     """What old means correspond to by the line."""
     linked = _old_means(items)
     lowest, highest = min(linked.values()), max(linked.values())
@@ -313,8 +300,8 @@ def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[Carrie
             )
         if not link.erring:
             reasons.append("all lie on the line: no interval")
-        yield CarriedRow(
-            **change.place,
+        yield change.row(
+            "carried",
             method=link.method,
             candidate=name,
             point=point,

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Measure
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -16,19 +16,18 @@ from vivavoce.studies.intervals import (
     by_jackknife,
     by_mean,
     counts_text,
-    interval_text,
 )
 from vivavoce.studies.rater_scores import (
-    CardPart,
+    Entries,
     Rater,
     RaterRow,
-    by_benchmark,
+    RaterScores,
+    card_part,
+    rated,
     rater_name,
-    rater_row,
     raters_of,
     scores_of,
 )
-from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.text import count
 
@@ -38,48 +37,42 @@ HALO_LEVELS = ("rows", "within questions")
 ITEM_KEYS = ["item", "variant", "group"]
 
 
-def saturation(scores: ScoreTable) -> CardPart:
+@card_part
+def saturation(scores: ScoreTable) -> Entries:
     """Share of candidates' scores at the commonest value (of several, the highest), and at both ends.
 
     `contrast` says at which value. A criterion is `saturated` if the commonest value has 95 % or more: it
     then leaves any mean over criteria. Intervals are Wilson's by group, as of any share.
     """
-    card = CardPart([], [])
-    short = labels(scores.measures)
-    for rater in raters_of(scores):
-        for benchmark, measure, part in by_benchmark(scores, rater):
-            candidates = part.filter(part["role"] == "candidate")
-            if not candidates.height:
-                continue
-            modal, *ends = _shares(benchmark, measure, candidates)
-            card.rows.extend((modal, *ends))
+    for scored in rated(scores):
+        candidates = scored.rows.filter(scored.rows["role"] == "candidate")
+        if candidates.height:
+            modal, *ends = _shares(scored, candidates)
+            yield from (modal, *ends)
             if modal.saturated:
-                card.sentences.append(
-                    f"{short[key_of(measure)]} on {benchmark}: saturated, {100 * (modal.value or 0.0):.1f} % "
+                yield (
+                    f"{scored.name} on {scored.benchmark}: saturated, {100 * (modal.value or 0.0):.1f} % "
                     f"of {counts_text(modal, 'mark')} are {modal.contrast}; it hardly tells candidates apart "
                     "and belongs in no mean over criteria."
                 )
-    return card
 
 
-def _shares(benchmark: str, measure: Measure, rows: pl.DataFrame) -> Iterator[RaterRow]:
+def _shares(scored: RaterScores, rows: pl.DataFrame) -> Iterator[RaterRow]:
     # Equal scores must count as one value, whatever their last digit.
     values, groups = np.round(rows["value"].to_numpy(), 9), rows["group"].to_numpy()
     numbers, times = np.unique(values, return_counts=True)
     modal = float(numbers[times == times.max()].max())
-    c = measure.criterion
+    c = scored.measure.criterion
     for figure, at in (("modal_share", modal), ("share_lowest", c.low), ("share_highest", c.high)):
-        if at is None:
-            continue
-        share = by_mean((np.abs(values - at) < 1e-9).astype(float), groups, low=0.0, high=1.0)
-        saturated = None
-        if figure == "modal_share" and share.value is not None:
-            saturated = share.value >= SATURATED
-        place = {"figure": figure, "contrast": f"{at:g}", "saturated": saturated}
-        yield rater_row("saturation", benchmark, measure, **place, **share._asdict())
+        if at is not None:
+            share = by_mean((np.abs(values - at) < 1e-9).astype(float), groups, low=0.0, high=1.0)
+            is_known = figure == "modal_share" and share.value is not None
+            saturated = (share.value or 0.0) >= SATURATED if is_known else None
+            yield scored.row("saturation", share, figure=figure, contrast=f"{at:g}", saturated=saturated)
 
 
-def halo(scores: ScoreTable) -> CardPart:
+@card_part
+def halo(scores: ScoreTable) -> Entries:
     """How far the criteria of one rater move together: Pearson and Spearman, two criteria at a time.
 
     `contrast` is the level: `rows`, over all candidates' responses, where good candidates are good at
@@ -87,18 +80,15 @@ def halo(scores: ScoreTable) -> CardPart:
     correlate near 1 are one judgement with several names; how much of it is the responses' doing cannot be
     told from one rater.
     """
-    card = CardPart([], [])
     for rater in (r for r in raters_of(scores) if len(r.keys) > 1):
         rows: list[RaterRow] = []
         for first, second in combinations(rater.keys, 2):
-            both = _criterion_pair(scores, rater, first, second)
+            both, measure = _criterion_pair(scores, rater, first, second), scores.measures[rater.keys[first]]
             for (benchmark,), part in both.group_by("benchmark", maintain_order=True):
                 if not _rescaled(part):  # one score on two scales agrees with itself by construction
-                    place = (str(benchmark), scores.measures[rater.keys[first]], second)
-                    rows.extend(_halo_rows(*place, part))
-        card.rows.extend(rows)
-        card.sentences.extend(_halo_sentences(rows, rater_name(scores, rater)))
-    return card
+                    rows.extend(_halo_rows(RaterScores(str(benchmark), measure, part, ""), second))
+        yield from rows
+        yield from _halo_sentences(rows, rater_name(scores, rater))
 
 
 def _criterion_pair(scores: ScoreTable, rater: Rater, first: str, second: str) -> pl.DataFrame:
@@ -120,24 +110,22 @@ def _rescaled(part: pl.DataFrame) -> bool:
 ONE_SIDE = "one side does not vary"
 
 
-def _halo_rows(benchmark: str, measure: Measure, other: str, part: pl.DataFrame) -> Iterator[RaterRow]:
-    groups = part["group"].to_numpy()
-    item = ["item", "variant"]
+def _halo_rows(scored: RaterScores, other: str) -> Iterator[RaterRow]:
+    groups, item = scored.rows["group"].to_numpy(), ["item", "variant"]
     # An item that is hard for all lowers every criterion; less its mean, only the responses are left.
-    centred = part.select((pl.col(c) - pl.col(c).mean().over(item)).alias(c) for c in ("value", "other"))
-    for level, table in zip(HALO_LEVELS, (part, centred), strict=True):
+    centred = scored.rows.select(
+        (pl.col(c) - pl.col(c).mean().over(item)).alias(c) for c in ("value", "other")
+    )
+    for level, table in zip(HALO_LEVELS, (scored.rows, centred), strict=True):
         values = table.select("value", "other").to_numpy()
-        correlations = {
-            "pearson": by_coefficient("pearson", values, groups, undefined=ONE_SIDE),
-            "spearman": by_jackknife(
-                lambda at, values=values: stats.spearman(*values[at].T),  # type: ignore[misc]
-                groups,
-                undefined=ONE_SIDE,
-            ),
-        }
-        for figure, correlation in correlations.items():
-            place = {"contrast": level, "other": other, "figure": figure}
-            yield rater_row("halo", benchmark, measure, **place, **correlation._asdict())
+        pearson = by_coefficient("pearson", values, groups, undefined=ONE_SIDE)
+        spearman = by_jackknife(
+            lambda at, values=values: stats.spearman(*values[at].T),  # type: ignore[misc]
+            groups,
+            undefined=ONE_SIDE,
+        )
+        for figure, correlation in (("pearson", pearson), ("spearman", spearman)):
+            yield scored.row("halo", correlation, contrast=level, other=other, figure=figure)
 
 
 def _halo_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
@@ -167,56 +155,49 @@ def _range_text(level: str, values: Sequence[Any]) -> str:
     return f"{level} r {min(values):.2f} to {max(values):.2f}, mean {np.mean(values):.2f}"
 
 
-def ceiling_and_floor(scores: ScoreTable) -> CardPart:
+@card_part
+def ceiling_and_floor(scores: ScoreTable) -> Entries:
     """Where the ceiling and the floor of the run stand in a rater's scores, and candidates beside them.
 
     `mean` of each ceiling and floor; for each candidate `from_ceiling` and `from_floor`, candidate less bound
     on the items both have scores on, and `share_of_span`, how far up from floor to ceiling it stands (where
     there is one of each). Values by item are means over repeats, the unit is the group.
     """
-    card = CardPart([], [])
-    short = labels(scores.measures)
-    for rater in raters_of(scores):
-        for benchmark, measure, part in by_benchmark(scores, rater):
-            items = part.group_by("item", "variant", "group", "candidate", "role").agg(pl.col("value").mean())
-            rows = list(_bound_rows(benchmark, measure, items))
-            card.rows.extend(rows)
-            if text := " ".join(_bound_sentences(rows)):
-                card.sentences.append(f"{short[key_of(measure)]} on {benchmark}: {text}")
-    return card
+    for scored in rated(scores):
+        rows = list(_bound_rows(scored))
+        yield from rows
+        if text := " ".join(_bound_sentence(row, rows) for row in rows if row.figure == "mean"):
+            yield f"{scored.name} on {scored.benchmark}: {text}"
 
 
-def _bound_rows(benchmark: str, measure: Measure, items: pl.DataFrame) -> Iterator[RaterRow]:
+def _bound_rows(scored: RaterScores) -> Iterator[RaterRow]:
     """The rows of each bound and of every candidate beside it, then each candidate between the two."""
+    items, c = scored.means(), scored.measure.criterion
     bounds = items.filter(items["role"] != "candidate").select("candidate", "role").unique()
-    names: dict[str, list[str]] = {"ceiling": [], "floor": []}
-    candidates = items.filter(pl.col("role") == "candidate")["candidate"].unique().sort()
-    limits = {"low": measure.criterion.low, "high": measure.criterion.high}
+    named: dict[str, list[pl.DataFrame]] = {"ceiling": [], "floor": []}
+    candidates = {
+        name: _item_values(items, name, "value")
+        for name in items.filter(pl.col("role") == "candidate")["candidate"].unique().sort()
+    }
     for name, role in bounds.sort("role", "candidate").iter_rows():
-        names[role].append(name)
-        bound = _item_values(items, name, "bound")
+        bound = _item_values(items, name, role)
+        named[role].append(bound)
         place = {"contrast": role, "other": name}
-        mean = by_mean(bound["bound"].to_numpy(), bound["group"].to_numpy(), **limits)
-        yield rater_row("bounds", benchmark, measure, **place, figure="mean", **mean._asdict())
-        place["figure"] = f"from_{role}"
-        for candidate in candidates:
-            joined = _item_values(items, candidate, "value").join(bound, on=ITEM_KEYS, maintain_order="left")
+        mean = by_mean(bound[role].to_numpy(), bound["group"].to_numpy(), low=c.low, high=c.high)
+        yield scored.row("bounds", mean, **place, figure="mean")
+        for candidate, values in candidates.items():
+            joined = values.join(bound, on=ITEM_KEYS, maintain_order="left")
             if joined.height:
-                distance = by_difference(
-                    (joined["value"] - joined["bound"]).to_numpy(), joined["group"].to_numpy()
-                )
-                values = {**place, "candidate": candidate, **distance._asdict()}
-                yield rater_row("bounds", benchmark, measure, **values)
-    if len(names["ceiling"]) != 1 or len(names["floor"]) != 1:
-        return
-    top, bottom = (_item_values(items, names[role][0], role) for role in ("ceiling", "floor"))
-    span = top.join(bottom, on=ITEM_KEYS, maintain_order="left")
-    place = {"contrast": "floor to ceiling", "figure": "share_of_span"}
-    for candidate in candidates:
-        joined = _item_values(items, candidate, "value").join(span, on=ITEM_KEYS, maintain_order="left")
-        if joined.height:
-            share = _share_of_span(joined)
-            yield rater_row("bounds", benchmark, measure, candidate=candidate, **place, **share._asdict())
+                differences = (joined["value"] - joined[role]).to_numpy()
+                distance = by_difference(differences, joined["group"].to_numpy())
+                yield scored.row("bounds", distance, **place, figure=f"from_{role}", candidate=candidate)
+    if len(named["ceiling"]) == len(named["floor"]) == 1:
+        span = named["ceiling"][0].join(named["floor"][0], on=ITEM_KEYS, maintain_order="left")
+        place = {"contrast": "floor to ceiling", "figure": "share_of_span"}
+        for candidate, values in candidates.items():
+            joined = values.join(span, on=ITEM_KEYS, maintain_order="left")
+            if joined.height:
+                yield scored.row("bounds", _share_of_span(joined), candidate=candidate, **place)
 
 
 def _item_values(items: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
@@ -236,18 +217,15 @@ def _share_of_span(items: pl.DataFrame) -> Estimate:
     return by_jackknife(share, items["group"].to_numpy(), scale="raw", undefined="ceiling and floor are one")
 
 
-def _bound_sentences(rows: Sequence[RaterRow]) -> Iterator[str]:
-    for bound in (r for r in rows if r.figure == "mean"):
-        name = f"the {bound.contrast} {bound.other}"
-        if bound.value is None:
-            yield f"{name}: {bound.reason}."
-            continue
-        near = [r for r in rows if r.figure == f"from_{bound.contrast}" and r.other == bound.other]
-        distances = [r.value for r in near if r.value is not None]
-        candidates = ""
-        if distances:
-            candidates = f"; candidates stand {min(distances):+.2f} to {max(distances):+.2f} from it"
-        yield (
-            f"{name} has {bound.value:.2f}{interval_text(bound)} on {counts_text(bound, 'question')}"
-            f"{candidates}."
-        )
+def _bound_sentence(bound: RaterRow, rows: Sequence[RaterRow]) -> str:
+    """Where a bound stands, and how far the candidates are from it."""
+    name = f"the {bound.contrast} {bound.other}"
+    if bound.value is None:
+        return f"{name}: {bound.reason}."
+    beside = [r for r in rows if r.figure == f"from_{bound.contrast}" and r.other == bound.other]
+    distances = [r.value for r in beside if r.value is not None]
+    candidates = ""
+    if distances:
+        candidates = f"; candidates stand {min(distances):+.2f} to {max(distances):+.2f} from it"
+    mean = f"{bound.value:.2f}{interval_text(bound)}"
+    return f"{name} has {mean} on {counts_text(bound, 'question')}{candidates}."

@@ -20,7 +20,8 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, interval_text, minus
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, minus
 from vivavoce.studies.rater_scores import (
     Rater,
     is_judge,

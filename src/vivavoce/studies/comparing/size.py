@@ -17,29 +17,16 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure, ModelCard
 from vivavoce.core.registry import study
-from vivavoce.studies.comparing.candidate_scores import candidate_scores
-from vivavoce.studies.comparing.compare import paired_row, with_bounds, with_verdict
-from vivavoce.studies.comparing.paired import (
-    Compared,
-    Incomparable,
-    Pair,
-    compare_pair,
-)
+from vivavoce.studies.bounded import Bounded, Filled, reasons
+from vivavoce.studies.comparing.compare import comparison_row
+from vivavoce.studies.comparing.evidence import Levels, correct
+from vivavoce.studies.comparing.paired import CandidateScores, Compared, Incomparable, Pair, compare_pair
 from vivavoce.studies.comparing.pairs import margin_of
-from vivavoce.studies.comparing.verdicts import correct
 from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.row_parts import distinct, select_rows
-from vivavoce.studies.score_matrix import (
-    Fillings,
-    Floats,
-    ScoreMatrix,
-    grids_with_fillings,
-    key_of,
-    labels,
-    place_of,
-)
+from vivavoce.studies.score_matrix import Fillings, Floats, ScoreMatrix, grids_with_fillings, key_of, labels
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, ScoreTable, by_answer
-from vivavoce.studies.study import Study, columns
+from vivavoce.studies.study import Study, as_mapping, columns, typed_row
 from vivavoce.studies.text import count, number
 
 
@@ -90,6 +77,7 @@ class SizeRow:
 
 COLUMNS = columns(SizeRow)
 FEW_MODELS = 5
+ON_A_LINE = "the means lie on a line: without spread no interval"
 
 
 class _ModelPair(NamedTuple):
@@ -217,7 +205,7 @@ def _compared(
     """Each pair of models on each benchmark."""
     scored = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
     for (benchmark,), rows in scored.group_by("benchmark", maintain_order=True):
-        by_candidate = candidate_scores(rows, measure.criterion)
+        by_candidate = CandidateScores.of(rows, measure.criterion)
         for models in model_pairs:
             pair = Pair(str(benchmark), models.a, models.b, measure, "sample", *margin_of(measure))
             absent = [name for name in (models.a, models.b) if name not in by_candidate.rows]
@@ -233,46 +221,20 @@ def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, Siz
     compared = [result for _, result in results if isinstance(result, Compared)]
     # Each pair leads itself: only averaged criteria come here, and those have no second form.
     corrected = iter(correct(compared, range(len(compared))))
+    levels = Levels.of(max(1, len(compared)))
     for models, result in results:
-        shared: dict[str, Any] = {
-            **place_of(result.pair.benchmark, result.pair.measure),
-            "contrast": models.contrast,
-            "family": models.family,
-            "a": models.a,
-            "b": models.b,
-            "n_failed": result.failed,
-            "margin": result.pair.margin,
-            "margin_source": result.pair.margin_source,
-            "n_pairs": len(compared),
-        }
+        row: dict[str, Any] = result.pair.columns
         if isinstance(result, Compared):
-            correction = next(corrected)
-            row = with_bounds(paired_row(result, correction, len(compared)), result)
-            row = with_verdict(row, result, correction)
-            unbounded = row.set_low is None or row.set_high is None
-            reasons = [NO_LIMIT] if unbounded else []
-            reasons += [FLIPPED] if row.low is None or row.low_family is None else []
-            figures = {name: getattr(row, name) for name in _OF_A_PAIR}
-            yield (
-                models,
-                result.pair.measure,
-                SizeRow(**shared, **figures, reason="; ".join(reasons) or None),
-            )
+            row = as_mapping(comparison_row(result, next(corrected), levels, family=len(compared), looks=1))
+            unbounded = row["set_low"] is None or row["set_high"] is None
+            no_interval = row["low"] is None or row["low_family"] is None
+            row["reason"] = reasons(NO_LIMIT if unbounded else None, FLIPPED if no_interval else None)
         else:
-            words = f"These two cannot be compared: {result.reason}."
-            yield (
-                models,
-                result.pair.measure,
-                SizeRow(**shared, verdict=words, verdict_code="incomparable", reason=result.reason),
-            )
-
-
-_OF_A_PAIR = (
-    *("set_low", "set_high", "bound_low", "bound_high"),
-    *("difference", "low", "high", "low_family", "high_family", "p", "p_adjusted", "n_items", "n_groups"),
-    *("n_different", "wins", "ties", "losses", "mde_family", "verdict", "verdict_code", "favours", "basis"),
-)
-"""The columns of a comparison that a pair of models has too."""
+            row |= {"verdict": f"These two cannot be compared: {result.reason}."}
+            row |= {"verdict_code": "incomparable", "reason": result.reason}
+        place = {"contrast": models.contrast, "family": models.family}
+        counts = {"n_failed": result.failed, "n_pairs": len(compared)}
+        yield models, result.pair.measure, typed_row(SizeRow, row | place | counts)
 
 
 def _slopes(
@@ -297,9 +259,16 @@ def _slopes(
         if reason := _why_no_slope(x, full):
             yield replace(row, reason=reason), matrix.measure
             continue
-        filled = fillings.of(sized).complete if fillings else None
-        fitted = replace(row, **_fitted(x, _by_model(full.means(), models)))
-        yield _with_fillings(fitted, x, models, filled), matrix.measure
+        lost = fillings.of(sized).complete if fillings else None
+        filled = _filled(_fitted(x, _by_model(full.means(), models)), x, models, lost)
+        n_failed, why_not = sum(lost.n_failed) if lost else 0, _why_unknown(filled)
+        yield replace(row, **filled.columns("slope"), n_failed=n_failed, reason=why_not), matrix.measure
+
+
+def _why_unknown(slope: Filled) -> str | None:
+    """Why a slope has no interval, and no bounds."""
+    on_a_line = ON_A_LINE if slope.observed.low is None else None
+    return reasons(on_a_line, None if slope.is_bounded else NO_LIMIT)
 
 
 def _by_model(means: Floats, models: Mapping[str, Sequence[int]]) -> Floats:
@@ -307,33 +276,21 @@ def _by_model(means: Floats, models: Mapping[str, Sequence[int]]) -> Floats:
     return np.array([means[places].mean() for places in models.values()])
 
 
-def _with_fillings(
-    row: SizeRow, x: Floats, models: Mapping[str, Sequence[int]], fillings: Fillings | None
-) -> SizeRow:
+def _filled(
+    observed: Bounded, x: Floats, models: Mapping[str, Sequence[int]], fillings: Fillings | None
+) -> Filled:
     """The slope with what the failed scores could make of it; the figures themselves where none failed."""
     if fillings is None:
-        return replace(
-            row, set_low=row.slope, set_high=row.slope, bound_low=row.low, bound_high=row.high, n_failed=0
-        )
-    row = replace(row, n_failed=sum(fillings.n_failed))
+        return Filled.complete(observed)
     if fillings.unbounded:
-        return replace(row, reason="; ".join(filter(None, (row.reason, NO_LIMIT))))
+        return Filled(observed)
     low, high = (_by_model(matrix.means(), models) for matrix in (fillings.low, fillings.high))
     # A slope falls as small models rise and large ones fall: other fillings lie between these two.
     large = x > x.mean()
     flat, steep = _fitted(x, np.where(large, low, high)), _fitted(x, np.where(large, high, low))
-    return replace(
-        row,
-        set_low=flat["slope"],
-        set_high=steep["slope"],
-        bound_low=_outer(min, flat.get("low"), row.low),
-        bound_high=_outer(max, steep.get("high"), row.high),
-    )
-
-
-def _outer(farther: Callable[[float, float], float], bound: float | None, end: float | None) -> float | None:
-    """The bound, or the end of the interval where that lies farther out; null without either."""
-    return None if bound is None or end is None else farther(bound, end)
+    if observed.low is None:  # without an interval as observed there is none with failed scores
+        flat, steep = flat._replace(low=None), steep._replace(high=None)
+    return Filled.from_bounds(observed, stats.Bounds(flat.value, steep.value, flat.low, steep.high))
 
 
 def _why_no_slope(x: Floats, matrix: ScoreMatrix) -> str | None:
@@ -345,16 +302,16 @@ def _why_no_slope(x: Floats, matrix: ScoreMatrix) -> str | None:
     return "all models have the same size" if np.ptp(x) < 1e-9 else None
 
 
-def _fitted(x: Floats, y: Floats) -> dict[str, Any]:
+def _fitted(x: Floats, y: Floats) -> Bounded:
     """Least squares: slope and its t interval; without spread around the line the interval is null."""
     centred, df = x - x.mean(), len(x) - 2
     squares = float(centred @ centred)
     slope = float(centred @ (y - y.mean())) / squares
     residuals = y - y.mean() - slope * centred
     if float(np.abs(residuals).max()) < 1e-9:
-        return {"slope": round(slope, 12), "reason": "the means lie on a line: without spread no interval"}
-    ends = stats.t_interval(slope, math.sqrt(float(residuals @ residuals) / df / squares), df)
-    return {"slope": slope, "low": ends.low, "high": ends.high}
+        return Bounded(round(slope, 12))
+    error = math.sqrt(float(residuals @ residuals) / df / squares)
+    return Bounded.from_ends(slope, stats.t_interval(slope, error, df))
 
 
 def _pair_sentence(row: SizeRow, models: _ModelPair, cards: Mapping[str, ModelCard]) -> str:

@@ -6,7 +6,7 @@ the same candidate, one-sided for worse, by Holm over all categories, candidates
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,11 @@ class SmallCategory(NamedTuple):
     def fails(self) -> bool:
         """Whether the category is worse than the rest, corrected over the family."""
         return self.p_adjusted <= stats.ALPHA
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row that say what the test found."""
+        return {"p_elsewhere": self.p_adjusted if self.fails else None, "fails": self.fails}
 
     def sentence(self, label: str = "") -> str:
         """That the candidate fails here; `label` names the measure where there are several."""
@@ -84,16 +89,15 @@ def failure_sentences(
 
 def small_categories(matrix: ScoreMatrix, fillings: Fillings | None) -> Iterator[SmallCategory]:
     """The test of every category of 3 to 9 cases of every candidate, where 10 or more cases lie elsewhere."""
-    sign = 1 if matrix.measure.criterion.direction == "higher" else -1
     for place, candidate in enumerate(matrix.candidates):
         answers = matrix.on(matrix.present[place])
         for category, members in _small(answers):
             cases = _by_case(answers, members, answers.values[place])
             if cases is None:
                 continue
-            p = _p(*cases, sign)
+            p = _p(*cases, matrix.sign)
             if fillings is not None and fillings.failed[place].any():
-                p = max(p, _filled_p(fillings, place, category, sign))
+                p = max(p, _filled_p(fillings, place, category))
             yield SmallCategory(matrix.benchmark, matrix.measure, candidate, category, *cases, p)
 
 
@@ -130,12 +134,12 @@ def _p(values: Floats, reference: Floats, sign: int) -> float:
     return stats.subset_test(sign * np.concatenate([values, reference]), members)
 
 
-def _filled_p(fillings: Fillings, place: int, category: str, sign: int) -> float:
+def _filled_p(fillings: Fillings, place: int, category: str) -> float:
     """With failed scores of the category at their best and all others at their worst; 1 without limits."""
     if fillings.unbounded:
         return 1.0
     matrix = fillings.low.on(fillings.low.present[place])
     worst, best = (filled[place, fillings.low.present[place]] for filled in fillings.upward)
-    members = matrix.categories == category
+    members, sign = matrix.categories == category, matrix.sign
     cases = _by_case(matrix, members, sign * np.where(members, best, worst))
     return 1.0 if cases is None else _p(*cases, sign)

@@ -6,23 +6,20 @@ difference", as in `headline`. Words that promise more than a benchmark can show
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-import numpy as np
-
-from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
-from vivavoce.studies.comparing.margin_intervals import margin_interval, most_by_count
-from vivavoce.studies.comparing.paired import Compared, Correction
+from vivavoce.studies.comparing.evidence import is_graded
+from vivavoce.studies.comparing.paired import Compared, Correction, Incomparable
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.scale import opening_of, phrase_of
 from vivavoce.studies.score_table import BY_WORD
-from vivavoce.studies.text import and_so, cases, count, factor, number, ordinal, plain
+from vivavoce.studies.text import and_so, cases, count, factor, listed, number, ordinal, plain
 from vivavoce.studies.validation_status import stamp_notes
 
 BETTER = ("better", "better_by_margin")
@@ -99,124 +96,6 @@ class ComparisonRow:
     basis: str | None = None
     reason: str | None = None
     signature: str | None = None
-
-
-class Corrected(NamedTuple):
-    """The p values of a pair, corrected over the family it was made with.
-
-    `observed` and `filled` are Holm's, of what was observed and of the worse filling; `q` is
-    Benjamini-Hochberg's. `form_of` is the criterion that is in the family for this one; null where it is
-    there itself. `alone` is that of the pair alone, of what was observed.
-    """
-
-    observed: float
-    filled: float
-    q: float
-    form_of: str | None
-    alone: float
-
-
-class Levels(NamedTuple):
-    """The levels of a pair's intervals: for the pair alone, and for all comparisons of the call together."""
-
-    alone: float
-    family: float
-
-    @classmethod
-    def of(cls, family: int) -> "Levels":
-        """Those of so many comparisons that are made once."""
-        return cls(0.95, stats.bonferroni_level(0.95, family))
-
-
-def leads_of(pairs: Sequence[Compared]) -> list[int]:
-    """For each pair the place of the pair that is in the family for it, mostly its own.
-
-    Of several forms of one number that is the first that is no exponential, else the first.
-    """
-    leads = []
-    for k, pair in enumerate(pairs):
-        forms = [j for j, candidate_pair in enumerate(pairs) if j == k or pair.form_of(candidate_pair)]
-        leads.append(min(forms, key=lambda j: (on_log_scale(pairs[j].pair.measure.criterion), j)))
-    return leads
-
-
-def correct(pairs: Sequence[Compared], leads: Sequence[int]) -> list[Corrected]:
-    """The p values of the pairs, corrected over the family; other forms of a number in its place there."""
-    observed = np.array([pair.observed.p for pair in pairs])
-    filled = np.array([_worse_p(pair) for pair in pairs])
-    family = np.array(sorted(set(leads)), dtype=int)
-    corrected = []
-    for k, lead in enumerate(leads):
-        # Another form takes its lead's place, so it is corrected for as many tests and no more.
-        members = np.where(family == lead, k, family)
-        position = members.tolist().index(k)
-        corrected.append(
-            Corrected(
-                observed=float(stats.holm(observed[members])[position]),
-                filled=float(stats.holm(filled[members])[position]),
-                q=float(stats.benjamini_hochberg(observed[members])[position]),
-                form_of=form_of(pairs, k, lead),
-                alone=float(observed[k]),
-            )
-        )
-    return corrected
-
-
-def form_of(pairs: Sequence[Compared], k: int, lead: int) -> str | None:
-    """The criterion that stands in the family for that of pair k, whose lead it is; null for its own."""
-    return None if lead == k else pairs[lead].pair.measure.criterion.criterion
-
-
-def _worse_p(pair: Compared) -> float:
-    # A verdict must hold under both fillings, so the weaker evidence counts.
-    return max(filling.p for filling in pair.fillings) if pair.fillings else pair.observed.p
-
-
-def verdict_of(compared: Compared, corrected: Corrected, level: float) -> Verdict:
-    """The row of the table that applies to what was observed and to what the failed scores could be."""
-    margin = compared.pair.margin
-    observed = _evidence(compared, compared.observed, corrected.observed, ("d", "d"), level)
-    observed = replace(observed, most_by_count=most_by_count(compared, level))
-    if not compared.missing:
-        return stats.verdict(observed, margin=margin)
-    if compared.fillings is None:
-        # Nothing bounds what failed, so only "too few" can be said without it.
-        evidence_alone = stats.verdict(observed, margin=margin)
-        return evidence_alone if evidence_alone.code in ("too_few", "incomparable") else Verdict("depends")
-    worst, best = compared.fillings
-    filled = _evidence(compared, worst, corrected.filled, ("d_low", "d_high"), level, best=best)
-    return stats.verdict(observed, filled, margin=margin)
-
-
-def _evidence(
-    compared: Compared,
-    paired: stats.Paired,
-    p: float,
-    columns: tuple[str, str],
-    level: float,
-    best: stats.Paired | None = None,
-) -> stats.Evidence:
-    """What a verdict rests on: with `best`, on what the two fillings say alike."""
-    near = far = None
-    if compared.pair.margin is not None:
-        # Where few cases differ this is Agresti-Min's interval: a tiny standard error shows no equivalence.
-        near = far = margin_interval(compared, columns[0], paired, level)
-        if best is not None:
-            far = margin_interval(compared, columns[1], best, level)
-    direction: Any = paired.direction
-    if best is not None:
-        direction = stats.common_direction(paired.direction, best.direction)
-    bounded = near is not None and far is not None  # half an interval bounds nothing
-    # On people's scale a verdict rests on the cases that people scored.
-    change = compared.correction
-    return stats.Evidence(
-        n_groups=paired.n_groups,
-        n_different=change.n_different if change else paired.n_different,
-        direction=direction,
-        p_adjusted=p,
-        margin_low=near.low if bounded and near else None,
-        margin_high=far.high if bounded and far else None,
-    )
 
 
 def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> str:
@@ -322,11 +201,6 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     return f"{size}, {number(low, criterion)} to {number(high, criterion)}{alone}"
 
 
-def holds_zero(low: float | None, high: float | None) -> bool:
-    """Whether there is an interval, and 0 lies in it."""
-    return low is not None and high is not None and low <= 0 <= high
-
-
 def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> str:
     """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
     able = needed = ""
@@ -421,3 +295,41 @@ def footnote(family: int, looks: int, margin: float | None, *, planned: bool = F
     earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier test')}"
     set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
     return f"{comparisons}. This is the {ordinal(looks)} test on this run.{set_when}"
+
+
+class _Unseen(NamedTuple):
+    """On how many questions no whole loss was seen, how many percent may exist, and what they would do."""
+
+    questions: str
+    percent: str
+    undo: bool
+
+
+def notes_on_unseen_losses(
+    pairs: Sequence[Compared | Incomparable], rows: Sequence[ComparisonRow]
+) -> Iterator[str]:
+    """The lines on graded differences in which the better candidate lost nothing over half the scale."""
+    subjects: dict[_Unseen, list[str]] = {}
+    for pair, row in zip(pairs, rows, strict=True):
+        if isinstance(pair, Compared) and (unseen := _unseen(pair, row)) is not None:
+            better, worse = (row.b, row.a) if row.favours == "b" else (row.a, row.b)
+            subjects.setdefault(unseen, []).append(f"{better} against {worse} ({row.criterion})")
+    for unseen, names in subjects.items():
+        undo = f"would {'' if unseen.undo else 'not '}undo"
+        yield (
+            f"{listed(names)}: no whole loss was seen in {unseen.questions}; up to {unseen.percent} % may "
+            f"exist (95 %), which {undo} {'this difference' if len(names) == 1 else 'these differences'}."
+        )
+
+
+def _unseen(compared: Compared, row: ComparisonRow) -> _Unseen | None:
+    """What was not seen of the better candidate; null where nobody is, or scores are yes or no."""
+    share = row.unseen_loss_b if row.favours == "b" else row.unseen_loss_a
+    width = compared.pair.width
+    if row.verdict_code not in BETTER or share is None or width is None or not is_graded(compared, width):
+        return None
+    return _Unseen(
+        questions=f"{count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)})",
+        percent=f"{100 * share:.2g}",
+        undo=(1 - share) * abs(row.difference or 0.0) <= share * width,
+    )

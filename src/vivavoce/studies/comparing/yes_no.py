@@ -5,8 +5,8 @@ specificity that of their no to which it says no. A judge may be right as often 
 and miss more with one of them, so both stand by candidate, too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -62,6 +62,8 @@ def yes_no_rows(
     answers = _answers(labelled, labels)
     names = answers.candidates if len(answers.candidates) > 1 else []
     tests = _tests(answers, names)
+    # Of two candidates each is the other one's "others": one question, asked once.
+    n_tests = len(tests) if len({name for name, _ in tests}) > 2 else len({figure for _, figure in tests})
     for candidate in ("", *names):
         for figure in KINDS:
             rows = answers.kind(figure, candidate)
@@ -76,7 +78,7 @@ def yes_no_rows(
                 n_dropped=answers.n_dropped,
                 p=p,
                 p_adjusted=p_adjusted,
-                n_tests=None if p is None else _n_tests(tests),
+                n_tests=None if p is None else n_tests,
                 **_share(rows)._asdict(),
             )
 
@@ -116,7 +118,6 @@ def _share(rows: pl.DataFrame) -> Estimate:
 def _tests(answers: _Answers, names: Sequence[str]) -> dict[tuple[str, str], tuple[float, float]]:
     """By candidate and figure p and Holm's p of it differing from the others."""
     tests = {(name, figure): p for figure in KINDS for name, p in _p_of(answers, figure, names).items()}
-    # Of two candidates each is the other one's "others": one question, asked once.
     family = {key: p for key, p in tests.items() if len(names) > 2 or key[0] == names[0]}
     adjusted = dict(zip(family, stats.holm(np.array([*family.values()])), strict=True)) if family else {}
     return {(name, f): (p, float(adjusted.get((name, f), adjusted.get((names[0], f), 1.0))))
@@ -136,12 +137,6 @@ def _p_of(answers: _Answers, figure: str, names: Sequence[str]) -> dict[str, flo
     return dict(
         zip(able, stats.member_permutation(right, members, groups, weights=weights).tolist(), strict=True)
     )
-
-
-def _n_tests(tests: Mapping[tuple[str, str], Any]) -> int:
-    """How many questions the family holds."""
-    names = {name for name, _ in tests}
-    return len(tests) if len(names) > 2 else len({figure for _, figure in tests})
 
 
 def yes_no_sentences(place: str, rows: Sequence[RaterRow]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.studies.intervals import Estimate, Floats, by_mean, interval_text, too_few
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import Estimate, Floats, by_mean, too_few
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns

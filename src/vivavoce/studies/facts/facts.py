@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.facts.coverage import by_category, by_severity, coverage, precision
 from vivavoce.studies.facts.draws import PUBLISHED, draw_sentences, draws
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
@@ -20,7 +21,6 @@ from vivavoce.studies.facts.rater_pairs import (
 )
 from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.facts.temperatures import temperature_sentences, temperatures
-from vivavoce.studies.intervals import interval_text
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import cases, count

@@ -10,17 +10,12 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.facts.unit_matching import match_units
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.facts.correction import corrected
 from vivavoce.studies.facts.coverage import estimated
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
-from vivavoce.studies.intervals import (
-    Estimate,
-    by_coefficient,
-    by_difference,
-    by_ratio,
-    interval_text,
-)
+from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, by_ratio
 from vivavoce.studies.score_table import RESPONSE
 
 PEOPLE, PER_CALL = "people", "per_call"

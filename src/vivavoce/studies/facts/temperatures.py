@@ -11,12 +11,12 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SpecError
 from vivavoce.core.specs import Spec, parse
-from vivavoce.studies.comparing.paired import Arrays
 from vivavoce.studies.facts.coverage import precision_row
 from vivavoce.studies.facts.fact_table import FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.intervals import FLIPPED, too_few
-from vivavoce.studies.score_table import weighing_of, weighted_mean
+from vivavoce.studies.item_means import Arrays
+from vivavoce.studies.score_table import weighted_mean
 from vivavoce.studies.text import count
 
 SETTING = "temperature"
@@ -89,7 +89,7 @@ def _step(table: FactTable, row: FactsRow) -> Step:
     )
     paired = sides[0].paired()
     ends = paired.interval()
-    low, high = (weighted_mean(side.differences, side.weighing["weights"]) for side in sides[1:])
+    low, high = (weighted_mean(side.values, side.weighing["weights"]) for side in sides[1:])
     row = replace(
         row,
         value=paired.difference,
@@ -106,8 +106,7 @@ def _step(table: FactTable, row: FactsRow) -> Step:
 
 
 def _side(items: pl.DataFrame, first: str, second: str) -> Arrays:
-    rows = items.drop_nulls([first, second])
-    return Arrays((rows[first] - rows[second]).to_numpy(), rows["group"].to_numpy(), weighing_of(rows))
+    return Arrays.from_rows(items.with_columns(difference=pl.col(first) - pl.col(second)), "difference")
 
 
 def _judged(steps: Sequence[Step], margin: float | None) -> Iterator[FactsRow]:

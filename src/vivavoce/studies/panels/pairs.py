@@ -15,7 +15,8 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.specs import signed
 from vivavoce.stats.bradley_terry import parts
-from vivavoce.studies.intervals import by_coefficient, by_mean, interval_text, too_few
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import by_coefficient, by_mean, too_few
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
 

@@ -16,7 +16,8 @@ from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text, too_few
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, too_few
 from vivavoce.studies.panels.pairs import SEPARATED, pair_rows, pair_sentences, pairs_of_panels
 from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels

@@ -19,7 +19,8 @@ from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text, interval_text
+from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text
 from vivavoce.studies.rater_scores import is_rated
 from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_matrix import row_labels

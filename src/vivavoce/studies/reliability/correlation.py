@@ -20,7 +20,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
-from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.reliability.correlation_rows import (
     LEAST_CANDIDATES,

@@ -9,7 +9,7 @@ from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import interval, percent, ranks
 from vivavoce.report.section import Section
-from vivavoce.studies.comparing.overall_ranks import SEVEN
+from vivavoce.studies.comparing.overall_columns import SEVEN
 from vivavoce.studies.overall_design import OVERALL
 
 RATES = {

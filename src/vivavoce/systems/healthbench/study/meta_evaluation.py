@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
-from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.rater_scores import is_judge, is_people, scores_of
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.study import Study

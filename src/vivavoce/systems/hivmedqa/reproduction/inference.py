@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce import stats
-from vivavoce.studies.comparing.paired import Compared, Differences
+from vivavoce.studies.comparing.paired import Compared
 from vivavoce.studies.comparing.pairs import pairs
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.score_table import ITEM, over_repeats
 from vivavoce.systems.hivmedqa.reproduction.averages import iterations
 from vivavoce.systems.hivmedqa.reproduction.judge_scores import JUDGE, SIX, Recorded
@@ -42,8 +43,8 @@ def paired(
                 part.rows, {part.key: part.measure}, contrasts, margin=None, population="sample"
             )
             for comparison in comparisons:
-                if isinstance(comparison, Compared) and isinstance(comparison.data, Differences):
-                    rows[comparison.pair.b] |= _compared(comparison, comparison.data)
+                if isinstance(comparison, Compared) and isinstance(comparison.data, ItemMeans):
+                    rows[comparison.pair.b] |= _compared(comparison, comparison.data.arrays().values)
         tested = [row for row in rows.values() if row["p_group"] is not None]
         for row, p in zip(tested, stats.holm([row["p_group"] for row in tested]).tolist(), strict=True):
             row["p_holm"] = p
@@ -56,10 +57,9 @@ def paired(
     return by_criterion
 
 
-def _compared(comparison: Compared, by: Differences) -> dict[str, Any]:
+def _compared(comparison: Compared, differences: Any) -> dict[str, Any]:
     import numpy as np
 
-    differences = by.arrays("d").differences
     single = stats.paired(differences, np.arange(len(differences)))
     return {
         "difference": comparison.observed.difference,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.text import and_so, count
 from vivavoce.systems.ranking.study.gate import gate_sentence
 from vivavoce.systems.ranking.study.ranks import ARGUMENTS, EVERYTHING
