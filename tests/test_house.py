@@ -88,16 +88,16 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4001,
+    "benchmarks": 4012,
     "cli": 6020,
     "contrib": 467,
     "core": 5673,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2834,
-    "formats": 1757,
+    "formats": 1831,
     "judging": 1477,
-    "language": 1520,
+    "language": 1525,
     "logprobs": 1886,
     "metrics": 4476,
     "models": 9821,
@@ -105,7 +105,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 5889,
+    "reading": 6044,
     "report": 8403,
     "retrieval": 1691,
     "run": 27630,
@@ -118,7 +118,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1005, 174
+MODULES, COMPLEX = 1006, 175
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -38,6 +38,8 @@ def item(**row: Any) -> Item:
         ({"answer": True}, "true_false", ("True",), ()),
         ({"answer": "false"}, "true_false", ("False",), ()),
         ({"options": ["True", "False"], "answer": "True"}, "true_false", ("True",), ()),
+        ({"options": {"A": "True", "B": "False"}, "answer": "B"}, "mcq", ("False",), ()),
+        ({"options": ["True", "False"], "answer": "B"}, "mcq", ("False",), ()),
         ({"references": "T"}, "true_false", ("True",), ()),
         ({"answer": "yes"}, "short", (), ("yes",)),
         ({"references": ["beta blocker", "metoprolol"]}, "short", (), ("beta blocker", "metoprolol")),

@@ -245,7 +245,7 @@ def test_accents_case_and_hyphens_are_free_where_one_option_fits() -> None:
         ("Trueish", "unreadable"),
         ("Yes", "unreadable"),
         ("No", "unreadable"),
-        ("Incorrect", "unreadable"),
+        ("Incorrect", False),
         ("not true", False),
         ("This is not true.", False),
         ("The statement isn't true.", False),

@@ -27,7 +27,8 @@ from vivavoce.core.text import one_line
 SHORT_WORDS = 10
 """A key of at most so many words is a short answer."""
 INFERRED = (
-    "messages: conversation; options: mcq, and with several keys list; the key True or False: true_false; "
+    "messages: conversation; options: mcq, and with several keys list; the key True or False, and no "
+    "options under letters: true_false; "
     "steps: multi_hop, and with "
     f"the number of a wrong one multi_hop_inverse; a key or a reference of {SHORT_WORDS} words at most: "
     "short; every other question: longform"
@@ -141,7 +142,17 @@ def _row(fields: dict[str, tuple[Any, str]], *, letters: bool) -> tuple[Line, bo
     is_inferred = row.get("format") in (None, "")
     if is_inferred:
         row["format"] = inferred_format(row)
+        if row["format"] == "true_false" and _is_lettered(fields, place):
+            row["format"] = "mcq"
     return Line(place, _keyed(row, place, letters=letters)), is_inferred
+
+
+def _is_lettered(fields: Mapping[str, tuple[Any, str]], place: str) -> bool:
+    """Whether options stand under labels, or the key is a letter: answers are then letters too."""
+    options = fields.get("options", ((), ""))[0]
+    listed, labels = listed_options(_list_of(options, dicts=True), place)
+    key = fields.get("answer", fields.get("references", ("", "")))[0]
+    return bool(labels) or (is_letter(key, listed or ()) and not _is_truth(key))
 
 
 def _item(line: Line, name: str) -> Item:

@@ -10,7 +10,8 @@ from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.choices import Choice
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.options import Options
+from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called
+from vivavoce.reading.options import Options, options_of
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
 
@@ -21,6 +22,12 @@ class MultipleChoice(OptionsFormat):
 
     answered: ClassVar[str] = "with one option, by its letter or its text"
     read_as: ClassVar[str] = "the option's text"
+
+    def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
+        """The option that is called incorrect where the question asks for that."""
+        if len(item.question) < 4 or not asks_for_the_wrong_one(item.question):
+            return reading
+        return _called_wrong(answer, options_of(item.options), reading)
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The option that the response settles on."""
@@ -42,6 +49,21 @@ class MultipleChoice(OptionsFormat):
         if len(item.answer) != 1:
             raise item_error(item, f"multiple choice needs exactly one answer, not {len(item.answer)}")
         return with_option_texts(item)
+
+
+def _called_wrong(answer: str, options: Options, reading: Reading) -> Reading:
+    """The reading of an answer to a question for what is wrong, where none is given outright."""
+    reader = SingleChoiceReader(answer, options)
+    if options.exactly(answer) is not None or reader.settles():
+        return reading
+    wrong = called(reader, "wrong")
+    if len(wrong) > 1:
+        return unreadable(reader.many(sorted(wrong)))
+    if wrong:
+        return Reading("ok", options.texts[wrong.pop()])
+    if reading.parsed in {options.texts[name] for name in called(reader, "not wrong")}:
+        return unreadable("the question asks for what is wrong, and the response says what is not")
+    return reading
 
 
 def _choice(answer: str, options: Options) -> Choice:

@@ -66,7 +66,12 @@ class OptionsFormat(Format):
                 else self.read_options(part, options)
             )
 
-        return read_first(answer, read_part, lambda part: self.settles(part, options))
+        reading = read_first(answer, read_part, lambda part: self.settles(part, options))
+        return self.in_view_of(item, answer, reading)
+
+    def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
+        """The reading of an answer in view of what the question asks; a format may know better."""
+        return reading
 
     def read_cut(self, item: Item, text: str) -> Reading:
         """The options chosen, where the choice was said to its end; a label in front is one."""

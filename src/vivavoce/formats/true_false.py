@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 from vivavoce.core.prompts import load
@@ -25,13 +26,22 @@ from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.choices import Choice
+from vivavoce.reading.clauses import Clauses
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.options import Mention, options_of
+from vivavoce.reading.options import Mention, Options, options_of
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.run_on import read_first
 from vivavoce.reading.verdicts import JudgedMention, Verdict
+from vivavoce.reading.word_roles import role, run_roles
 
-_OPTIONS = options_of(("True", "False"), ("T", "F"), (truth.TRUE_WORDS, truth.FALSE_WORDS))
+
+@cache
+def _options() -> Options:
+    """True and False, with the words for them in every language."""
+    true, false = truth.words_of_languages()
+    return options_of(("True", "False"), ("T", "F"), (true, false))
+
+
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 # Verdadero, vrai, vero: read where it is all there is, as F is; elsewhere V is a vitamin or a factor.
 _BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)
@@ -43,9 +53,16 @@ _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 class _Truth(ChoiceReader):
     """A choice between true and false, where "not true" is a choice too."""
 
+    _clauses: Clauses | None = None
+
     def mentions(self) -> list[Mention]:
         """The words "true" and "false" where they judge: "false positive" and "true or false?" do not."""
-        verdicts = list(filter(self._judges, super().mentions()))
+        named = super().mentions()
+        strong = [mention for mention in named if self._is_strong(mention)]
+        if not strong:
+            self.doubtful: list[Mention] = []
+            return list(filter(self._says_so, named))
+        verdicts = list(filter(self._judges, strong))
         mentions = [mention for mention in verdicts if not self._names_a_thing(mention)]
         # an unknown word may say more of the statement, where "faux positif" is a thing
         self.doubtful = list(filter(self._may_judge, set(verdicts).difference(mentions)))
@@ -54,6 +71,36 @@ class _Truth(ChoiceReader):
             if self._is_choice(a, b):
                 choices |= {a, b}
         return [mention for mention in mentions if mention not in choices]
+
+    def _is_strong(self, mention: Mention) -> bool:
+        """True for a word that means true or false wherever it judges; "right" and "correct" judge more."""
+        forms = self.doc.forms[mention.i : mention.j]
+        return len(forms) == 1 and (forms[0] in truth.FOREIGN or forms[0] in {"true", "false"})
+
+    def _says_so(self, mention: Mention) -> bool:
+        """True for a word such as "correct" in a clause that holds nothing but it and what says it of all.
+
+        In a language whose negation is not known, all its words are to be.
+        """
+        doc, end = self.doc, self.doc.sentence_end(mention.i)
+        if self._asks(end):
+            return False
+        start = doc.last_break(mention.i, COMMA)
+        if has_any(doc.forms[mention.i : mention.j], truth.supported_words()):
+            is_free = doc.ends(mention.j) or doc.forms[mention.j] in truth.AFTER_VERDICT | words.NOT_LEFT
+            return is_free and truth.BEFORE_VERDICT.issuperset(doc.forms[start : mention.i])
+        sentence = doc.surface(start, end) + doc.gap(end)
+        if any(word in sentence for word in truth.doubts()) or not self._closes(mention.j):
+            return False
+        self._clauses = self._clauses or Clauses(doc, self.options, super().mentions())
+        return self._clauses.standing(mention) == "plain"
+
+    def _closes(self, k: int) -> bool:
+        """True if nothing but a copula follows in the clause from token k on."""
+        if self.doc.ends(k):
+            return True
+        text = self.doc.surface(k, k + 1)
+        return text == "的" or role(self.doc.forms[k], text) == "affirms" or run_roles([text]) == ["affirms"]
 
     def _is_choice(self, a: Mention, b: Mention) -> bool:
         """True for "true or false?", "True/False:"."""
@@ -253,7 +300,7 @@ class TrueFalse(Format):
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
-        return read_first(answer, _read_part, lambda part: _Truth(part, _OPTIONS).settles())
+        return read_first(answer, _read_part, lambda part: _Truth(part, _options()).settles())
 
     def read_cut(self, item: Item, text: str) -> Reading:
         """True or False, where it was said to its end."""
@@ -261,7 +308,7 @@ class TrueFalse(Format):
         if isinstance(answer, Reading):
             return answer
         # A limit of one or two tokens cuts nothing off a bare word.
-        if _ALONE.fullmatch(answer) or _Truth(answer, _OPTIONS).has_lead:
+        if _ALONE.fullmatch(answer) or _Truth(answer, _options()).has_lead:
             return self.read(item, answer)
         return read_finished(answer, lambda part: self.read(item, part))
 
@@ -282,9 +329,9 @@ def _read_part(answer: str) -> Reading:
         return _from_json(leaves)
     if _BARE_V.fullmatch(answer):
         return Reading("ok", True)
-    truth = _Truth(answer, _OPTIONS).choice(lambda: refuses(answer))
+    truth = _Truth(answer, _options()).choice(lambda: refuses(answer))
     if truth.names and not truth.reason:
-        # Names are places in `_OPTIONS`, where True comes first.
+        # Names are places in `_options`, where True comes first.
         return Reading("ok", truth.names[0] == 0)
     if truth.silent and refuses(answer):
         return unanswered("a refusal without an answer")
@@ -299,7 +346,7 @@ def _from_json(leaves: list[Any]) -> Reading:
         if isinstance(leaf, bool):
             truths.add(leaf)
         else:
-            truths |= {name == 0 for name in _Truth(str(leaf), _OPTIONS).choice().names}
+            truths |= {name == 0 for name in _Truth(str(leaf), _options()).choice().names}
     if len(truths) == 1:
         return Reading("ok", truths.pop())
     return unreadable("both True and False are said" if truths else "it says neither True nor False")

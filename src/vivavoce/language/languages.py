@@ -77,6 +77,8 @@ class Language:
     """What a label may follow: "option", "letter"."""
     explanations: tuple[str, ...] = ()
     """What an explanation is headed by."""
+    doubts: tuple[str, ...] = ()
+    """What leaves a verdict open, as the words begin."""
     ors: tuple[str, ...] = ()
     ands: tuple[str, ...] = ()
     """What leaves two options open, and what joins them."""

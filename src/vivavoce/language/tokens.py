@@ -30,6 +30,7 @@ _TOKEN = lazy_pattern(
     rf"""
     (?P<number>(?:(?<![^\s(\[:=<>≤≥~"'|])[{_MINUS}+±](?=\.?\d))?            # a sign, not a hyphen
         (?:[1-9]\d{{0,2}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?!,*+\d)(?:\.\d+)?  # 1,000.5
+          |(?<![\d.,])[1-9]\d{{0,2}}(?:[ ]0\d\d)+(?![\d.,]\d)(?!\d)                # 10 000; 2 500 may be two
           |\d+(?:[.,·]\d+)*|(?<!\w)\.\d+))
     |(?P<word>{_LETTER}{_IN_WORD}*(?:['’ʼ]{_IN_WORD}+)*)
     |(?P<power>[{_SUPER}]+|[⁺⁻]|\^[ ]?[({{]?[-+−]?\d+[)}}]?)
@@ -274,6 +275,8 @@ def _word(text: str) -> str:
 
 def number_form(text: str) -> str:
     """A number in plain digits: `1,000.50` is 1000.5, `.5` is 0.5; `2,5` and dates stay as written."""
+    if " " in text and text.isascii():
+        text = text.replace(" ", "")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("·", ".").replace("−", "-")
         text = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)

@@ -308,8 +308,14 @@ class ChoiceReader:
             if self.doc.forms[k] in words.SETTLING and all_but(self.doc, k, i) is None:
                 # "A, but it might also be B" settles on neither
                 weighed = self.doc.forms[k] == "also" and has_any(self.doc.forms[i:k], words.MAYS)
-                return None if weighed else self.pure(k + 1, j)
+                return None if weighed else self.pure(k + 1, j) or self._leaning(k + 1, j)
         return None
+
+    def _leaning(self, k: int, j: int) -> Choice | None:
+        """The choice behind words such as "I lean towards", from token k on."""
+        while k < j and self.doc.forms[k] in _BEFORE_REASONED:
+            k += 1
+        return self.pure(k, j)
 
     def _after_reason(self, i: int, j: int) -> Choice | None:
         """The choice behind a reason that leads a sentence: "Since A is slow, B."."""

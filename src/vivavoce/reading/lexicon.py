@@ -79,6 +79,7 @@ VERDICT_VERBS = _set(
 
 # Numbers.
 COMPARATORS = _set("< > <= >= ~ ± than least most over under above below exceeding")
+PERS = _set("per pro por par al je")
 UNITS = _set(
     "mg g kg mcg ug μg ng pg l ml dl fl cl mmol μmol umol nmol pmol mol meq iu u units unit mm cm m nm",
     "μm um mmhg cmh2o kpa hz khz bpm kcal cal kj j ms msv mgy gy percent percentage",
@@ -175,7 +176,8 @@ REASONS = _set("because since as given due being porque weil denn car parce perc
 HEDGED_LEADS = _set(
     "probably possibly perhaps maybe guess lean leaning leans toward towards confident fairly pretty",
     "quite sure certain",
-    "inclined to going honestly well bet suspect d",
+    "inclined to going honestly well bet suspect d still slightly more rather",
+    "me inclino por tendiere zu eher neige penche pour plutot propendo per tendo a inclino",
 )
 
 OPTIONAL = _set("alternative optional debatable possible reserved conditional second")

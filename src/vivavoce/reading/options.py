@@ -105,7 +105,7 @@ class Options:
             doc = cached_doc(text)
             self._cores.append(doc.surface(0, len(doc)))
             self._forms.append(doc.forms)
-            forms = tuple(map(one_spelling, doc.forms))
+            forms = tuple(_comparable(doc))
             # an option "A" or "AB" is found as labels are
             if forms and text.strip() not in self.labelled.texts:
                 by_forms.setdefault(forms, []).append(k)
@@ -121,7 +121,7 @@ class Options:
     def names(self, doc: Doc) -> list[Mention]:
         """The options named by their text, left to right, without overlap."""
         mentions: list[Mention] = []
-        k, forms, index = 0, [*map(one_spelling, doc.forms)], self._index
+        k, forms, index = 0, _comparable(doc), self._index
         while k < len(forms):
             for option, numbers in index.get(forms[k], ()):
                 j = k + len(option)
@@ -274,6 +274,15 @@ def options_of(
 
 
 # --- by text
+
+
+def _comparable(doc: Doc) -> list[str]:
+    """The forms of a text in one spelling, with a slash for the "per" between two units."""
+    forms = [*map(one_spelling, doc.forms)]
+    for k in doc.places(words.PERS, lambda doc, k: doc.forms[k] in words.PERS):
+        if 0 < k < len(forms) - 1 and is_unit(doc, k - 1) and is_unit(doc, k + 1):
+            forms[k] = "/"
+    return forms
 
 
 def _numbers(text: str) -> set[str]:

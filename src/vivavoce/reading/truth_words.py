@@ -1,5 +1,10 @@
 """The words that true/false answers are read by, in their comparable form (`tokens.Doc.forms`)."""
 
+from functools import cache
+
+from vivavoce.language.languages import codes, language
+from vivavoce.language.tokens import Doc
+
 
 def _set(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
@@ -61,3 +66,37 @@ ANDS = _set("and y e et und")
 ORS = _set("or o ou oder")
 BUTS = _set("but pero mais ma mas aber")
 BE = _set("is are be es est ist e also only")
+# What may stand before "correct" where it is said of the statement: "This statement is not".
+BEFORE_VERDICT = BEFORE_TRUTH | _set(
+    "that this it thats its these das dies diese dieser esto eso esta esa ese cette cet ce cela ca c questo",
+    "questa cio isto isso aquest aquesta aixo dat dit deze wel afirmacio bewering uitspraak stelling",
+    "stimmt dass i we would say believe think answer seems absolutely die der",
+)
+
+AFTER_VERDICT = AFTER_TRUTH - _set(
+    "only nur solo seulement if when cuando quand wenn quando si is was are es ist est during after on",
+    "at the a",
+)
+
+
+@cache
+def doubts() -> tuple[str, ...]:
+    """What leaves a verdict open in languages whose words stand in lists alone."""
+    return tuple(doubt for code in codes() for doubt in language(code).doubts)
+
+
+@cache
+def words_of_languages() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words for true and for false in all languages."""
+    languages = list(map(language, codes()))
+    true = (*TRUE_WORDS, *(word for words in languages for word in words.true))
+    return true, (*FALSE_WORDS, *(word for words in languages for word in words.false))
+
+
+@cache
+def supported_words() -> frozenset[str]:
+    """The forms of these words in the languages whose negation the grammar knows."""
+    languages = [words for code in codes() if (words := language(code)).supported]
+    return frozenset(
+        form for words in languages for word in (*words.true, *words.false) for form in Doc(word).forms
+    )
