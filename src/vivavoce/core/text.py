@@ -138,6 +138,8 @@ def _spoken_spans(
     start, thought = _worded_end(text)
     if start is None:
         return [], True, False
+    if own_marks is None and not ("<" in text or "[" in text or "◁" in text):  # most answers have no mark
+        return [(start, len(text))], thought, True
     while lead := _LEAD.match(text, start):
         start = lead.end()
     parts = _Parts(start, thought=thought)
