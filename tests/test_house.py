@@ -4,8 +4,11 @@
 """
 
 import ast
+import gc
+import json
 
 import pytest
+from tests.finished_runs import finished_run
 from tests.tools.loading import tool
 
 counts = tool("counts")
@@ -124,9 +127,27 @@ COMMENTED = ("reading", "formats", "studies", "stats")
 SHOW = "python tools/counts.py --names ROOM shows where they are"
 
 
+def write_counts(folder):
+    """The counts of all modules and tests, which take seconds: once for all workers."""
+    gc.disable()  # a syntax tree holds no circle, and a worker many objects to look through
+    try:
+        rooms = {name: room._asdict() for name, room in counts.rooms().items()}
+        tests = {folder: sum(names) for folder, names in counts.names_in_tests().items()}
+    finally:
+        gc.enable()
+    (folder / "counts.json").write_text(json.dumps([rooms, tests]))
+
+
 @pytest.fixture(scope="module")
-def rooms():
-    return counts.rooms()
+def counted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("counts")
+    finished_run(folder, write_counts)
+    return json.loads((folder / "counts.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def rooms(counted):
+    return {name: counts.Room(**room) for name, room in counted[0].items()}
 
 
 def test_particles_as_names_only_become_fewer(rooms):
@@ -148,8 +169,8 @@ def test_all_ceilings_of_names_together_stay_under_the_promised_number():
     assert sum(FUNCTION_WORDS.values()) <= 1_200
 
 
-def test_names_in_tests_that_say_nothing_only_become_fewer():
-    names = {folder: sum(names) for folder, names in counts.names_in_tests().items()}
+def test_names_in_tests_that_say_nothing_only_become_fewer(counted):
+    names = counted[1]
     assert {} == {folder: n for folder, n in names.items() if n > IN_TESTS.get(folder, 0)}, SHOW
 
 

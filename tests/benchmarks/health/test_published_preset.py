@@ -50,7 +50,7 @@ def suite(tmp_path: Path) -> dict[str, str]:
     )
     header = ["", "description", "medical_specialty", "sample_name", "transcription", "keywords"]
     reports = [
-        [k, "", name, "", f"Report {k}. " + "A stone. " * (40 if k else 4000), ""]
+        [k, "", name, "", f"Report {k}. " + "A stone. " * (40 if k else 1000), ""]
         for k, name in enumerate(SPECIALTIES)
     ]
     write_csv(data / "transcriptions/mtsamples.csv", [header, *reports])
