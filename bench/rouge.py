@@ -20,7 +20,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
-from vivavoce.language import porter
+from vivavoce.language import stems
 from vivavoce.metrics import ScoringContext, rouge, treebank, wordnet
 
 NAMES = {1: "rouge1", 2: "rouge2", "L": "rougeL"}
@@ -76,7 +76,7 @@ def compared(ours, theirs, rounds: int) -> str:
     """The ratio of CPU times, theirs over ours, and the share of equal values."""
     ratios = []
     for _ in range(rounds + 1):  # the first imports and fills the memory, and is not counted
-        for cache in (porter.stem, rouge._stem, wordnet.synonyms, wordnet._parts):
+        for cache in (stems.stem, rouge._stem, wordnet.synonyms, wordnet._parts):
             cache.cache_clear()  # both sides start cold
         treebank._RUNS.clear()
         mine, a = timed(ours)

@@ -29,10 +29,10 @@ FUNCTION_WORDS: dict[str, int] = {
     "core": 34,
     "embeddings": 9,
     "evaluators": 11,
-    "facts": 24,
+    "facts": 22,
     "formats": 10,
     "judging": 11,
-    "language": 4,
+    "language": 6,
     "logprobs": 17,
     "metrics": 37,
     "models": 52,
@@ -97,12 +97,12 @@ LINES: dict[str, int] = {
     "core": 5673,
     "embeddings": 797,
     "evaluators": 747,
-    "facts": 2834,
+    "facts": 2664,
     "formats": 1831,
     "judging": 1477,
-    "language": 1525,
+    "language": 1690,
     "logprobs": 1886,
-    "metrics": 4476,
+    "metrics": 4471,
     "models": 9821,
     "notebook": 821,
     "people": 5777,
@@ -111,17 +111,17 @@ LINES: dict[str, int] = {
     "reading": 6044,
     "report": 8403,
     "retrieval": 1691,
-    "run": 27630,
+    "run": 27569,
     "stats": 11095,
     "store": 8424,
     "studies": 22331,
-    "systems": 14706,
+    "systems": 14707,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1006, 175
+MODULES, COMPLEX = 997, 175
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -9,7 +9,7 @@ from tests.cases import each_case
 from tests.lengths import length
 
 from vivavoce.facts import clean
-from vivavoce.facts.sentences import sentences
+from vivavoce.language.sentences import sentences
 
 CASES = [f"P{number:02}" for number in range(1, 19)]
 

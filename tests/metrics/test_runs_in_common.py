@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lengths import length
 
-from vivavoce.metrics.runs_in_common import runs_in_common
+from vivavoce.metrics.chrf import runs_in_common
 
 SEQUENCES = st.lists(st.integers(0, 3) | st.sampled_from([0x10FFFF, 2**31 - 2]), max_size=12)
 ORDERS = 4

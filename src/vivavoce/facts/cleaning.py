@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from vivavoce.core.text import lazy_pattern, spoken
 from vivavoce.facts.fact import Cleaned
-from vivavoce.facts.sentences import BARE_MARK, CITATIONS, CLOSERS, END_MARKS, LIST_MARK, sentences
+from vivavoce.language.sentences import BARE_MARK, CITATIONS, CLOSERS, END_MARKS, LIST_MARK, sentences
 
 _INSTRUCTION = (
     "An examination question from the biomedical domain will be given. Please answer the question as "
@@ -95,7 +95,7 @@ def clean(
       DAHL, the question and a label such as `Answer:`. An echo ends where its sentence or line ends: a
       question that a true sentence merely begins with stays in it. Then all from a later line that asks a
       new question (`Q2:`), and whole sentences that equal the question.
-    - Sentences: see `vivavoce.facts.sentences`.
+    - Sentences: see `vivavoce.language.sentences`.
     - `incomplete`: the last sentence where it is cut: without an end mark (accepted after the finish reason
       "stop"), after a colon or `e.g.`, or with dots after "length"; with it bare list markers. At most one
       sentence goes, and none that is noncommittal.

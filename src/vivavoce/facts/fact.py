@@ -3,7 +3,6 @@
 from typing import Literal, NamedTuple, get_args
 
 from vivavoce.core.evidence import Evidence
-from vivavoce.language.words import clinical_tokens
 
 CleanStatus = Literal["ok", "empty", "noncommittal"]
 Fate = Literal["checked", "empty", "repeated", "foreign", "changed", "no_claim", "surplus"]
@@ -19,11 +18,6 @@ VerdictWord = Literal[KnowledgeWord, EvidenceWord]
 RIGHT, WRONG = ("true", "supported"), ("false", "contradicted")
 """The verdicts that are scores: 1 and 0. `bad` and `unverifiable` are none."""
 ASIDE = tuple(fate for fate in get_args(Fate) if fate != "checked")
-
-
-def same_words(text: str) -> str:
-    """The words, numbers and signs of a fact: facts are the same where these are."""
-    return " ".join(clinical_tokens(text))
 
 
 class Cleaned(NamedTuple):

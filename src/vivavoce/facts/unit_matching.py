@@ -66,3 +66,8 @@ def _equal(first: Sequence[tuple[str, ...]], second: Sequence[tuple[str, ...]]) 
     return [
         UnitPair(i, places[words].pop(), 1.0) for i, words in enumerate(first) if words and places.get(words)
     ]
+
+
+def same_words(text: str) -> str:
+    """The words, numbers and signs of a fact: facts are the same where these are."""
+    return " ".join(clinical_tokens(text))

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vivavoce.core.prompts import Unreadable
 from vivavoce.language.scripts import LETTERS_ALONE, SYLLABLES_ALONE, scripts
 from vivavoce.language.tokens import Doc
 
@@ -164,21 +166,28 @@ def _by_words(sample: str, able: Sequence[Language]) -> Language | None:
     """The language of most listed words; null where none has enough, or leads enough."""
     lists = {words.code: _listed(words.code) for words in able}
     holders = Counter(chain.from_iterable(lists.values()))
-    forms = Doc(sample).forms
-    weights = {
-        words.code: sum(1 / holders[form] for form in forms if form in lists[words.code]) for words in able
-    }
-    ranked = sorted(able, key=lambda words: -weights[words.code])
-    if not ranked or weights[ranked[0].code] < _LEAST_SHARE * len(forms):
-        return None
-    second = weights[ranked[1].code] if len(ranked) > 1 else 0.0
-    return ranked[0] if weights[ranked[0].code] >= _LEAST_LEAD * second else None
+    doc = Doc(sample)
+    # "A" and "D" are labels rather than words
+    forms = [form for k, form in enumerate(doc.forms) if len(form) > 1 or doc.surface(k, k + 1).islower()]
+    weights = {code: sum(1 / holders[form] for form in forms if form in lists[code]) for code in lists}
+    best, second = sorted([("", 0.0), ("", 0.0), *weights.items()], key=itemgetter(1))[:-3:-1]
+    least = max(_LEAST_SHARE * len(forms), _LEAST_LEAD * second[1])
+    return language(best[0]) if best[0] and best[1] >= least else None
 
 
 @cache
 def _listed(code: str) -> frozenset[str]:
     words = language(code)
-    lists = (words.affirm, words.light, words.reasons, words.reject, words.not_, words.articles)
+    lists = (
+        words.affirm,
+        words.light,
+        words.reasons,
+        words.reject,
+        words.not_,
+        words.articles,
+        words.ors,
+        words.ands,
+    )
     return frozenset(chain.from_iterable(Doc(" ".join(part)).forms for part in lists))
 
 
@@ -205,3 +214,16 @@ def language_sentence(row: Mapping[str, Any]) -> str:
     names = [_NAMES[name] for name, value in row["support"].items() if value == UNKNOWN]
     gaps = f" Not known in it: {', '.join(names)}." if names else ""
     return f"Language of {row['benchmark']}: {row['language']} ({script}).{gaps}"
+
+
+def language_code(text: str) -> str | None:
+    """The code of the language that a text is in; null where that is not known."""
+    words = text_language([text]).language
+    return words.code if words else None
+
+
+def refuse_other_language(text: str, expected: str) -> None:
+    """Raise `Unreadable` for a text that is clearly in another language than that of a code."""
+    code = language_code(text)
+    if code not in (None, expected):
+        raise Unreadable(f"it is written in {language(str(code)).name}, not in {language(expected).name}")

@@ -18,7 +18,7 @@ from typing import Literal
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
-from vivavoce.language.porter import stem
+from vivavoce.language.stems import stem
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.memo import Memo
 from vivavoce.metrics.tokens import TOKENS, without_words

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.core.specs import UNSIGNED_DEFAULT
-from vivavoce.language.porter import stem
 from vivavoce.language.scripts import scripts
+from vivavoce.language.stems import stem
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.tokens import TOKENS, without_words
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce.core.text import lazy_pattern
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 
 AnswerMentionKind = Literal["answer", "option", "all"]
 """`answer` says which option is right, `option` names options by label, `all` all or none of them at once."""

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.text import one_line, printable
 from vivavoce.facts.fact import RIGHT, WRONG
-from vivavoce.facts.sentences import sentences
 from vivavoce.facts.severity import severity, weights
+from vivavoce.language.sentences import sentences
 from vivavoce.language.words import clinical_tokens
 
 MOST_SENTENCES, LONGEST_SENTENCE = 150, 700

@@ -12,7 +12,8 @@ import polars as pl
 
 from vivavoce.core import specs
 from vivavoce.core.text import one_line, printable
-from vivavoce.facts.fact import WRONG, same_words
+from vivavoce.facts.fact import WRONG
+from vivavoce.facts.unit_matching import same_words
 from vivavoce.report.answer_facts import HIDDEN, AnswerFacts, ShownFact, answer_facts, shown_fact
 from vivavoce.report.charts.facts import length_against_score
 from vivavoce.report.charts.svg import Figure, figure

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 from vivavoce.retrieval.terms import CJK
 
 MOST_WORDS = 120

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vivavoce.core.text import one_line
 from vivavoce.language.invariants import NEGATION
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 from vivavoce.variants.controls import Draw, Edited
 
 AROUND = 30

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 
 if TYPE_CHECKING:
     from vivavoce.retrieval.index import Passage

@@ -19,7 +19,7 @@ from vivavoce.core.registry import variation
 from vivavoce.core.specs import Spec
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.language.invariants import changed, invariants
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
 from vivavoce.variants.sentences import at_place, place
 

@@ -10,7 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.formats import format_of
-from vivavoce.language.sentence_starts import sentence_starts
+from vivavoce.language.sentences import sentence_starts
 from vivavoce.variants import seeded_choice
 
 FILE = Path(__file__).with_name("sentences.yaml")

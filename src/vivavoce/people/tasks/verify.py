@@ -14,7 +14,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Value
 from vivavoce.core.text import printable
 from vivavoce.facts.fact import EvidenceWord
-from vivavoce.facts.sentences import sentences
+from vivavoce.language.sentences import sentences
 from vivavoce.people.case_draw import DrawnItems, few_answers
 from vivavoce.people.question import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted

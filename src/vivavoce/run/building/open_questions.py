@@ -5,11 +5,12 @@ from typing import Any
 
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
+from vivavoce.language import languages
 from vivavoce.language.invariants import numbers_beyond
+from vivavoce.language.languages import refuse_other_language
 from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.requests import Request, json_request
-from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 
 _SHORT_KEY = 3
 """Characters up to which a key, such as a letter, may stand in a question by chance."""
@@ -21,7 +22,7 @@ def open_request(prompt: str, item: Item, language: str) -> Request:
         load(prompt),
         {"possible": "boolean", "question": "string", "reason": "string"},
         exact=True,
-        language=LANGUAGES[language],
+        language=languages.language(language).name,
         question=fenced("question", question_text(item)),
         right_answer=fenced("right_answer", item.answer[0]),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from vivavoce.facts.fact import same_words
+from vivavoce.facts.unit_matching import same_words
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.score_table import RESPONSE

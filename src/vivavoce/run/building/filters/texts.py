@@ -8,9 +8,9 @@ import scipy
 
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
+from vivavoce.language.languages import codes, language_code
 from vivavoce.privacy import preflight
 from vivavoce.run.building.filters.base import Decision, Filter
-from vivavoce.run.building.languages import LANGUAGES, language_of
 from vivavoce.run.building.step import Lab
 
 _WORD = re.compile(r"\w+")
@@ -45,12 +45,12 @@ class Language(Filter):
     expected: str = ""
 
     def __post_init__(self) -> None:
-        if self.expected and self.expected not in LANGUAGES:
-            raise ValueError(f"expected={self.expected}: one of {', '.join(LANGUAGES)} is known")
+        if self.expected and self.expected not in codes():
+            raise ValueError(f"expected={self.expected}: one of {', '.join(codes())} is known")
 
     def decisions(self, items: Sequence[Item], lab: Lab) -> Mapping[int, Decision]:
         """The items in another language, which is named."""
-        languages = [language_of(f"{item.question} {' '.join(item.options)}") for item in items]
+        languages = [language_code(f"{item.question} {' '.join(item.options)}") for item in items]
         counts = Counter(filter(None, languages))
         commonest = counts.most_common(1)[0][0] if counts else ""
         decisions = {}

@@ -14,10 +14,10 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.tables import Line, is_file, open_table
 from vivavoce.core.text import is_blank, label, one_line
+from vivavoce.language.languages import codes
 from vivavoce.retrieval.columns import IMAGE, unhyphenated
 from vivavoce.retrieval.documents import Unusable
 from vivavoce.retrieval.reader_process import FileReader
-from vivavoce.run.building.languages import LANGUAGES
 from vivavoce.run.building.parts import Part, Passage
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
@@ -96,8 +96,8 @@ class ExamPaper(Step):
     options: int = 4
 
     def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
-            raise ValueError(f"language={self.language}: one of {', '.join(LANGUAGES)} is known")
+        if self.language not in codes():
+            raise ValueError(f"language={self.language}: one of {', '.join(codes())} is known")
         if not 2 <= self.options <= 8:
             raise ValueError("options: a question has 2 to 8")
 

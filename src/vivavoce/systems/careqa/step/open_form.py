@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
+from vivavoce.language.languages import language_code
 from vivavoce.language.replies import boolean_of
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply, ask_for
 from vivavoce.run.building.filters.base import Decision, Filter
-from vivavoce.run.building.languages import language_of
 from vivavoce.run.building.open_questions import open_request, read_open
 from vivavoce.run.building.parts import Part, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
@@ -36,7 +36,7 @@ class NegativeStems(Filter):
         """The negative ones, with the word; questions in languages without rules are kept."""
         decisions = {}
         for place, item in enumerate(items):
-            language = str(item.meta.get("language") or language_of(item.question) or "en")
+            language = str(item.meta.get("language") or language_code(item.question) or "en")
             term = negative_stem(item.question, language) if language in STEM_LANGUAGES else None
             if term and item.options:
                 decisions[place] = Decision("drop", "it asks for the wrong option", term)

@@ -10,11 +10,11 @@ from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import label
+from vivavoce.language.languages import codes, language, refuse_other_language
 from vivavoce.language.replies import text_of, texts_of
 from vivavoce.models.fencing import fenced
 from vivavoce.models.requests import TEXTS, Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply
-from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 from vivavoce.run.building.parts import Part, written_by
 from vivavoce.run.building.step import Drop
 
@@ -76,8 +76,8 @@ class Translation(ModelStep):
     task = "translate it"
 
     def __post_init__(self) -> None:
-        if self.to not in LANGUAGES:
-            raise ValueError(f"to={self.to}: one of {', '.join(LANGUAGES)} is known")
+        if self.to not in codes():
+            raise ValueError(f"to={self.to}: one of {', '.join(codes())} is known")
 
     @property
     def writer(self) -> str:
@@ -91,12 +91,13 @@ class Translation(ModelStep):
     def request(self, part: Item) -> Request:
         """Asks for question and options in the other language."""
         options = "\n".join(f"{label(k)}. {text}" for k, text in enumerate(part.options))
+        source = str(part.meta.get("language"))
         return json_request(
             load("careqa_translate"),
             {"question": "string", "options": TEXTS},
             exact=True,
-            source_language=LANGUAGES.get(str(part.meta.get("language")), "its language"),
-            language=LANGUAGES[self.to],
+            source_language=language(source).name if source in codes() else "its language",
+            language=language(self.to).name,
             question=fenced("question", part.question),
             options=fenced("options", options),
         )

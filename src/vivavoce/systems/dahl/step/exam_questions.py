@@ -9,11 +9,11 @@ from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import one_line
+from vivavoce.language.languages import codes, language, refuse_other_language
 from vivavoce.language.replies import boolean_of, text_of, texts_of
 from vivavoce.models.fencing import fenced
 from vivavoce.models.requests import TEXTS, Request, json_request
 from vivavoce.run.building.asking import ModelStep
-from vivavoce.run.building.languages import LANGUAGES, refuse_other_language
 from vivavoce.run.building.parts import Part, Passage, for_review, written_by
 from vivavoce.run.building.step import Drop
 
@@ -86,8 +86,8 @@ class ExamQuestions(ModelStep):
     task = "write questions from it"
 
     def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
-            raise ValueError(f"language={self.language}: one of {', '.join(LANGUAGES)} is known")
+        if self.language not in codes():
+            raise ValueError(f"language={self.language}: one of {', '.join(codes())} is known")
         if self.most < 1:
             raise ValueError("most: at least one question is written")
 
@@ -107,7 +107,7 @@ class ExamQuestions(ModelStep):
             {"questions": TEXTS},
             exact=True,
             most=str(self.most),
-            language=LANGUAGES[self.language],
+            language=language(self.language).name,
             title=fenced("title", part.title or "none"),
             text=fenced("text", part.text),
         )

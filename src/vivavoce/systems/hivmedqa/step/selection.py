@@ -13,11 +13,11 @@ from vivavoce.core.prompts import load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.text import one_line
+from vivavoce.language.languages import codes
 from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep
-from vivavoce.run.building.languages import LANGUAGES
 from vivavoce.run.building.open_questions import open_request, read_open
 from vivavoce.run.building.parts import Part, for_review, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
@@ -106,8 +106,8 @@ class OpenQuestion(ModelStep):
     task = "word it without options"
 
     def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
-            raise ValueError(f"language={self.language}: one of {', '.join(LANGUAGES)} is known")
+        if self.language not in codes():
+            raise ValueError(f"language={self.language}: one of {', '.join(codes())} is known")
 
     @property
     def writer(self) -> str:

@@ -1,9 +1,11 @@
-"""Porter's stemmer with the extensions of NLTK, the stemmer of rouge-score and of NLTK's METEOR.
+"""Stems of English words: Porter's with the extensions of NLTK, as in rouge-score and METEOR, and bare ones.
 
 M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980); the steps below bear its numbers. The
 extensions are a short list of irregular words, endings in -ied, -ies, -alli, -fulli and -logi, and a final y.
 """
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _IRREGULAR = {
@@ -122,3 +124,39 @@ def _final(word: str) -> str:
         if m > 1 or (m == 1 and not _short(bare)):
             word = bare
     return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
+
+
+_ENDING = re.compile(r"(?:ies|ied|ing|ed|es|s|ly|e|y)$")
+_PREFIX = 4
+"""Letters that two forms of one word share at least."""
+
+
+@lru_cache(maxsize=1 << 16)
+def bare_stem(word: str) -> str:
+    """The word without the common endings of English."""
+    bare = _ENDING.sub("", word)
+    return bare if len(bare) >= 3 else word
+
+
+def _alike(first: str, second: str) -> bool:
+    """True if two stems are forms of one word, such as reduc and reduct, or treat and treatment."""
+    short, longer = sorted((first, second), key=len)
+    shared = next((k for k, (a, b) in enumerate(zip(short, longer, strict=False)) if a != b), len(short))
+    return shared >= _PREFIX and shared >= len(short) - 2 and len(longer) - shared <= 6
+
+
+class Vocabulary:
+    """Words of a text in which others are looked up, whatever their endings."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._stems = {bare_stem(word) for word in words}
+        self._by_beginning: dict[str, list[str]] = {}
+        for known_form in sorted(self._stems):
+            self._by_beginning.setdefault(known_form[:_PREFIX], []).append(known_form)
+
+    def holds(self, word: str) -> bool:
+        """True if the word, or another form of it, is in the text."""
+        form = bare_stem(word)
+        if form in self._stems:
+            return True
+        return any(_alike(form, near) for near in self._by_beginning.get(form[:_PREFIX], ()))

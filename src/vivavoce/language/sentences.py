@@ -105,3 +105,30 @@ def _goes_on(word: str, number: bool) -> bool:
 def _counts(head: str) -> bool:
     """True if a sentence so far is the number of a list item."""
     return len(head) < 12 and _NUMBER_FIRST.fullmatch(head) is not None
+
+
+_SHORT_FORM = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|Drs?|Mrs?|Ms|Prof|St|vs|[eE]\.g|[iI]\.e|approx|[nN]o|[fF]igs?|cf|etc|resp|spp|"
+    r"ca|al|subsp)\.$"
+)
+_STARTS = re.compile(r"[.?!][\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\n+")
+_WRAPPED_END = re.compile(
+    r"[.?!][\"'”’)\]]*\s+(?=[\"'“‘(\[¿¡]?[A-Z0-9À-ÖØ-ÞΑ-ΩА-Я])|[。！？]+[”’」』）]*"
+    r"|\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•·–]|\d{1,3}[.)])\s)"  # a blank line, an entry of a list
+)
+
+
+def sentence_starts(text: str, *, wrapped: bool = False) -> list[int]:
+    """Where the sentences of a text begin.
+
+    A line end ends a sentence, unless the text is `wrapped`: lines broken anywhere, as in a PDF. There only a
+    blank line or the next entry of a list does.
+    """
+    last = len(text.rstrip())
+    ends = [
+        match.end()
+        for match in (_WRAPPED_END if wrapped else _STARTS).finditer(text)
+        # the longest abbreviation has 7 characters: more of the text would be copied for each sentence
+        if match[0].isspace() or not _SHORT_FORM.search(text[max(0, match.start() - 9) : match.start() + 1])
+    ]
+    return [0, *(end for end in ends if end < last)]

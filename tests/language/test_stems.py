@@ -10,7 +10,7 @@ from tests.cases import each_case
 from tests.lazy import lazy_module
 from tests.lengths import length
 
-from vivavoce.language.porter import stem
+from vivavoce.language.stems import stem
 from vivavoce.metrics import wordnet
 
 porter = lazy_module("nltk.stem.porter")
