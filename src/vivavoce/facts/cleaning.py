@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from vivavoce.core.endings import ending
 from vivavoce.core.text import lazy_pattern, spoken
 from vivavoce.facts.fact import Cleaned
 from vivavoce.language.sentences import BARE_MARK, CITATIONS, CLOSERS, END_MARKS, LIST_MARK, sentences
@@ -96,9 +97,9 @@ def clean(
       question that a true sentence merely begins with stays in it. Then all from a later line that asks a
       new question (`Q2:`), and whole sentences that equal the question.
     - Sentences: see `vivavoce.language.sentences`.
-    - `incomplete`: the last sentence where it is cut: without an end mark (accepted after the finish reason
-      "stop"), after a colon or `e.g.`, or with dots after "length"; with it bare list markers. At most one
-      sentence goes, and none that is noncommittal.
+    - `incomplete`: the last sentence where it is cut: without an end mark (accepted where the finish reason
+      says complete), after a colon or `e.g.`, or with dots where it says cut; with it bare list markers. At
+      most one sentence goes, and none that is noncommittal.
     - `duplicate`: a sentence that says an earlier one again, but for case, list marker and punctuation. Other
       numbers, signs or powers make another sentence.
     - `noncommittal`: a sentence that says of the answer, not of the world, that it is not known: "I am not
@@ -227,10 +228,10 @@ def _is_cut(sentence: str, finish_reason: str | None) -> bool:
     tail = sentence[-_TAIL:].rstrip()
     if tail.rstrip(CLOSERS + " ").endswith(":") or _CUT.search(tail):
         return True
-    if finish_reason == "length" and _ELLIPSIS.search(tail):
+    if ending(finish_reason) == "cut" and _ELLIPSIS.search(tail):
         return True
     row = sentence.startswith("|") and tail.endswith("|")  # a row of a table is closed by its own mark
-    return finish_reason != "stop" and not row and not _CLOSED.search(tail)
+    return ending(finish_reason) != "complete" and not row and not _CLOSED.search(tail)
 
 
 def _is_noncommittal(sentence: str) -> bool:
