@@ -39,7 +39,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "notebook": 6,
     "people": 8,
     "privacy": 10,
-    "reading": 18,
+    "reading": 19,
     "report": 42,
     "retrieval": 6,
     "run": 320,
@@ -76,7 +76,7 @@ IN_TESTS: dict[str, int] = {
     "reading": 12,
     "report": 189,
     "retrieval": 13,
-    "run": 521,
+    "run": 522,
     "soak": 106,
     "stats": 418,
     "store": 163,
@@ -94,13 +94,13 @@ LINES: dict[str, int] = {
     "benchmarks": 4012,
     "cli": 6020,
     "contrib": 467,
-    "core": 5673,
+    "core": 5675,
     "embeddings": 797,
     "evaluators": 747,
-    "facts": 2664,
-    "formats": 1831,
+    "facts": 2665,
+    "formats": 1833,
     "judging": 1477,
-    "language": 1690,
+    "language": 1695,
     "logprobs": 1886,
     "metrics": 4471,
     "models": 9821,
@@ -108,8 +108,8 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 6044,
-    "report": 8403,
+    "reading": 6095,
+    "report": 8404,
     "retrieval": 1691,
     "run": 27569,
     "stats": 11095,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 997, 175
+MODULES, COMPLEX = 997, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

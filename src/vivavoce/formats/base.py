@@ -9,7 +9,7 @@ from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.reading.markup import without_boxes
-from vivavoce.reading.refusal import only_refuses
+from vivavoce.reading.refusal import abstains, only_refuses
 from vivavoce.reading.unfinished import finished_part
 
 UNCLOSED, SILENT = (
@@ -63,7 +63,7 @@ class Format:
         answer = without_boxes(answer)
         if is_blank(answer):
             return unanswered("blank: no letter and no digit")
-        if only_refuses(answer):
+        if only_refuses(answer) or abstains(answer, unless=item.references):
             return unanswered("a refusal without an answer")
         return Reading("ok", answer)
 

@@ -29,7 +29,7 @@ from vivavoce.reading.choices import Choice
 from vivavoce.reading.clauses import Clauses
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.options import Mention, Options, options_of
-from vivavoce.reading.refusal import refuses
+from vivavoce.reading.refusal import abstains, refuses
 from vivavoce.reading.run_on import read_first
 from vivavoce.reading.verdicts import JudgedMention, Verdict
 from vivavoce.reading.word_roles import role, run_roles
@@ -327,6 +327,8 @@ def _read_part(answer: str) -> Reading:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves)
+    if abstains(answer):
+        return unanswered("a refusal without an answer")
     if _BARE_V.fullmatch(answer):
         return Reading("ok", True)
     truth = _Truth(answer, _options()).choice(lambda: refuses(answer))

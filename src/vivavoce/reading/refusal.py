@@ -8,8 +8,12 @@ A refusal is said by the speaker about answering: "I cannot answer", not "the pa
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cache
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.characters import in_one_form
+from vivavoce.language.languages import codes, language
 
 _CANNOT = (
     r"(?:can ?not|can't|cant|could ?not|couldn't|am unable to|'m unable to|am not able to|'m not able to|unable to"
@@ -50,6 +54,7 @@ _ENGLISH = rf"""
   | i(?:\ am|'m|m)\ (?:really\ |honestly\ )?(?:not\ (?:at\ all\ )?(?:sure|certain)|unsure|uncertain)\b
   | (?:this|the|your|that)\ (?:question|request)\ can(?:not|'t)\ be\ (?:\w+\ )?(?:answered|fulfilled|determined)
   | (?:i|we)\ (?:must|have\ to|need\ to|would\ like\ to|would\ rather|prefer\ to|respectfully)\ ?(?:decline|abstain|refuse|not\ (?:answer|say))
+  | i\ (?:can't|cannot|can\ not|could\ not|couldn't)\ (?:\w+ly\ )?(?:say|tell|determine|decide|know|be\ (?:sure|certain))\b(?=\W*$|[.,;!]|\ (?:without|from|with\ (?:this|the\ information)|based|which|what|for\ (?:sure|certain)|whether|until|unless))
   | (?:i|we)\ (?:decline|refuse)\b | i\ (?:would\ )?prefer\ not\ to\b
   | (?:is|are|falls?)\ (?:beyond|outside)\ (?:of\ )?(?:my|the\ scope\ of\ my)\b
 """
@@ -60,7 +65,7 @@ _FOREIGN = r"""
   | je\ ne\ (?:peux|puis|saurais)\ (?:repondre|vous|fournir|donner) | je\ ne\ (?:le\ )?sais\ pas\b
   | ich\ kann\b.{0,80}\bnicht\b.{0,20}(?:beantwort|helfen|geben|antwort|anbieten|stellen|sagen)
   | ich\ kann\b.{0,60}\bkeine[nr]?\b.{0,60}(?:antwort|rat|auskunft|diagnose|beratung|empfehlung)
-  | (?:ich\ )?weiss\ (?:ich\ |es\ )?(?:es\ )?(?:leider\ )?nicht\b
+  | (?:ich\ |das\ |(?<!\w\ ))weiss\ (?:ich\ |es\ )?(?:es\ )?(?:leider\ )?nicht\b
   | nao\ (?:posso|podemos|consigo)\ (?:\w+\ ){0,2}(?:responder|ajudar|fornecer|dar|oferecer|aconselhar|diagnosticar) | (?:eu\ )?nao\ sei\b
   | non\ (?:posso|possiamo|sono\ in\ grado\ di)\ (?:\w+\ ){0,2}(?:rispond|aiut|forn|dar|offr|consigli)\w* | non\ (?:lo\ )?so\b
   | ik\ kan\b.{0,60}\b(?:niet|geen)\b.{0,40}(?:beantwoord|helpen|geven|antwoord|advies|verstrekken) | ik\ weet\ het\ niet\b
@@ -195,24 +200,66 @@ _DRUG = lazy_pattern(
     r"\b\w{3,}(?:vir|vudine|citabine|virine|mycin|cillin|azole|statin|olol|sartan|mab|floxacin|prazole)\b"
 )
 _SENTENCE = lazy_pattern(
-    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но)\b,?\s|但是?|ですが|,\s(?=and i (?:don't|do not) have\b)"
+    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но|ama|ancak)\b,?\s|但是?|ですが|,\s(?=and i (?:don't|do not) have\b)"
 )
+_LEADS = (
+    r"sorry|unfortunately|i'm sorry|i am sorry|honestly|lo siento|lamentablemente|desafortunadamente|leider|desole"
+    r"|malheureusement|mi dispiace|purtroppo|infelizmente|lamento|ho sento|malauradament|helaas|niestety|извините"
+    r"|к сожалению|maalesef"
+)
+_GOES_ON = "enough|respirar|respirer|respirare|dormir|dormire|caminar|camminare"
+"""What makes it another thing that the speaker cannot do."""
 _ITEM_MARK = lazy_pattern(r"^(?:[-*•>#]+|\d+[.)])\s*")
 _EMPHASIS = re.compile(r'[\u0300-\u036f*_`"“”#{}\[\]]+')
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "ß": "ss", "ı": "i", "đ": "d", "æ": "ae", "ł": "l"})
 _LIMIT = 4000
 _HEAD = 600
-_NO_ANSWER = lazy_pattern(r"\W*(?:n/a|idk|unknown|no (?:answer|idea|comment|response))\W*")
+_SHORT_MARK = 40
+"""Characters that a mark for no answer may have."""
 
 
-def abstains(text: str) -> bool:
-    """True if all of `text` is a mark for no answer, such as "N/A"."""
-    return len(text) < 40 and any(_NO_ANSWER.fullmatch(part) for part in _parts(text)[:1])
+def abstains(text: str, *, unless: Iterable[str] = ()) -> bool:
+    """True if all of `text` is a mark for no answer, such as "N/A", "k. A." or "нет данных".
+
+    `unless` are right answers: one of them is no such mark.
+    """
+    mark = _mark(text) if len(text) < _SHORT_MARK else ""
+    return mark in _marks() and not any(mark == _mark(answer) for answer in unless)
+
+
+@cache
+def _marks() -> frozenset[str]:
+    """The marks for no answer in all languages."""
+    return frozenset(_mark(mark) for code in codes() for mark in language(code).not_applicable) - {""}
+
+
+def _mark(text: str) -> str:
+    """A text without case, accents, blanks and the signs around it."""
+    return "".join(_folded(text).split()).strip(".,;:!?()[]{}<>-–—_*`\"'")
+
+
+def _begins_refusal(part: str) -> bool:
+    """True if a folded sentence begins as a refusal does, in a language that lists how."""
+    pattern, heads = _listed()
+    # nearly all sentences begin with another word: the pattern of hundreds is tried for few
+    return part.partition(" ")[0].strip(",.:;!¡") in heads and pattern.match(part) is not None
+
+
+@cache
+def _listed() -> tuple[re.Pattern[str], frozenset[str]]:
+    """How a sentence that refuses begins, and the words that such sentences begin with."""
+    phrases = {_folded(phrase) for code in codes() for phrase in language(code).refusals}
+    longest_first = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    listed = "|".join(map(re.escape, longest_first))
+    pattern = rf"(?:(?:{_LEADS}),?\s+)?(?:{listed})(?!\w)(?!\s(?:{_GOES_ON})(?!\w))"
+    heads = {phrase.partition(" ")[0].strip(",") for phrase in (*phrases, *_LEADS.split("|"))}
+    return re.compile(rf"[^\w]*{pattern}"), frozenset(heads)
 
 
 def refuses(text: str) -> bool:
     """True if some sentence of `text` refuses, abstains or says that the speaker does not know."""
-    return any(_REFUSES.search(part[:_LIMIT]) for part in _parts(text))
+    parts = [part[:_LIMIT] for part in _parts(text)]
+    return any(_REFUSES.search(part) or _begins_refusal(part) for part in parts)
 
 
 def only_refuses(text: str) -> bool:
@@ -239,7 +286,7 @@ def only_refuses(text: str) -> bool:
 
 def _refusal(part: str) -> str | None:
     """How a sentence refuses; None where it does not."""
-    if _REFUSES.search(part):
+    if _REFUSES.search(part) or _begins_refusal(part):
         return "refuses"
     for pattern, kind in ((_LACKS, "refuses"), (_CLOSES, "refuses"), (_UNAWARE, "unaware")):
         match = pattern.match(part)
@@ -258,11 +305,15 @@ def _part(part: str) -> str | None:
     return "void" if match and not _BEARS.search(part, match.end()) and not _DRUG.search(part) else None
 
 
+def _folded(text: str) -> str:
+    """`text` without case, accents, emphasis and curly apostrophes."""
+    plain = text if text.isascii() else unicodedata.normalize("NFD", in_one_form(text).translate(_PLAIN))
+    plain = _EMPHASIS.sub("", plain).casefold()
+    return plain if plain.isascii() else unicodedata.normalize("NFC", plain).translate(_PLAIN)
+
+
 def _parts(text: str) -> list[str]:
     """The sentences and clauses of `text`, folded: no case, accents, emphasis, bullets or curly apostrophes."""
-    plain = text if text.isascii() else unicodedata.normalize("NFD", text.translate(_PLAIN))
-    plain = _EMPHASIS.sub("", plain).casefold()
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFC", plain).translate(_PLAIN)
+    plain = _folded(text)
     parts = (_ITEM_MARK.sub("", " ".join(part.split())) for part in _SENTENCE.split(plain) if part)
     return [part for part in parts if any(c.isalnum() for c in part)]
