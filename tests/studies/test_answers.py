@@ -11,7 +11,8 @@ TEXTS = ("", " ", "a", "é", "٣", "—", None, "日本", "\u0335", "x1", "…!"
 
 
 def frame(*texts: str | None) -> pl.DataFrame:
-    return pl.DataFrame({"text": texts}, schema={"text": pl.String})
+    names = ("text", "final")
+    return pl.DataFrame(dict.fromkeys(names, texts), schema=dict.fromkeys(names, pl.String))
 
 
 def test_blank_texts_are_those_without_letter_and_digit_in_any_script() -> None:

@@ -1,5 +1,7 @@
 """The parts of answers in a frame: those that are stored, else made of the text by the same marks."""
 
+from collections.abc import Collection
+
 import polars as pl
 
 from vivavoce.core.endings import ending
@@ -40,7 +42,9 @@ def _ending() -> pl.Expr:
     return pl.when(pl.col("ending").is_null()).then(computed).otherwise("ending").alias("ending")
 
 
-def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with whole columns `final` and `ending`, if it has them beside what `NEEDED` says."""
-    columns = {"final": _final, "ending": _ending}
-    return frame.with_columns(make() for name, make in columns.items() if name in frame.columns)
+def with_parts(frame: pl.DataFrame, parts: Collection[str] = tuple(NEEDED)) -> pl.DataFrame:
+    """The frame with these of the columns `final` and `ending`, as far as it has what `NEEDED` says."""
+    makers = {"final": _final, "ending": _ending}
+    possible = [name for name in NEEDED if name in parts and {*NEEDED[name]} <= {*frame.columns}]
+    absent = [pl.lit(None, pl.String).alias(name) for name in possible if name not in frame.columns]
+    return frame.with_columns(absent).with_columns(makers[name]() for name in possible)

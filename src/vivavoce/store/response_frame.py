@@ -147,7 +147,7 @@ def _numbered_rows(
     numbered = ColumnParts(pl.Schema({**numbers, **of_derived}))
     for part in parts:
         refuse_nulls(part, *_KEYS)
-        part = with_parts(part)
+        part = with_parts(part, fields)
         of_names = (place.series(name, part) for name, place in zip(_PLACES, places, strict=True))
         numbered.add(part.select(*of_names, *remaining, **derived).drop_nulls(list(_PLACES)))
     return numbered.frame()
