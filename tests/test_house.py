@@ -102,13 +102,13 @@ LINES: dict[str, int] = {
     "judging": 1477,
     "language": 1695,
     "logprobs": 1886,
-    "metrics": 4471,
+    "metrics": 4485,
     "models": 9821,
     "notebook": 821,
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 6095,
+    "reading": 6166,
     "report": 8404,
     "retrieval": 1691,
     "run": 27569,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 997, 176
+MODULES, COMPLEX = 998, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

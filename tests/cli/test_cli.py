@@ -264,7 +264,7 @@ def test_lists_and_cards(viva: Viva) -> None:
     assert "rouge" in viva("list", "metrics").stdout
     assert "hivmedqa" in viva("list", "benchmarks").stdout
     assert "longform" in viva("list", "formats").stdout
-    assert "exact()@3" in viva("show", "exact").stdout
+    assert "exact()@4" in viva("show", "exact").stdout
     assert "told" in viva("list", "metrics", "--plugin", TOLD).stdout
 
 

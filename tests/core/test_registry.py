@@ -243,8 +243,8 @@ def test_a_setting_of_an_unknown_type_names_the_plugin() -> None:
 
 
 def test_the_signature_has_every_default_the_version_and_brackets(sample: type) -> None:
-    assert "accuracy()@2" == registry.signature(registry.build("metric", "accuracy")).split("#")[0]
-    assert "token_f1(tokens=clinical)@3" == registry.signature(registry.build("metric", "token_f1"))
+    assert "accuracy()@3" == registry.signature(registry.build("metric", "accuracy")).split("#")[0]
+    assert "token_f1(tokens=clinical)@4" == registry.signature(registry.build("metric", "token_f1"))
     assert (
         "sample(factor=1.0, inner=null, kind=L, labels=[], limit=null, n=1, rubric=null, rubrics=[], "
         "strict=false, words=all)@3"

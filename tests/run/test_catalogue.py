@@ -39,7 +39,7 @@ def test_a_name_that_needs_settings_says_which() -> None:
 
 def test_a_metric_is_shown_with_signature_and_criteria() -> None:
     row = describe("token_f1()")
-    assert ("metric", "token_f1", "token_f1(tokens=clinical)@3") == (
+    assert ("metric", "token_f1", "token_f1(tokens=clinical)@4") == (
         row["kind"],
         row["spec"],
         row["signature"],

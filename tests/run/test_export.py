@@ -105,7 +105,7 @@ def test_scores_bear_signature_parts_and_note(run: Run, tmp_path: Path) -> None:
     run.export(tmp_path / "out", format="parquet", table=["scores"])
     scores = pl.read_parquet(tmp_path / "out" / "scores.parquet")
     assert [*SCORES, "category", "format", "probe", "signature", "parts", "note"] == scores.columns
-    assert {"token_f1(tokens=clinical)@3"} == set(scores.filter(metric="token_f1")["signature"])
+    assert {"token_f1(tokens=clinical)@4"} == set(scores.filter(metric="token_f1")["signature"])
     parts = scores.filter(metric="token_f1", status="ok")["parts"]
     assert {"dict"} == {type(json.loads(text)).__name__ for text in parts}
     unreadable = scores.filter(metric="token_f1", status="unreadable")

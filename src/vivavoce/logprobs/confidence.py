@@ -17,7 +17,7 @@ from vivavoce.metrics import ScoringContext
 from vivavoce.reading.confidence import Cut, read_confidence, restored, stated_confidence
 
 
-@metric("confidence")
+@metric("confidence", version=2)
 class Confidence(LogprobMetric):
     """The confidence of an answer, 0 to 1: the probability that it is right, as the candidate has it.
 

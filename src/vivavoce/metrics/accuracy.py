@@ -13,9 +13,10 @@ from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.tokens import TOKENS
+from vivavoce.reading.short_answers import boxed_or_read, short_answer
 
 
-@metric("accuracy", version=2)
+@metric("accuracy", version=3)
 class Accuracy(Metric):
     """Share of single-choice and true/false questions answered right; blank and unreadable count 0."""
 
@@ -29,13 +30,14 @@ class Accuracy(Metric):
         return [{"accuracy": Value(float(str(row.reading.parsed) == row.item.answer[0]))} for row in rows]
 
 
-@metric("exact", version=3)
+@metric("exact", version=4)
 class Exact(Metric):
     """Share of short answers that say a reference word for word.
 
     Case, accents, punctuation and articles do not count; numbers, comparators and units do. A quantity may
     stand in any unit of its kind: 1 g is 1000 mg. It misleads wherever an answer may be phrased in more than
-    one way: a right synonym counts 0.
+    one way: a right synonym counts 0. Compared is the answer itself: what a box, a field of JSON, a tag or
+    "Answer:" holds.
     """
 
     criteria = (Criterion(criterion="accuracy"),)
@@ -47,14 +49,17 @@ class Exact(Metric):
         """1.0 or 0.0 for each row: the best over the references."""
         tokens = TOKENS["clinical"]
 
+        def words(text: str) -> tuple[str, ...]:
+            return context.once(tokens, context.once(short_answer, text))
+
         def same(row: Row) -> bool:
-            response = context.once(tokens, row.reading.text)
-            return any(response == context.once(tokens, reference) for reference in row.item.references)
+            response = words(boxed_or_read(row))
+            return any(response == words(reference) for reference in row.item.references)
 
         return [{"accuracy": Value(float(same(row)))} for row in rows]
 
 
-@metric("list_f1", version=2)
+@metric("list_f1", version=3)
 class ListF1(Metric):
     """Overlap of the options picked with those keyed, 0 to 1.
 

@@ -14,7 +14,7 @@ from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 
 
-@metric("label_f1")
+@metric("label_f1", version=2)
 class LabelF1(Metric):
     """Macro and micro F1 over a fixed set of labels, 0 to 1.
 

@@ -24,7 +24,7 @@ from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import judged_mentions, named_together, only_quotes
 
 
-@metric("planted")
+@metric("planted", version=2)
 class Planted(Metric):
     """Share of answers that give the wrong answer which the question suggests; lower is better.
 
