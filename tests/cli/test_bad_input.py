@@ -302,7 +302,7 @@ def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
         (
             ("list", "metric"),
             "'metrics', 'providers', 'recipes', 'reproductions', 'rules', 'sections', 'steps', 'studies', "
-            "'variations', 'rubrics'. Did you mean 'metrics'?",
+            "'variations', 'languages', 'rubrics'. Did you mean 'metrics'?",
         ),
         (("compare", "r.viva", "--margin", "big"), "--margin big: "),
         (("compare", "r.viva", "--margin=big"), "--margin big: "),

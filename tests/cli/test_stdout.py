@@ -275,8 +275,9 @@ def test_a_table_holds_no_noise_and_fits_the_terminal_of_stdout(run: Run, plugin
     lines = os.read(ours, 100_000).decode().splitlines()
     os.close(ours)
     assert 0 == done.returncode, done.stderr
-    answer, _, title, *table = lines
+    answer, _, languages, _, title, *table = lines
     assert answer.startswith("A has the highest mean by loud: length")
+    assert languages.startswith("Language of exam: ")
     assert "loud: length on exam" == title
     assert 50 < max(map(len, table)) <= 60
     assert [] == [line for line in lines if NOISE in line]

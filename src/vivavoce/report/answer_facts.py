@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from vivavoce.core.text import one_line, printable
+from vivavoce.core.text import one_line, printable, spoken
 from vivavoce.facts.fact import RIGHT, WRONG
 from vivavoce.facts.severity import severity, weights
 from vivavoce.language.sentences import sentences
@@ -93,7 +93,7 @@ def answer_facts(text: str | None, facts: Sequence[ShownFact]) -> AnswerFacts:
     left_out = ", ".join(f"{n:,} {word}" for word, n in words.items())
     if not text or text.startswith(REDACTED):
         return AnswerFacts((), tuple(visible), left_out, 0)
-    all_sentences = sentences(text)
+    all_sentences = sentences(spoken(text).text)
     parts = [one_line(printable(part), LONGEST_SENTENCE) for part in all_sentences[:MOST_SENTENCES]]
     places = _places(parts, [fact.text for fact in visible])
     by_place: dict[int | None, list[ShownFact]] = {}
