@@ -105,7 +105,9 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
 
 
 def _unclear(listed: Listed, options: Options) -> str | None:
-    """The reason for an entry that may be two options."""
+    """The reason for an entry that may be two options, and for numbers where the options bear none."""
+    if listed.stray and not listed.names and all(entry.strip("(). ").isdecimal() for entry in listed.stray):
+        return f"numbers, and the options bear none: {', '.join(listed.stray)}"
     entry = next((entry for entry in listed.stray if options.is_unclear(entry)), None)
     return None if entry is None else f"{entry} is the label of one option and the text of another"
 

@@ -119,10 +119,9 @@ def explanation_heads() -> frozenset[str]:
 @cache
 def joining() -> frozenset[str]:
     """What may stand between two options that are named together, in any language."""
-    joiners = (word for code in codes() for word in (*language(code).ands, *language(code).ors))
-    return words.JOINERS | {
-        form for word in joiners for form in Doc(word).forms if len(word) > 1 or not word.isascii()
-    }
+    joiners = [word for code in codes() for word in (*language(code).ands, *language(code).ors)]
+    clear = [word for word in joiners if len(word) > 1 or word == "i" or not word.isascii()]
+    return words.JOINERS | {form for word in clear for form in Doc(word).forms}
 
 
 @cache

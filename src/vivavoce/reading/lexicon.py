@@ -36,7 +36,7 @@ LABEL_NOUNS = _set(
 )
 # A bare capital before one of these can still be a label: "B because ...".
 AFTER_LABEL = _set(
-    "입니다 है است です で だ wahlen",
+    "입니다 हैं है است です で だ wahlen",
     "nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",

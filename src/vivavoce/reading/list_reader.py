@@ -4,9 +4,11 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, has_any
+from vivavoce.language.languages import codes, language
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.options import Mention
@@ -19,6 +21,20 @@ _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
 _TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
 _MAYS = words.MAYS - {"can"}
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
+
+
+@cache
+def _separators() -> frozenset[str]:
+    """What divides two entries, in any language."""
+    ands = (form for code in codes() for word in language(code).ands for form in Doc(word).forms)
+    return _SEPARATORS | {form for form in ands if form != "a"}
+
+
+@cache
+def _lead_words() -> frozenset[str]:
+    """What leads to a list and is no entry, in any language: "Las correctas son la"."""
+    listed = (word for code in codes() for word in (*language(code).articles, *language(code).lead_ins))
+    return frozenset(form for word in listed for form in Doc(word).forms)
 
 
 class Piece(NamedTuple):
@@ -220,7 +236,7 @@ class ListReader(ChoiceReader):
             depth = _depth(depth, gap)
             if k in covered or (depth and k not in starts):
                 continue
-            if k not in starts and self.doc.forms[k] in _SEPARATORS and self._joins(k, b):
+            if k not in starts and self._separates(k, b):
                 bounds.append((begin, k))
                 begin = k + 1
             elif k > begin and (k in lettered or any(c in ",;，；、" for c in gap)):
@@ -245,13 +261,20 @@ class ListReader(ChoiceReader):
         if not judged and self.doc.forms[i] in words.NO_ENTRY:
             return [Piece(loose=True)]
         starts = {s.mention.i for s in judged}
-        while i < j and self.doc.forms[i] in _AROUND and i not in starts and self._joins(i, j):
+        around = _AROUND | _lead_words() if live else _AROUND
+        while i < j and self.doc.forms[i] in around and i not in starts and self._joins(i, j):
             i += 1
         if i >= j:
             return []
         if live:
             return [self._named_piece(i, j, live)]
-        return [] if self.doc.forms[i] in {"not", "no", "nor", "but"} else [self._unnamed_piece(i, j)]
+        is_lead = self.doc.forms[i] in {"not", "no", "nor", "but"} or self._is_lead(i, j)
+        return [] if is_lead else [self._unnamed_piece(i, j)]
+
+    def _is_lead(self, i: int, j: int) -> bool:
+        """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""
+        text = self.doc.surface(i, j)
+        return _lead_words().issuperset(self.doc.forms[i:j]) and not (len(text) == 1 and text.isupper())
 
     def _letters(self, i: int, j: int, *, bare: bool) -> list[Piece] | None:
         """The entries if tokens i to j-1 are nothing but letters; small ones where no option is named."""
@@ -287,6 +310,11 @@ class ListReader(ChoiceReader):
         """False for an E, O or Y that is an entry: small and before another, they mean "and" or "or"."""
         return self.doc.forms[k] not in _LETTER_JOINERS or (k + 1 < j and self._surface(k).islower())
 
+    def _separates(self, k: int, j: int) -> bool:
+        """True for a word such as "and" at token k; a single letter is one where it is small."""
+        form = self.doc.forms[k]
+        return form in _separators() and self._joins(k, j) and (form != "i" or self._surface(k) == "i")
+
     def _alone(self, s: JudgedMention, i: int, j: int) -> bool:
         """True if the entry is the option, with nothing but a remark behind it."""
         if s.mention.i != i:
@@ -297,6 +325,7 @@ class ListReader(ChoiceReader):
             or self.doc.breaks[k] >= COMMA
             or self.doc.forms[k] in {"→", "(-)", "="}
             or self.doc.tokens[k].kind == "n"
+            or self._is_lead(k, j)
         )
 
     def _unnamed_piece(self, i: int, j: int) -> Piece:

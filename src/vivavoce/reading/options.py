@@ -27,6 +27,8 @@ from vivavoce.reading.label_places import (
 )
 from vivavoce.reading.labels import labels_of
 
+_LONGEST_ROW = 12
+"""Labels that may stand in a row: a loop of thousands is none."""
 HEAD = 5
 """Letters that a word shares with one of an option where both may be one word in two languages."""
 
@@ -198,10 +200,10 @@ class Options:
 
     def _in_a_row(self, doc: Doc, k: int) -> bool:
         """True if a label is followed by others up to the end of its clause: "A C D."."""
-        end = k + 1
-        while end < len(doc) and doc.gap(end) in {"", " "} and doc.surface(end, end + 1) in self.labels:
+        end, limit = k + 1, min(len(doc), k + _LONGEST_ROW)
+        while end < limit and doc.gap(end) in {"", " "} and doc.surface(end, end + 1) in self.labels:
             end += 1
-        return end > k + 1 and is_closed(doc, end - 1)
+        return k + 1 < end < k + _LONGEST_ROW and is_closed(doc, end - 1)
 
     def _numbered(self, doc: Doc, k: int, *, claimed: bool) -> int | None:
         """The option that a number names by its place: "option 2", or a number alone where options bear one.
