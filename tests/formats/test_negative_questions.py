@@ -50,6 +50,8 @@ def place(question: str, text: str) -> str:
         ("en", "It causes weight gain is not true.", "B"),
         ("en false", "Statement D is untrue.", "D"),
         ("en not", "Statement C is not correct.", "C"),
+        ("en", "Statement A is true.", "unreadable"),
+        ("en", "A is correct.", "A"),
         ("es", "La afirmación B es incorrecta.", "B"),
         ("es", "La B es falsa.", "B"),
         ("de", "Aussage B ist falsch.", "B"),

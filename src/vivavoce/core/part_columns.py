@@ -10,7 +10,7 @@ from vivavoce.core.text import spoken
 NEEDED = {"final": ("text",), "ending": ("text", "status", "finish_reason")}
 """What else a frame must hold so that a part can be computed."""
 # Every mark of thinking and of a chat holds one of these: most answers have none, and Python looks at few.
-_MAY_BE_MARKED = pl.col("text").str.contains(r"[<\[◁]|Thinking|thought process|analysis|assistantfinal")
+_MAY_BE_MARKED = pl.col("text").str.contains(r"[<\[◁]|&lt;|Thinking|thought process|analysis|assistantfinal")
 
 
 def _of_text(function: str) -> pl.Expr:

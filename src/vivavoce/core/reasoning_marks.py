@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Marks(NamedTuple):
-    """The marks of a family: patterns, which begin with one of `<`, `[` and `◁`.
+    """The marks of a family: patterns, which begin with one of `<`, `&lt;`, `[` and `◁`.
 
     `may_be_lone` says whether a closing mark without an opening one ends thinking that began with the answer:
     the model's chat template may have opened it.
@@ -21,9 +21,10 @@ class Marks(NamedTuple):
 
 
 def _tags(name: str) -> tuple[str, str]:
-    """The patterns of an opening and a closing tag, with blanks and in any case."""
+    """The patterns of an opening and a closing tag, with blanks, in any case, and as HTML escapes them."""
     # possessive: a "<" before a long run of blanks would otherwise cost its square
-    return rf"<\s*+(?i:{name})\s*+>", rf"<\s*+/\s*+(?i:{name})\s*+>"
+    begin, end = r"(?:<|&lt;)\s*+", r"\s*+(?:>|&gt;)"
+    return rf"{begin}(?i:{name}){end}", rf"{begin}/\s*+(?i:{name}){end}"
 
 
 REASONING = "reasoning in a tag"
@@ -32,6 +33,11 @@ FAMILIES = (
     Marks("EXAONE and others: thought", *_tags("thought")),
     Marks(REASONING, *_tags("reasoning")),
     Marks("reflection in a tag", *_tags("reflection")),
+    Marks(
+        "prompts that ask for a scratchpad",
+        *_tags("scratch_?pad|(?:inner|internal)_(?:monologue|thoughts?|reasoning)|thoughts|thought_process"),
+    ),
+    Marks("Sky-T1, OpenThinker", r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     Marks("Seed-OSS", *_tags("seed:think")),
     Marks("Magistral", r"\[THINK\]", r"\[/THINK\]"),
     Marks("Kimi", "◁think▷", "◁/think▷"),
@@ -48,7 +54,7 @@ FAMILIES = (
 )
 FINAL = (
     r"(?:<\|start\|>assistant)?<\|channel\|>final(?:(?!<\|message\|>)[^\n]){0,200}<\|message\|>"
-    r"|<\|start\|>assistant<\|message\|>|<\|START_RESPONSE\|>"
+    r"|<\|start\|>assistant<\|message\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>"
 )
 """Where the answer begins, whatever was before it."""
 LEAD = r"\s*(?:<bos>|<\|begin_of_text\|>)"
@@ -59,12 +65,15 @@ TURN = (
 )
 """Where a turn of the candidate begins: the answer, or behind an answer another turn."""
 END = (
-    r"<\|(?:im_end|end|return|call|eot_id|eom_id|end_of_text|endoftext|END_RESPONSE|END_OF_TURN_TOKEN|im_start"
-    r"|start|start_header_id|START_OF_TURN_TOKEN|user)\|>|<(?:eos|end_of_turn|start_of_turn|/s)>"
+    r"<\|(?:im_end|end|return|call|eot_id|eom_id|end_of_text|endoftext|end_of_solution|END_RESPONSE"
+    r"|END_OF_TURN_TOKEN|im_start|start|start_header_id|START_OF_TURN_TOKEN|user)\|>"
+    r"|<(?:eos|end_of_turn|start_of_turn|/s)>"
 )
 """Marks of a chat that end the answer: they and what follows, such as another turn, are no part of it."""
+FIRST_SIGNS = ("<", "[", "◁", "&lt;")
+"""One of these stands in every text with a mark."""
 MARK = (
-    r"(?=[<\[◁])(?:"
+    r"(?=[<\[◁]|&lt;)(?:"
     + "|".join(
         (
             f"(?P<final>{FINAL})",

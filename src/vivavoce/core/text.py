@@ -138,7 +138,7 @@ def _spoken_spans(
     start, thought = _worded_end(text)
     if start is None:
         return [], True, False
-    if own_marks is None and not ("<" in text or "[" in text or "◁" in text):  # most answers have no mark
+    if own_marks is None and not any(sign in text for sign in marks.FIRST_SIGNS):  # most answers have no mark
         return [(start, len(text))], thought, True
     while lead := _LEAD.match(text, start):
         start = lead.end()

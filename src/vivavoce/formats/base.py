@@ -10,7 +10,7 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.reading.markup import without_boxes
 from vivavoce.reading.refusal import abstains, only_refuses
-from vivavoce.reading.unfinished import finished_part
+from vivavoce.reading.unfinished import finished_part, without_fragment
 
 UNCLOSED, SILENT = (
     "the thinking was never closed and no answer stands outside it",
@@ -142,7 +142,7 @@ def read_finished(
     `settles` tells of a finished part whether it gives an answer, and does not only speak of one.
     """
     # Words behind the finished part may take its choice back: the whole text must choose the same.
-    reading = reader(text)
+    reading = reader(without_fragment(text))
     if reading.status != "ok":
         return reading if reading.status == "unanswered" else unreadable(f"cut, and {reading.reason}")
     part = finished_part(text)

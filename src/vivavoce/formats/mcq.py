@@ -10,7 +10,7 @@ from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.choices import Choice
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called
+from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called, called_true
 from vivavoce.reading.options import Options, options_of
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
@@ -61,7 +61,8 @@ def _called_wrong(answer: str, options: Options, reading: Reading) -> Reading:
         return unreadable(reader.many(sorted(wrong)))
     if wrong:
         return Reading("ok", options.texts[wrong.pop()])
-    if reading.parsed in {options.texts[name] for name in called(reader, "not wrong")}:
+    right = called(reader, "not wrong") | called_true(reader)
+    if reading.parsed in {options.texts[name] for name in right}:
         return unreadable("the question asks for what is wrong, and the response says what is not")
     return reading
 

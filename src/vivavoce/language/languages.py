@@ -79,6 +79,10 @@ class Language:
     """What a label may follow: "option", "letter"."""
     explanations: tuple[str, ...] = ()
     """What an explanation is headed by."""
+    contrasts: tuple[str, ...] = ()
+    """What begins the right answer behind a wrong one without a sign between them: "but"."""
+    turns: tuple[str, ...] = ()
+    """What ends the wrong answer before the right one: "not" behind an option."""
     doubts: tuple[str, ...] = ()
     """What leaves a verdict open, as the words begin."""
     ors: tuple[str, ...] = ()

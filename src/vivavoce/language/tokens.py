@@ -69,6 +69,7 @@ _LATEX = (
     (lazy_pattern(r"\\([%$&#_])"), r"\1"),
 )
 _ANSWER_TAG = lazy_pattern(r"<(/?)(?:final[_ ]?)?answer\s?>", re.IGNORECASE)
+_LETTER_TAG, _LETTER_END = lazy_pattern(r"<([A-Z])>"), lazy_pattern(r"</([A-Z])>")
 _TAG = lazy_pattern(r"</?(?:b|i|u|em|strong|p|br|li|ul|ol|div|span|code|h\d)\s?/?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"(?m)^([ \t]*(?:[-*+][ \t]|\d{1,2}[.)][ \t])?)\[([xX ])\](?=\s)")
 _SUP_TAG = lazy_pattern(r"<sup>\s?([-+]?\d+)\s?</sup>", re.IGNORECASE)
@@ -235,9 +236,16 @@ def _clean(text: str) -> str:
     if "[x]" in text or "[X]" in text:
         text = _BOX.sub(lambda m: m[1] + ("❌" if m[2] == " " else "✅"), text)
     if "<" in text:
-        text = _ANSWER_TAG.sub(lambda m: "}" if m[1] else "\\boxed{", text)
-        text = _TAG.sub(" ", _SUP_TAG.sub(r"^\1", text))
+        text = _without_tags(text)
     return _CHARGE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text)
+
+
+def _without_tags(text: str) -> str:
+    """`text` without tags of HTML; "<B>" that nothing closes is a label in brackets."""
+    closed = set(_LETTER_END.findall(text))
+    text = _LETTER_TAG.sub(lambda m: m[0] if m[1] in closed else f"({m[1]})", text)
+    text = _ANSWER_TAG.sub(lambda m: "}" if m[1] else "\\boxed{", text)
+    return _TAG.sub(" ", _SUP_TAG.sub(r"^\1", text))
 
 
 def _token(match: re.Match[str]) -> Token:

@@ -22,6 +22,10 @@ _LINKS = lazy_pattern(r"[:：=]|[–—]|(?:^|\s)-+(?:\s|$)")
 
 
 _ARROWS = frozenset({"→", "(-)"})
+_CHOICE_ITEMS = (["肢"], ["题"], ["題"])
+"""What makes of "choice" an option, or a question with options."""
+_UNREAL = frozenset({"would", "could", "might"})
+_CONDITIONS = frozenset({"if", "unless", "only", "were", "had", "when"})
 _BREAKS_OFF = words.MODAL | words.RESET
 _FURNITURE = words.CHOICE_ADJECTIVES | words.LIGHT
 """Words of a heading such as "My final answer"."""
@@ -77,6 +81,13 @@ def retracts(doc: Doc, i: int, j: int) -> bool:
     return doc.count(i, j, words.RETRACTIONS) > 0 or doc.has_pair(i, j, words.RETRACTION_PAIRS)
 
 
+def is_open(doc: Doc, cue: Cue) -> bool:
+    """True for a claim that says nothing by itself: a question, or "would be A only in children"."""
+    if "?" in doc.gap(cue.j) or "？" in doc.gap(cue.j):
+        return True
+    return has_any(doc.forms[cue.k : cue.i], _UNREAL) and has_any(doc.forms[cue.i : cue.j], _CONDITIONS)
+
+
 @lru_cache(maxsize=16384)
 def cue_word(form: str) -> str:
     """'answer', 'choice' or '' for a single word."""
@@ -108,7 +119,7 @@ def _cue_width(doc: Doc, k: int) -> int:
     form = doc.forms[k]
     width = 1 if cue_word(form) else 0
     if form in _PAIR_HEADS and tuple(doc.forms[k : k + 2]) in _PAIRS:
-        width = 2
+        width = 0 if doc.forms[k + 2 : k + 3] in _CHOICE_ITEMS else 2
     if form == "most" and _is_label(doc, k):
         width = 2
     return 0 if width and (doc.glued(k) or doc.glued(k + 1)) else width

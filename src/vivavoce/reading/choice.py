@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, cues, retracts
+from vivavoce.reading.answer_markers import Cue, cues, is_open, retracts
 from vivavoce.reading.choices import Choice, distinct, never_rejected
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import (
@@ -179,10 +179,14 @@ class ChoiceReader:
 
     def _claims(self) -> list[tuple[Cue, Choice]]:
         claims = [(cue, choice) for cue in cues(self.doc) if (choice := self._claimed(cue)) is not None]
+        claims = list(filter(self._is_outright, claims)) or claims
         # a sentence without a colon that names nothing ("the answer is simple") yields to one that does
         if all(choice.silent for _, choice in claims):
             return claims
         return [(cue, choice) for cue, choice in claims if cue.firm or not choice.silent]
+
+    def _is_outright(self, claim: tuple[Cue, Choice]) -> bool:
+        return not is_open(self.doc, claim[0])
 
     def _claimed(self, cue: Cue) -> Choice | None:
         """The choice that a cue announces; a short claim that names no option is one too, and silent."""
@@ -206,8 +210,10 @@ class ChoiceReader:
         return [*claims, *corrections]
 
     def _corrects_from(self, i: int) -> bool:
-        """True if the sentence at token i begins as a correction does."""
-        return self.doc.forms[i] in _CORRECTS
+        """True if the sentence at token i begins as a correction does: "No, C", not "No fever was seen"."""
+        if self.doc.forms[i] != "no" or self.doc.ends(i + 1) or self.doc.forms[i + 1] in _CORRECTS_OR_LEADS:
+            return self.doc.forms[i] in _CORRECTS
+        return self.options.label_at(self.doc, i + 1, claimed=True, i=i + 1) is not None
 
     def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
         """Where the choice begins in a sentence such as "No wait, C", and what it is."""

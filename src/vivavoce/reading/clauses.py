@@ -4,10 +4,14 @@ The words of its clause decide. In a supported language (`languages`) a clause m
 has, as long as enough others speak for the language; in every other one all words must be known.
 """
 
+import itertools
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Literal
 
+from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import COMMA, SENTENCE, Doc
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.choices import Choice
@@ -63,13 +67,19 @@ class KnownWordsReader(ChoiceReader):
 class _Tally:
     """The words between two breaks, counted by role; `reason` if a word such as "because" leads them."""
 
-    __slots__ = ("counts", "reason", "sentence", "support")
+    __slots__ = ("bare", "closes", "counts", "listed", "reason", "sentence", "support")
 
     def __init__(
         self, roles: Sequence[Role | None], sentence: "_Tally | None" = None, *, reason: bool = False
     ) -> None:
         self.counts = Counter(roles)
         self.sentence, self.reason = sentence, reason
+        self.bare = self.counts[None] == len(roles)
+        """Whether it is nothing but options."""
+        self.closes = len(roles) > 1 and roles[-1] == "rejects" and None in roles[:-1]
+        """Whether it ends by turning down what it names: "A is not it" in languages that say "not" last."""
+        self.listed = False
+        """Whether it is the A of "A, C, D are all wrong", in languages that say so behind the last."""
         self.support = self.counts["supported"] + self.counts["short"] / 2
         """How much speaks for a supported language."""
 
@@ -102,26 +112,39 @@ class _Sentence:
         self.clauses: list[_Tally] = []
         self.i, self._places = i, list[int]()
         roles = _roles(doc, options, named, i, j)
+        turns = _turns(doc, i, j)
         sentence = _Tally(roles)
         start, reason = i, False
         for k in range(i, j + 1):
-            begins_reason = k < j and roles[k - i] == "reason" and (k == i or roles[k - i - 1] != "reason")
-            if k > start and (k == j or doc.breaks[k] >= COMMA or begins_reason):
+            begins_reason = k < j and _begins_reason(doc, roles, i, k)
+            if k > start and (k == j or doc.breaks[k] >= COMMA or begins_reason or k in turns):
                 self.clauses.append(_Tally(roles[start - i : k - i], sentence, reason=reason))
                 self._places += [len(self.clauses) - 1] * (k - start)
                 start, reason = k, False
             reason = reason or begins_reason
+        self._find_lists()
+
+    def _find_lists(self) -> None:
+        """Say of each clause whether what closes a list turns it down."""
+        for following, clause in itertools.pairwise(reversed(self.clauses)):
+            clause.listed = clause.bare and (following.closes or following.listed)
 
     def standing(self, i: int, j: int) -> Standing:
         """How a mention of tokens i to j-1 stands."""
         first, last = self._places[i - self.i], self._places[j - 1 - self.i]
         clauses = self.clauses[first : last + 1]
-        if any(clause.rejects for clause in clauses):
+        if any(clause.rejects or clause.listed for clause in clauses):
             return "rejected"
         if not all(clause.clear_with(2) for clause in clauses):
             return "unknown"
         says_so = any(clause.counts["affirms"] or clause.support >= 1 for clause in clauses)
-        return "plain" if says_so or (self._allows(first - 1) and self._allows(last + 1)) else "unknown"
+        return "plain" if says_so or self._is_let_stand(first, last) else "unknown"
+
+    def _is_let_stand(self, first: int, last: int) -> bool:
+        """True if the clauses around let one stand, or the one before closes: "A değil, B"."""
+        if first and self.clauses[first - 1].closes:
+            return True
+        return self._allows(first - 1) and self._allows(last + 1)
 
     def _allows(self, place: int) -> bool:
         """True if the clause beside one that is nothing but an option lets it stand."""
@@ -129,6 +152,14 @@ class _Sentence:
             return True
         clause = self.clauses[place]
         return clause.reason or (not clause.rejects and clause.clear_with(1))
+
+
+def _begins_reason(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bool:
+    """True if token k begins a reason in the sentence from token i on."""
+    if roles[k - i] != "reason" or (k > i and roles[k - i - 1] == "reason"):
+        return False
+    # "da" is German for "since", behind a comma, and Italian for "of"
+    return doc.forms[k] != "da" or k == i or doc.breaks[k] >= COMMA
 
 
 class Clauses:
@@ -160,6 +191,31 @@ class Clauses:
         return sentence
 
 
+@cache
+def _turning() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What begins a clause, and behind what one begins, without a sign: of all languages."""
+    languages = [language(code) for code in codes()]
+    return _any_of(w for part in languages for w in part.contrasts), _any_of(
+        w for part in languages for w in part.turns
+    )
+
+
+def _any_of(listed: Iterable[str]) -> re.Pattern[str]:
+    """Any of these words, the longest first."""
+    return re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))
+
+
+def _turns(doc: Doc, i: int, j: int) -> set[int]:
+    """The tokens of i to j-1 at which a contrast begins a clause."""
+    text = doc.surface(i, j)
+    if text.isascii():
+        return set()
+    start = doc.tokens[i].start
+    begins, ends = _turning()
+    turns = {doc.at(start + match.start()) for match in begins.finditer(text)}
+    return turns | {doc.at(start + match.end()) for match in ends.finditer(text)}
+
+
 def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[Role | None]:
     """The roles of tokens i to j-1; null for options, numbers, signs and what turns nothing down."""
     roles: list[Role | None] = [None] * (j - i)
@@ -179,7 +235,10 @@ def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[
 
 
 def _role(doc: Doc, options: Options, k: int, text: str) -> Role | None:
-    word = role(doc.forms[k], text)
+    form = doc.forms[k]
+    word = role(form, text)
+    if word == "outside" and len(text) == 1 and text not in options.lower and form not in options.vocabulary:
+        return word  # in scripts that no list knows a letter may be a word
     return None if word in {"strange", "outside"} and _stands_by(doc, options, k, text) else word
 
 

@@ -66,8 +66,13 @@ def is_part(doc: Doc, k: int) -> bool:
     if doc.glued(k) or doc.glued(k + 1) or _abbreviates(doc, k):
         return True
     if not is_unspaced(doc.surface(k, k + 1)):
-        return k > 0 and not doc.gap(k) and doc.text[: doc.tokens[k].start].endswith(words.LETTERED_ENDS)
+        return k > 0 and not doc.gap(k) and _joins_word(doc, k)
     return _joins(doc, k, k - 1, words.BEFORE_LETTER) or _joins(doc, k + 1, k + 1, words.BEHIND_LETTER)
+
+
+def _joins_word(doc: Doc, k: int) -> bool:
+    """True for a Korean particle behind a Latin letter, "D가", and for a letter behind "ビタミン"."""
+    return doc.surface(k, k + 1) >= "\uac00" or doc.text[: doc.tokens[k].start].endswith(words.LETTERED_ENDS)
 
 
 def _abbreviates(doc: Doc, k: int) -> bool:

@@ -117,6 +117,13 @@ def explanation_heads() -> frozenset[str]:
 
 
 @cache
+def sentence_openers() -> frozenset[str]:
+    """The words that begin a sentence behind a bare label: "this", articles of any language."""
+    articles = (form for code in codes() for word in language(code).articles for form in Doc(word).forms)
+    return words.SENTENCE_OPENERS | {form for form in articles if len(form) > 1}
+
+
+@cache
 def joining() -> frozenset[str]:
     """What may stand between two options that are named together, in any language."""
     joiners = [word for code in codes() for word in (*language(code).ands, *language(code).ors)]

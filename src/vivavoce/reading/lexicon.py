@@ -36,7 +36,8 @@ LABEL_NOUNS = _set(
 )
 # A bare capital before one of these can still be a label: "B because ...".
 AFTER_LABEL = _set(
-    "입니다 हैं है است です で だ wahlen",
+    "입니다 हैं है است です で だ wahlen jest adalah это является सही",
+    "secenegi secenegidir secenegini sikki sikkidir sikkini dogru dogrudur qui",
     "nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
@@ -60,7 +61,7 @@ BEFORE_LABEL = _set(
     "including",
 )
 # Endings and particles that follow a letter without a blank.
-AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選 正 对 對")
+AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 를 을 を で だ が は 是 项 項 选 選 正 对 對")
 # Characters without spaces that may stand right before or behind a label: of "选", "は", "です".
 # What an option may hold that is others together, beside their labels: "Both A and B".
 TOGETHER = _set("both and & + only options option answers choices are correct the y e et und 和")
@@ -95,6 +96,7 @@ NOT_LEFT = _set(
     "avoids avoiding discard discarded discarding distractor distractors unlikely besides aside beyond",
     "argues contraindicated contraindicates false less doubt doubts doubtful improbable nicht kein",
     "keine keinen pas nao non niet geen",
+    "weder evenmin tampoc",
     "ni nunca jamas jamais tampoco tampouco neppure neanche nemmeno nem keineswegs niemals hardly",
     "scarcely barely inte ikke nie ne не 不 非 没 ohne keiner keinem keines sin ningun ninguno ninguna sans",
     "aucun aucune senza nessun nessuno nessuna sem nenhum nenhuma zonder gegen ausencia assenza poco",
@@ -128,7 +130,8 @@ PREDICATE = _set(
     "should shouldnt may might seems seem appears appear isnt arent wasnt werent will wont must did",
     "didnt which that fits fit fails lacks remains become becomes being causes provides takes requires",
     "passt kommt queda",
-    "only also never usually es ist est sind son sont e era nao no ne ja nicht",
+    "only also never usually es ist est sind son sont e era nao no ne ja nicht non niet esta estan estao",
+    "fica resulta risulta klopt",
 )
 NOT_RIGHT = _set(
     "not no never neither nor isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont",
@@ -137,8 +140,11 @@ NOT_RIGHT = _set(
     "inferior unsuitable irrelevant harmful distractor distractors lacks fails rarely dismissed",
     "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
     "inconsistent doubtful avoided unneeded omitted withheld unwarranted superfluous redundant useless",
-    "poco peu pouco onjuist unwahrscheinlich onwaarschijnlijk",
-    "nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
+    "poco peu pouco onjuist unwahrscheinlich onwaarschijnlijk mistake erroneous untenable",
+    "nicht falsch falsche falschen unzutreffend inkorrekt unrichtig pas nao non niet ✗ ❌",
+    "incorrecta incorrecto incorrecte incorrectes incorreta incorreto scorretta scorretto faux fausse",
+    "falsa falso fals errada errado errata errato sbagliata sbagliato equivocada equivocado inexacte inexact",
+    "erronea erroneo erronee onjuiste onwaar fout",
 )
 # "C is second best" turns C down.
 RUNNERS_UP = frozenset(
@@ -302,6 +308,11 @@ EXPLAINING_HEADS = _set(
     "explanation explanations note notes rationale reason reasons reasoning justification because why",
     "comment comments disclaimer caveat analysis discussion background erklarung explicacion",
     "explication begrundung nota hinweis",
+)
+# What a sentence begins with behind a bare label: "B The patient has".
+SENTENCE_OPENERS = _set(
+    "the this these those there in while it its because although unlike since given based he she option",
+    "la el los las le les der die das il lo gli de het",
 )
 EXPLAINS = _set(
     "because since due which who whose given considering as while whereas although though",

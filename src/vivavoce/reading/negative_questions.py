@@ -15,6 +15,10 @@ from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 
 Judgement = Literal["wrong", "right", "not wrong"]
+_TRUE = frozenset(
+    ("true", "accurate", "wahr", "vrai", "vraie", "verdadera", "verdadero", "cierta", "vera", "vero", "waar")
+)
+"""Words that only a statement is called, and no answer."""
 _LONGEST = 400
 """Characters at the end of a question that say what it asks."""
 _LEFT_OUT = frozenset({"than", "over", "beyond", "aside", "besides", "rule", "rules", "hold"})
@@ -35,6 +39,14 @@ def called(reader: ChoiceReader, judgement: Judgement) -> set[int]:
         if len(names) == 1 and _judgement(forms) == judgement:
             options |= names
     return options
+
+
+def called_true(reader: ChoiceReader) -> set[int]:
+    """The options that a clause calls true statements, each in a clause that names no other."""
+    clauses = [(forms, names) for forms, names in _clauses(reader) if _judgement(forms) == "right"]
+    return {
+        name for forms, names in clauses if len(names) == 1 and not _TRUE.isdisjoint(forms) for name in names
+    }
 
 
 def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:

@@ -19,7 +19,10 @@ _RUN_ON = lazy_pattern(
         | <(?:end|start)_of_turn> | ^[#*\ ]*(?:user|human)[*]*\ ?: | ^\#+\ ?(?:user|human)\b.{0,3}$)
       | ^[#*\ ]*(?:(?:next|new|another)\ )?(?:question|statement|q|frage|pregunta|domanda|pergunta)
         (?:\ ?[\#.]?\d{0,3}[*]*\ ?:|\ \#?\d{1,3}[.)])
-      | ^(?:\#+|\*\*)\ ?(?:(?:next|new|another)\ )?question\b.{0,6}$""",
+      | ^(?:\#+|\*\*)\ ?(?:(?:next|new|another)\ )?question\b.{0,6}$
+      | ^\#{2,9}\ ?$
+      | ^[#*\ ]*(?:input|output|instruction|problem|exercise|vignette|options|choices)\ ?\d{0,3}[*]*\ ?:
+      | (?<=\n\n)an?\ \d{1,3}[\ -](?:year|month|week|day)s?[\ -]old\b""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _FINAL = lazy_pattern(

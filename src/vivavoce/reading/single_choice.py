@@ -5,27 +5,37 @@ from collections.abc import Callable, Sequence
 
 from vivavoce.language.tokens import CLAUSE, LINE, NONE, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, retracts
+from vivavoce.reading.answer_markers import Cue, cues, is_open, retracts
 from vivavoce.reading.choices import Choice
 from vivavoce.reading.clauses import KnownWordsReader
-from vivavoce.reading.labels import explanation_heads, joining, label_nouns
+from vivavoce.reading.labels import explanation_heads, joining, label_nouns, sentence_openers
+from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention
 
 _MARKS = "*_`\"'“”‘’ "
 _SIGNS = frozenset(".):,：。、），]-–—")
 _LONGEST_ROW = 12
+_ARTICLES = frozenset("AEIO")
+"""Labels that are also words that begin a sentence."""
+_LONGEST_LEAD = 3
+"""Words of an announcement in front, before its noun: "The correct answer"."""
 _CONDITIONS = frozenset({"if", "unless", "when", "were", "had"})
 
 
 class SingleChoiceReader(KnownWordsReader):
     """A reader of one choice that may stand in front, before an explanation of any length."""
 
+    def __init__(self, text: str, options: Options) -> None:
+        super().__init__(text, options)
+        self._front_end = 0
+        """The token behind the letter in front, once it is looked for."""
+
     def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """The letter in front, unless a final answer or a correction behind it says otherwise."""
         front = self._front()
         if front is None or self._is_corrected():
             return self._without_front(refused)
-        claims = [(cue, choice) for cue, choice in self._claims() if not self._is_conditional(cue)]
+        claims = [claim for claim in self._claims() if self._may_contradict(claim[0])]
         if not claims:
             return front
         cue, last = claims[-1]
@@ -48,9 +58,27 @@ class SingleChoiceReader(KnownWordsReader):
             return choice
         return Choice(reason=self.many((*front.names, *choice.names)))
 
-    def _is_conditional(self, cue: Cue) -> bool:
-        """True for "The correct answer would be A if the patient were older"."""
-        return has_any(self.doc.forms[cue.k : self.doc.sentence_end(cue.i)], _CONDITIONS)
+    def _from_cues(self) -> Choice | None:
+        """The choice of the cues, unless a last line that is nothing but another answer contradicts it.
+
+        Such a line may restate the options, "D. Alteplase", which is none.
+        """
+        choice = super()._from_cues()
+        if choice is None or not choice.names:
+            return choice
+        i, j = self.doc.last_break(len(self.doc) - 1, LINE), len(self.doc)
+        if i < cues(self.doc)[-1].j or any(s.mention.by == "both" for s in self.judged(i, j)):
+            return choice
+        last = self.pure(i, j)
+        if last is None or last.names in {(), choice.names}:
+            return choice
+        return Choice(reason=self.many((*choice.names, *last.names)))
+
+    def _may_contradict(self, cue: Cue) -> bool:
+        """False for the announcement of the front, and for "The answer would be A if he were older"."""
+        if cue.k < self._front_end or is_open(self.doc, cue):
+            return False
+        return not has_any(self.doc.forms[cue.k : cue.j], _CONDITIONS)
 
     def settles(self) -> bool:
         """True if a letter in front, a cue or a line of its own gives the answer, be it readable or not."""
@@ -60,13 +88,14 @@ class SingleChoiceReader(KnownWordsReader):
         """The letter or the letters that the response begins with, if a sign or a line end sets them off."""
         doc = self.doc
         k = 1 if len(doc) > 1 and doc.forms[0] in label_nouns() and doc.breaks[1] <= NONE else 0
-        row = self._row(k)
+        row = self._row(k) or self._explained_row()
+        if row and not self._ends_clearly(row):
+            row = row[:-1] if self._is_article(row) else ()
         if not row:
             return None
-        end = row[-1] + 1
+        k, end = min(k, row[0]), row[-1] + 1
+        self._front_end = end
         is_explained = self._is_explained(end)
-        if not (is_explained or self._is_set_off(end)):
-            return None
         names = tuple(dict.fromkeys(self.options.labels[doc.surface(n, n + 1)] for n in row))
         judged = self.judged(k, doc.sentence_end(k), claimed=True)
         if not is_explained and (self._lists_options(end) or any(self._is_denied(s, row) for s in judged)):
@@ -76,6 +105,23 @@ class SingleChoiceReader(KnownWordsReader):
         either = has_any(doc.forms[row[0] : end], words.HEDGES)
         union = None if either else self.options.unions.get(frozenset(names))
         return Choice(reason=self.many(names)) if union is None else Choice((union,))
+
+    def _ends_clearly(self, row: Sequence[int]) -> bool:
+        """True for a row of labels that an explanation, a sign, a line end or another sentence follows."""
+        return self._is_explained(row[-1] + 1) or self._is_set_off(row[-1] + 1)
+
+    def _is_article(self, row: Sequence[int]) -> bool:
+        """True if the last of a row begins the sentence behind a label: "B. A normal pulse"."""
+        is_vowel = len(row) == 2 and self.doc.surface(row[1], row[1] + 1) in _ARTICLES
+        return is_vowel and self.doc.gap(row[1]).lstrip(_MARKS)[:1] in {".", ")", ":"}
+
+    def _explained_row(self) -> Sequence[int]:
+        """The row of labels between an announcement in front and an explanation: "Ans: D Explanation: x"."""
+        for cue in cues(self.doc)[:1]:
+            row = self._row(cue.i)
+            if cue.k <= _LONGEST_LEAD and row and self._is_explained(row[-1] + 1):
+                return row
+        return ()
 
     def _is_denied(self, judged: JudgedMention, row: Sequence[int]) -> bool:
         """True for a label of the row that is turned down, among unknown words, or with another text."""
@@ -95,8 +141,13 @@ class SingleChoiceReader(KnownWordsReader):
         return row
 
     def _is_set_off(self, k: int) -> bool:
-        """True if a sign that ends a label, or a line end, stands before token k."""
+        """True if a sign that ends a label, or a line end, stands before token k, or a sentence begins there.
+
+        "B The patient has": a word that begins sentences, with a capital.
+        """
         if k >= len(self.doc) or self.doc.breaks[k] >= LINE:
+            return True
+        if self.doc.forms[k] in sentence_openers() and self.doc.surface(k, k + 1).istitle():
             return True
         return self.doc.gap(k).lstrip(_MARKS)[:1] in _SIGNS
 

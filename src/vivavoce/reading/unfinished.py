@@ -23,6 +23,14 @@ _REASONS = lazy_pattern(
 )
 
 
+_FRAGMENT = lazy_pattern(r"(?<=\s)[a-z]\Z")
+
+
+def without_fragment(text: str) -> str:
+    """The text without a small letter at its end, which is rather the head of a word than a label."""
+    return _FRAGMENT.sub("", text)
+
+
 def finished_part(text: str) -> str:
     """The text up to the end of its last finished sentence or line, or to where reasons begin behind that.
 

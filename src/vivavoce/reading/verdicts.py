@@ -244,7 +244,7 @@ def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
     if has_any(ahead, {"whether", "if"}):
         return "tentative"
     # two negations cancel: "cannot be excluded"
-    if _negations(ahead) % 2:
+    if _negations(ahead) % 2 or ahead == ["noch"] or ahead.count("noch") > 1:  # "weder A noch B"
         return "rejected"
     if has_any(ahead, words.TENTATIVE_LEFT):
         return "chosen" if has_any(ahead, {"choose", "select", "pick", "answer"}) else "tentative"
