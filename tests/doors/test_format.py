@@ -162,7 +162,7 @@ class Careless(Format):
 
 def test_the_check_names_the_rule_that_is_broken() -> None:
     registry.format("careless")(Careless)
-    with pytest.raises(AssertionError, match="'' is read as an answer"):
+    with pytest.raises(AssertionError, match="'<think>' is read as an answer"):
         check_format("careless", [item(format="careless")])
     with pytest.raises(AssertionError, match="no format is registered as nothing"):
         check_format("nothing", [item(format="nothing")])

@@ -88,7 +88,7 @@ def _f1(row: Row) -> Value:
     return Value(2 * tp / (2 * tp + fp + fn), parts, note)
 
 
-@metric("step_accuracy", version=2)
+@metric("step_accuracy", version=3)
 class StepAccuracy(Metric):
     """Share of chains of reasoning in which the wrong step was found; blank and unreadable count 0.
 

@@ -20,7 +20,7 @@ MOST_QUOTES = 3
 """Places that a note quotes; the others are counted."""
 
 
-@metric("answer_leak")
+@metric("answer_leak", version=2)
 class AnswerLeak(Metric):
     """Share of explanations that give the answer away; lower is better.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NAMES = ("f1", "precision", "recall")
 
 
-@metric("bertscore")
+@metric("bertscore", version=2)
 class BERTScore(WeightedMetric):
     """BERTScore against the reference: F1, precision and recall, 0 to 1; below 0 with a baseline.
 

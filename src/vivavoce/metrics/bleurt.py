@@ -16,7 +16,7 @@ from vivavoce.embeddings.bleurt_model import BleurtModel, load_bleurt
 from vivavoce.metrics import Metric, ScoringContext
 
 
-@metric("bleurt")
+@metric("bleurt", version=2)
 class Bleurt(Metric):
     """The score of a BLEURT checkpoint for the response beside the reference; the best of several counts.
 

@@ -85,7 +85,7 @@ _MOST = 1 << 18  # characters that are compared in one go
 _NAMES = tuple(f"{name}_{i}" for i in range(1, _CHARACTERS + _WORDS + 1) for name in ("hyp", "ref", "match"))
 
 
-@metric("chrf")
+@metric("chrf", version=2)
 class Chrf(Metric):
     """chrF2 from 0 to 1 (sacrebleu prints it times 100): F with recall weighted 2 over runs of characters.
 

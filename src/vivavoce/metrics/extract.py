@@ -23,7 +23,7 @@ _SAME = str.maketrans("“”„«»‘’‚`‐‑–—−", '"""""' + "''''"
 _Words = tuple[str, ...]
 
 
-@metric("extract")
+@metric("extract", version=2)
 class Extract(Metric):
     """Whether an answer is cut out of the item's context, 0 to 1, and whether out of the right lines.
 

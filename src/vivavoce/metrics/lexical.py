@@ -11,7 +11,7 @@ from vivavoce.evaluators.proxy_task import Prediction, ProxyInput, proxy_input
 from vivavoce.metrics import Metric, ScoringContext
 
 
-@metric("lexical")
+@metric("lexical", version=2)
 class LexicalEvaluator(Metric):
     """Whether the argument leads to the right option by overlap of words alone; no model reads it.
 

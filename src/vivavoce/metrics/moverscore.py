@@ -33,7 +33,7 @@ _SAME = 1e-12
 """Squared distances below it are rounding: the texts have the same n-gram."""
 
 
-@metric("moverscore")
+@metric("moverscore", version=2)
 class MoverScore(WeightedMetric):
     """MoverScore against the reference: 1 for the same words, -1 at most for others.
 

@@ -34,7 +34,7 @@ Graph = Mapping[str, Mapping[str, Any]]
 """The entities of a text by their numbers."""
 
 
-@metric("radgraph")
+@metric("radgraph", version=2)
 class RadGraph(Metric):
     """F1 of RadGraph's entities and relations, of answer and reference, 0 to 1; the best reference counts.
 

@@ -37,7 +37,7 @@ class _Key(NamedTuple):
     entities: Mapping[str, int]
 
 
-@metric("relation_f1")
+@metric("relation_f1", version=2)
 class RelationF1(Metric):
     """Micro F1 of relations, 0 to 1.
 

@@ -27,7 +27,7 @@ _F1 = attrgetter("f1")
 _BLANKED = bytes(c if c in _WORD_CHARACTERS else ord(" ") for c in range(256))
 
 
-@metric("rouge", version=2, aliases={"rouge1": {"n": 1}, "rouge2": {"n": 2}, "rougeL": {"n": "L"}})
+@metric("rouge", version=3, aliases={"rouge1": {"n": 1}, "rouge2": {"n": 2}, "rougeL": {"n": "L"}})
 class Rouge(Metric):
     """ROUGE F1 against the reference, 0 to 1.
 

@@ -13,7 +13,7 @@ from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.encoder_metric import EncoderMetric
 
 
-@metric("similarity")
+@metric("similarity", version=2)
 class Similarity(EncoderMetric):
     """The cosine of the vectors of response and reference, from 0; what points the other way counts 0.
 

@@ -26,7 +26,7 @@ from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.lexical import prediction_values, task_of
 
 
-@metric("trained")
+@metric("trained", version=2)
 class TrainedEvaluators(Metric):
     """Whether an argument leads a trained evaluator to the right option (Ranking over Scoring, COLING 2025).
 

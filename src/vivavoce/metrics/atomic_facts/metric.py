@@ -37,7 +37,7 @@ from vivavoce.retrieval.index import Source, open_source
 CONTEXT = "context"
 
 
-@metric("atomic_facts")
+@metric("atomic_facts", version=2)
 class AtomicFacts(Metric):
     """Precision of the facts that a long answer claims: split, each checked, and what is unknown is said.
 

@@ -59,7 +59,7 @@ class _Scale(NamedTuple):
     baseline: float
 
 
-@metric("cliniqlink", version=2)
+@metric("cliniqlink", version=3)
 class ClinIQLink(Metric):
     """The mark of ClinIQLink for a question of any of its formats, 0 to 1.
 
