@@ -100,7 +100,7 @@ LINES: dict[str, int] = {
     "facts": 2665,
     "formats": 1836,
     "judging": 1477,
-    "language": 1707,
+    "language": 1710,
     "logprobs": 1886,
     "metrics": 4485,
     "models": 9821,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 6369,
+    "reading": 6435,
     "report": 8404,
     "retrieval": 1691,
     "run": 27569,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 998, 176
+MODULES, COMPLEX = 999, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

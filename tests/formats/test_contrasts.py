@@ -78,6 +78,10 @@ def test_the_option_that_is_set_against_another_is_chosen(language: str, text: s
         ("ca", "Tampoc és la C."),
         ("es", "La B es falsa."),
         ("es", "La B está equivocada."),
+        ("es", "La tuberculosis no."),
+        ("de", "Tuberkulose wäre falsch."),
+        ("ca", "Cal evitar la tuberculosi."),
+        ("nl", "Longontsteking is gecontra-indiceerd."),
         ("en", "B would be a mistake."),
         ("en", "Pneumonia ས"),
         ("ru", "<b>Туберкулёз</b> ሖ"),
@@ -100,3 +104,29 @@ def test_an_option_that_is_only_turned_down_is_not_chosen(language: str, text: s
 )
 def test_of_announcements_the_one_without_a_condition_counts(text: str, want: str) -> None:
     assert want == letter("en", text)
+
+
+@each_case(
+    ("language", "text", "want"),
+    [
+        ("fr", "Il faut penser à l'embolie pulmonaire.", "D"),
+        ("fr", "L’asthme.", "A"),
+        ("it", "La diagnosi è l'asma.", "A"),
+        ("it", "Si tratta dell'embolia polmonare.", "D"),
+        ("ca", "Es tracta de l'asma.", "A"),
+        ("ko", "가장 가능성 높은 진단은 폐렴입니다.", "B"),
+        ("ko", "결핵으로 생각됩니다.", "C"),
+        ("tr", "En olası tanı zatürredir.", "B"),
+        ("tr", "Doğru yanıt veremdir.", "C"),
+        # turned down all the same
+        ("fr", "Ce n'est pas l'asthme.", "unreadable"),
+        ("it", "Non è l'asma.", "unreadable"),
+        ("ko", "폐렴은 아닙니다.", "unreadable"),
+        ("ko", "폐렴균입니다.", "unreadable"),
+        ("tr", "Zatürredir demek yanlış.", "unreadable"),
+    ],
+)
+def test_an_option_with_an_article_or_an_ending_attached_is_named(
+    language: str, text: str, want: str
+) -> None:
+    assert want == letter(language, text)

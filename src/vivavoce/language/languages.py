@@ -79,6 +79,9 @@ class Language:
     """What a label may follow: "option", "letter"."""
     explanations: tuple[str, ...] = ()
     """What an explanation is headed by."""
+    elisions: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    """What is written with a word: articles before an apostrophe, particles and copulas behind it."""
     contrasts: tuple[str, ...] = ()
     """What begins the right answer behind a wrong one without a sign between them: "but"."""
     turns: tuple[str, ...] = ()

@@ -4,9 +4,9 @@ Small typos in the English cue words do not hide a cue ("Anwser", "Fianl asnwer"
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
@@ -22,6 +22,7 @@ _LINKS = lazy_pattern(r"[:：=]|[–—]|(?:^|\s)-+(?:\s|$)")
 
 
 _ARROWS = frozenset({"→", "(-)"})
+_Choice = TypeVar("_Choice")
 _CHOICE_ITEMS = (["肢"], ["题"], ["題"])
 """What makes of "choice" an option, or a question with options."""
 _UNREAL = frozenset({"would", "could", "might"})
@@ -79,6 +80,11 @@ def _without_overlaps(doc: Doc, markers: list[Cue]) -> list[Cue]:
 def retracts(doc: Doc, i: int, j: int) -> bool:
     """True if the words of tokens i to j-1 take an earlier answer back."""
     return doc.count(i, j, words.RETRACTIONS) > 0 or doc.has_pair(i, j, words.RETRACTION_PAIRS)
+
+
+def outright(doc: Doc, claims: Iterable[tuple[Cue, _Choice]]) -> list[tuple[Cue, _Choice]]:
+    """The cues and what they choose, without those that say nothing by themselves."""
+    return [claim for claim in claims if not is_open(doc, claim[0])]
 
 
 def is_open(doc: Doc, cue: Cue) -> bool:

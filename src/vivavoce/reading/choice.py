@@ -6,10 +6,11 @@ Two cues that disagree are unreadable unless the words between them take the fir
 import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, cues, is_open, retracts
+from vivavoce.reading.answer_markers import Cue, cues, outright, retracts
 from vivavoce.reading.choices import Choice, distinct, never_rejected
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import (
@@ -66,6 +67,11 @@ class ChoiceReader:
         return choice is not None and not choice.silent
 
     # --- cues
+
+    @cached_property
+    def cues(self) -> list[Cue]:
+        """Where the response announces an answer."""
+        return cues(self.doc)
 
     def claim(self, i: int, j: int) -> tuple[Choice | None, int]:
         """What a claim in tokens i to j-1 settles on (None if on nothing), and where its words end."""
@@ -178,15 +184,12 @@ class ChoiceReader:
         return Choice(reason=self.many((*first.names, *choice.names)))
 
     def _claims(self) -> list[tuple[Cue, Choice]]:
-        claims = [(cue, choice) for cue in cues(self.doc) if (choice := self._claimed(cue)) is not None]
-        claims = list(filter(self._is_outright, claims)) or claims
+        claims = [(cue, choice) for cue in self.cues if (choice := self._claimed(cue)) is not None]
+        claims = outright(self.doc, claims) or claims
         # a sentence without a colon that names nothing ("the answer is simple") yields to one that does
         if all(choice.silent for _, choice in claims):
             return claims
         return [(cue, choice) for cue, choice in claims if cue.firm or not choice.silent]
-
-    def _is_outright(self, claim: tuple[Cue, Choice]) -> bool:
-        return not is_open(self.doc, claim[0])
 
     def _claimed(self, cue: Cue) -> Choice | None:
         """The choice that a cue announces; a short claim that names no option is one too, and silent."""

@@ -128,11 +128,13 @@ RESET = _set(
 PREDICATE = _set(
     "is are was were be been can could cannot cant does doesnt do dont has have had hasnt would wouldnt",
     "should shouldnt may might seems seem appears appear isnt arent wasnt werent will wont must did",
+    "ware waren seria serait sarebbe zou",
     "didnt which that fits fit fails lacks remains become becomes being causes provides takes requires",
     "passt kommt queda",
     "only also never usually es ist est sind son sont e era nao no ne ja nicht non niet esta estan estao",
     "fica resulta risulta klopt",
 )
+NO_PREDICATES = _set("not nor never rather no")
 NOT_RIGHT = _set(
     "not no never neither nor isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont",
     "didnt hasnt wrong incorrect false unlikely excluded contraindicated inappropriate ineffective",

@@ -13,6 +13,7 @@ from vivavoce.language.characters import CIRCLED
 from vivavoce.language.tokens import CLAUSE, NONE, Doc, cached_doc
 from vivavoce.language.words import one_spelling
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.attached import without_attached
 from vivavoce.reading.label_places import (
     after_label_noun,
     is_closed,
@@ -69,6 +70,8 @@ class Options:
             )
         for forms, options_of_form in sorted(by_forms.items(), key=lambda entry: -len(entry[0])):
             self._index.setdefault(forms[0], []).append((forms, options_of_form))
+        self._words = frozenset(form for forms in by_forms for form in forms)
+        """The words of all options, in one spelling."""
         self.lower = {name.lower(): k for name, k in self.labels.items()}
         self.plain = self._plain()
         self.numbers = list(map(_numbers, options))
@@ -123,7 +126,8 @@ class Options:
     def names(self, doc: Doc) -> list[Mention]:
         """The options named by their text, left to right, without overlap."""
         mentions: list[Mention] = []
-        k, forms, index = 0, _comparable(doc), self._index
+        k, index = 0, self._index
+        forms = without_attached(doc, _comparable(doc), self._words)
         while k < len(forms):
             for option, numbers in index.get(forms[k], ()):
                 j = k + len(option)

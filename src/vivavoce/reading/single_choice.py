@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from vivavoce.language.tokens import CLAUSE, LINE, NONE, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, cues, is_open, retracts
+from vivavoce.reading.answer_markers import Cue, is_open, retracts
 from vivavoce.reading.choices import Choice
 from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.labels import explanation_heads, joining, label_nouns, sentence_openers
@@ -67,7 +67,7 @@ class SingleChoiceReader(KnownWordsReader):
         if choice is None or not choice.names:
             return choice
         i, j = self.doc.last_break(len(self.doc) - 1, LINE), len(self.doc)
-        if i < cues(self.doc)[-1].j or any(s.mention.by == "both" for s in self.judged(i, j)):
+        if i < self.cues[-1].j or any(s.mention.by == "both" for s in self.judged(i, j)):
             return choice
         last = self.pure(i, j)
         if last is None or last.names in {(), choice.names}:
@@ -117,7 +117,7 @@ class SingleChoiceReader(KnownWordsReader):
 
     def _explained_row(self) -> Sequence[int]:
         """The row of labels between an announcement in front and an explanation: "Ans: D Explanation: x"."""
-        for cue in cues(self.doc)[:1]:
+        for cue in self.cues[:1]:
             row = self._row(cue.i)
             if cue.k <= _LONGEST_LEAD and row and self._is_explained(row[-1] + 1):
                 return row

@@ -24,7 +24,8 @@ TRUTH_HEADS = _set(
 )
 STATEMENT_NOUNS = _set(
     "statement claim assertion sentence proposition option answer response statements one afirmacion",
-    "enunciado proposicion affirmation enonce aussage behauptung affermazione afirmacao proposicao",
+    "enunciado proposicion bewering stelling uitspraak laffermazione laffirmation lafirmacio",
+    "affirmation enonce aussage behauptung affermazione afirmacao proposicao",
 )
 # A word of another language judges only behind one of these, or at the head of a clause: "vera" does not in
 # "polycythemia vera".

@@ -323,8 +323,8 @@ def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
     if strength >= SENTENCE or ";" in gap:
         return False
     if strength == NONE:
-        if form in {"not", "nor", "never", "rather", "no"} or not (judges or form in words.PREDICATE):
-            return False
+        if form in words.NO_PREDICATES or not (judges or form in words.PREDICATE):
+            return form == "no" and doc.ends(k + 1)  # "la B no"
     elif not judges and (not only_quotes(doc, k) or "(" in gap or "[" in gap):
         return False
     return doc.ends(k + 1) or not _turns_to_another(doc, mention, following)
