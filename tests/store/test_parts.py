@@ -108,6 +108,15 @@ def test_a_redacted_copy_holds_no_final_part(tmp_path: Path) -> None:
     assert [None, "thinking", None] == [ending for _, ending in parts]
 
 
+def test_a_redacted_copy_of_an_older_run_keeps_how_its_answers_ended(tmp_path: Path) -> None:
+    run = imported(tmp_path)
+    with closing(sqlite3.connect(run.file.path)) as db, db:
+        db.execute("UPDATE responses SET final = NULL, ending = NULL")
+    viva.open(tmp_path / "run.viva").export(tmp_path / "copy.viva", format="run", redact=True)
+    endings_of_copy = stored(viva.open(tmp_path / "copy.viva"), "ending")
+    assert [(None,), ("thinking",), (None,)] == endings_of_copy
+
+
 def cut_at(length: int, n: int = 20) -> dict[str, str]:
     """Answers of different words that somebody kept so many characters of."""
     words = ("renal", "heart", "the patient", "with", "was treated", "years", "chronic")

@@ -17,6 +17,7 @@ import polars as pl
 from vivavoce.core.cases import Content, place_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
+from vivavoce.core.text import spoken
 from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
 from vivavoce.run.tables.load import scored_items
 from vivavoce.run.tables.stored_benchmarks import is_ours, without_reasons
@@ -147,6 +148,7 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
         error: Text,
         meta: Text,
         logprobs: Text,
+        ending: Text,
         item: int,
         candidate: int,
     ) -> Sequence[Text]:
@@ -154,10 +156,16 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
         return (
             *(field and mark(field, scope) for field in (text, final, reasoning, error)),
             *(field and _json(field, mark, scope) for field in (meta, logprobs)),
+            ending or _ending_in_thinking(text),
         )
 
-    columns = ("text", "final", "reasoning", "error", "meta", "logprobs")
+    # An answer that an older version stored is parted when it is read: its text tells of the thinking.
+    columns = ("text", "final", "reasoning", "error", "meta", "logprobs", "ending")
     rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id")
+
+
+def _ending_in_thinking(text: Text) -> Text:
+    return "thinking" if text and not spoken(text).closed else None
 
 
 def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
