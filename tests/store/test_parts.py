@@ -12,6 +12,7 @@ from tests.studies.making import write_lines
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
+from vivavoce.store.hashes import rehash_responses
 
 OPTIONS = ["Metformin", "Empagliflozin"]
 TEXTS = {
@@ -45,6 +46,7 @@ def without_parts(run: Any) -> None:
 
     with closing(sqlite3.connect(run.file.path)) as db, db:
         db.execute("UPDATE responses SET final = NULL, ending = NULL")
+        rehash_responses(db, [1, 2, 3])
         rehash_responses(db)
 
 
@@ -112,6 +114,7 @@ def test_a_redacted_copy_of_an_older_run_keeps_how_its_answers_ended(tmp_path: P
     run = imported(tmp_path)
     with closing(sqlite3.connect(run.file.path)) as db, db:
         db.execute("UPDATE responses SET final = NULL, ending = NULL")
+        rehash_responses(db, [1, 2, 3])
     viva.open(tmp_path / "run.viva").export(tmp_path / "copy.viva", format="run", redact=True)
     endings_of_copy = stored(viva.open(tmp_path / "copy.viva"), "ending")
     assert [(None,), ("thinking",), (None,)] == endings_of_copy
