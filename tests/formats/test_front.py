@@ -59,6 +59,8 @@ def letter(text: str, options: tuple[str, ...] = DRUGS) -> str:
         ("B\n\nA 45-year-old man has gout. Options: A. Colchicine B. Warfarin Answer: A", ACS, "B"),
         ("B\n\nInput: fever\nOutput: C", ACS, "B"),
         ("B\n\nNo fever was seen. The answer would be A only in angina.", ACS, "B"),
+        ("B\n\nIt acts at once, and the answer would be A", ACS, "B"),
+        ("B\n\nOn second thought the answer would be A", ACS, "A"),
         # look-alikes
         ("A, C and D are correct, so B.", ACS, "unreadable"),
         ("B\n\nNo, C.", ACS, "C"),

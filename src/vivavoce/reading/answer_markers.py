@@ -22,6 +22,7 @@ _LINKS = lazy_pattern(r"[:：=]|[–—]|(?:^|\s)-+(?:\s|$)")
 
 
 _ARROWS = frozenset({"→", "(-)"})
+_THOUGHTS = frozenset({"thought", "thoughts", "reflection"})
 _Choice = TypeVar("_Choice")
 _CHOICE_ITEMS = (["肢"], ["题"], ["題"])
 """What makes of "choice" an option, or a question with options."""
@@ -85,6 +86,12 @@ def retracts(doc: Doc, i: int, j: int) -> bool:
 def outright(doc: Doc, claims: Iterable[tuple[Cue, _Choice]]) -> list[tuple[Cue, _Choice]]:
     """The cues and what they choose, without those that say nothing by themselves."""
     return [claim for claim in claims if not is_open(doc, claim[0])]
+
+
+def is_broken_off(doc: Doc, cue: Cue) -> bool:
+    """True for "the answer would be A" at the end of a text, where nothing closes the sentence."""
+    is_last = cue.j == len(doc) and not doc.gap(cue.j).strip()
+    return is_last and has_any(doc.forms[cue.k : cue.i], _UNREAL)
 
 
 def is_open(doc: Doc, cue: Cue) -> bool:
@@ -158,9 +165,9 @@ def _cue(doc: Doc, k: int, width: int) -> Cue | None:
 
 
 def _words_before(doc: Doc, k: int) -> list[str]:
-    """The words before token k in its clause, at most four."""
+    """The words before token k in its clause, at most four, and none of "on second thought"."""
     start = k
-    while start > 0 and k - start < 4 and doc.breaks[start] == NONE:
+    while start > 0 and k - start < 4 and doc.breaks[start] == NONE and doc.forms[start - 1] not in _THOUGHTS:
         start -= 1
     return doc.forms[start:k]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from vivavoce.language.tokens import CLAUSE, LINE, NONE, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, is_open, retracts
+from vivavoce.reading.answer_markers import Cue, is_broken_off, is_open, retracts
 from vivavoce.reading.choices import Choice
 from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.labels import explanation_heads, joining, label_nouns, sentence_openers
@@ -77,6 +77,8 @@ class SingleChoiceReader(KnownWordsReader):
     def _may_contradict(self, cue: Cue) -> bool:
         """False for the announcement of the front, and for "The answer would be A if he were older"."""
         if cue.k < self._front_end or is_open(self.doc, cue):
+            return False
+        if is_broken_off(self.doc, cue) and not retracts(self.doc, self._front_end, cue.i):
             return False
         return not has_any(self.doc.forms[cue.k : cue.j], _CONDITIONS)
 
