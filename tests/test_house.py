@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 6444,
     "report": 8404,
     "retrieval": 1691,
-    "run": 27577,
+    "run": 27578,
     "stats": 11095,
     "store": 8424,
     "studies": 22331,

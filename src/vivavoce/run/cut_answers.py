@@ -19,14 +19,14 @@ _RESPONSE = ("benchmark", "item", "variant", "candidate", "repeat")
 def cut_notes(
     view: View, table: ScoreTable, rows: Sequence[Mapping[str, Any]], items: set[ItemKey] | None
 ) -> Iterator[str]:
-    """Lines on candidates whose answers were cut, and their estimates by the first measure on complete ones.
+    """Lines on candidates whose answers were cut, and their estimates on complete ones.
 
-    `rows` are the estimates of all answers.
+    `rows` are the estimates of all answers; those by the measure of most questions are set beside.
     """
     ended = [integrity_row(**row) for row in ended_answers(view.db)]
     yield from integrity_lines([as_mapping(row) for row in ended])
     many = {(row.benchmark, row.candidate) for row in ended if row.has_many_cut}
-    concerned = [row for row in _of_first(rows) if (row["benchmark"], row["candidate"]) in many]
+    concerned = [row for row in _of_broadest(rows) if (row["benchmark"], row["candidate"]) in many]
     on_complete = _on_complete_answers(view, table, items) if concerned else {}
     for row in concerned:
         place = f"{row['candidate']} on {row['benchmark']}: {row['metric']}"
@@ -34,9 +34,10 @@ def cut_notes(
         yield f"{place} {_figure(row['estimate'])} on all answers, {without_cut} on those that were not cut."
 
 
-def _of_first(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows of the first measure."""
-    return [row for row in rows if _place(row)[0] == _place(rows[0])[0]]
+def _of_broadest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of the measure of most questions; of equals that whose name comes first."""
+    broadest = min(rows, key=lambda row: (-row["n_items"], row["metric"], row["criterion"]), default=None)
+    return [row for row in rows if broadest and _place(row)[0] == _place(broadest)[0]]
 
 
 _MEASURE = ("benchmark", "metric", "criterion", "rater", "view", "signature")
