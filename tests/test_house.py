@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 6444,
+    "reading": 6493,
     "report": 8404,
     "retrieval": 1691,
     "run": 27578,

@@ -12,14 +12,26 @@ from functools import cache
 from typing import Literal
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import COMMA, SENTENCE, Doc
+from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.choices import Choice
+from vivavoce.reading.mentions import WINDOW
 from vivavoce.reading.options import HEAD, Mention, Options
 from vivavoce.reading.verdicts import JudgedMention
 from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles
 
 Standing = Literal["plain", "rejected", "unknown"]
+# Behind an option these turn it down wherever they stand in its clause.
+_DENIALS = frozenset(["nicht", "keine", "kein", "keinen", "niet", "geen", "pas", "nao", "non"])
+_MAY_DENY = _DENIALS | {"no"}
+_ROMANCE_ARTICLES = frozenset(["la", "el", "los", "las", "els", "les"])
+_ROMANCE_VERBS = frozenset(
+    ("es", "esta", "estan", "son", "sirve", "ayuda", "procede", "conviene", "funciona",
+    "serveix", "ajuda", "val", "parece", "sembla")
+)  # fmt: skip
+_ONLY = frozenset(
+    ("solo", "solamente", "nur", "seulement", "apenas", "alleen", "soltanto", "nomes", "mas", "unicamente")
+)  # fmt: skip
 _SHARE = 0.2
 """How many of the unclear words of a clause must speak for a supported language."""
 _SENTENCE_SHARE = 0.33
@@ -34,6 +46,7 @@ class KnownWordsReader(ChoiceReader):
         super().__init__(text, options)
         self._clauses_of_text: Clauses | None = None  # made where an option is named
         self._any_words = False
+        self._has_denials = not _MAY_DENY.isdisjoint(self.doc.forms)
         self._unclear_names: set[int] = set()
 
     def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
@@ -41,7 +54,14 @@ class KnownWordsReader(ChoiceReader):
         judged = super().judged(i, j, claimed=claimed)
         if judged and self._clauses_of_text is None:
             self._clauses_of_text = Clauses(self.doc, self.options, self.texts)
-        return [self._in_its_clause(s, self._clauses_of_text) for s in judged if self._clauses_of_text]
+        judged = [self._in_its_clause(s, self._clauses_of_text) for s in judged if self._clauses_of_text]
+        if not self._has_denials:
+            return judged
+        ends = [*(s.mention.i for s in judged[1:]), len(self.doc)][: len(judged)]
+        return [
+            s._replace(verdict="rejected") if is_denied_behind(self.doc, s.mention, end) else s
+            for s, end in zip(judged, ends, strict=True)
+        ]
 
     def _in_its_clause(self, judged: JudgedMention, clauses: "Clauses") -> JudgedMention:
         standing = clauses.standing(judged.mention)
@@ -160,6 +180,33 @@ def _begins_reason(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bo
         return False
     # "da" is German for "since", behind a comma, and Italian for "of"
     return doc.forms[k] != "da" or k == i or doc.breaks[k] >= COMMA
+
+
+def is_denied_behind(doc: Doc, mention: Mention, end: int) -> bool:
+    """True for "heparin hilft nicht", "la heparina no ayuda": a denial behind an option, in its clause.
+
+    The next mention is at token `end`: what stands in one clause with it may be said of that one.
+    """
+    for k in range(mention.j, min(end, mention.j + WINDOW)):
+        if doc.breaks[k] > NONE:
+            return False
+        if doc.forms[k] in _DENIALS or (doc.forms[k] == "no" and _is_romance(doc, mention, k)):
+            return not doc.glued(k + 1) and not _goes_to(doc, k, end)
+    return False
+
+
+def _is_romance(doc: Doc, mention: Mention, k: int) -> bool:
+    """True for the "no" of Spanish and Catalan: behind an article, or before one of their verbs."""
+    begins = doc.surface(mention.i, mention.j)[:2].lower() in {"l'", "l’"}
+    article = mention.i > 0 and doc.forms[mention.i - 1] in _ROMANCE_ARTICLES
+    return begins or article or (k + 1 < len(doc) and doc.forms[k + 1] in _ROMANCE_VERBS)
+
+
+def _goes_to(doc: Doc, k: int, end: int) -> bool:
+    """True if the denial at token k is another's, or only strengthens: "B und nicht A", "nicht nur"."""
+    if k + 1 < len(doc) and doc.breaks[k + 1] == NONE and doc.forms[k + 1] in _ONLY:
+        return True
+    return end < len(doc) and all(doc.breaks[n] == NONE for n in range(k + 1, end + 1))
 
 
 class Clauses:

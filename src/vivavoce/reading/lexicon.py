@@ -107,7 +107,9 @@ NOT_LEFT_PAIRS = frozenset(
     {("instead", "of"), ("opposed", "to"), ("other", "than"), ("apart", "from"),
      ("aside", "from"), ("superior", "to"), ("preferable", "to"), ("preferred", "to"), ("but", "for"),
      ("all", "but"), ("everything", "but"), ("anything", "but"), ("away", "from"), ("far", "from"),
-     ("en", "lugar"), ("lugar", "de"), ("au", "lieu"), ("lieu", "de")}
+     ("en", "lugar"), ("lugar", "de"), ("au", "lieu"), ("lieu", "de"),
+     ("em", "vez"), ("vez", "de"), ("in", "plaats"), ("plaats", "van"), ("en", "lloc"), ("lloc", "de"),
+     ("al", "posto"), ("posto", "di"), ("invece", "di")}
 )  # fmt: skip
 # Words that strengthen "no" and do not undo it: "no es nunca", "ni A ni B", "n'est jamais".
 CONCORD = _set("ni nunca jamas jamais mai tampoco tampouco neppure neanche nemmeno nem")

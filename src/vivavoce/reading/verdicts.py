@@ -268,7 +268,7 @@ def _negations(ahead: Sequence[str]) -> int:
         negations = 1
     elif "ne" in ahead and "pas" in ahead:
         negations -= 1  # one negation in French
-    negations += sum(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
+    negations += any(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
     # "less likely than B" praises B: both words are in the list
     return negations - 2 if "less" in ahead and "than" in ahead else negations
 
