@@ -98,7 +98,7 @@ LINES: dict[str, int] = {
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,
-    "formats": 1836,
+    "formats": 1838,
     "judging": 1477,
     "language": 1710,
     "logprobs": 1886,

@@ -131,13 +131,15 @@ def require_options(item: Item, fewest: int) -> None:
     check_question(item)
     if len(item.options) < fewest:
         raise item_error(item, f"{item.format} needs {fewest} or more options, not {len(item.options)}")
+    places: dict[str, int] = {}
     for k, text in enumerate(item.options):
         if not text.strip():
             raise item_error(item, f"option {label(k)} is empty", "an option is empty")
-        if text in item.options[:k]:
+        place = places.setdefault(_plain(text), k)
+        rival = item.options[place]
+        if place < k and rival == text:
             raise item_error(item, f"the option {text!r} stands there twice", "two options are equal")
-        rival = next((option for option in item.options[:k] if _plain(option) == _plain(text)), None)
-        if rival is not None:
+        if place < k:
             reason = "differ in nothing but spaces or case"
             raise item_error(item, f"the options {rival!r} and {text!r} {reason}", f"two options {reason}")
 
