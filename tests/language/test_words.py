@@ -6,6 +6,7 @@ import unicodedata
 from tests.cases import each_case
 
 from vivavoce.language.scripts import MARKS, WORD, main_script
+from vivavoce.language.tokens import number_form
 from vivavoce.language.words import clinical_tokens
 
 
@@ -90,3 +91,8 @@ def test_the_script_of_a_text_is_that_of_most_of_its_letters():
     ]
     texts = ["flu", "CT检查肺部", "これは薬です", "मिर्गी", "حمى", "грипп", "ไข้", "발열", "12 %", "Ménière"]
     assert scripts == [main_script(text) for text in texts]
+
+
+def test_a_number_is_in_plain_digits_and_no_text_is_none() -> None:
+    plain = {"1,000.50": "1000.5", ".5": "0.5", "2,5": "2,5", "": ""}
+    assert plain == {text: number_form(text) for text in plain}

@@ -289,7 +289,7 @@ def number_form(text: str) -> str:
         text = unicodedata.normalize("NFKC", text).replace("·", ".").replace("−", "-")
         text = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
         text = re.sub("[ \u2010\u2011]", lambda m: "" if m[0] == " " else "-", text)
-    sign, digits = (text[0], text[1:]) if text[0] in "+-±" else ("", text)
+    sign, digits = (text[0], text[1:]) if text.startswith(("+", "-", "±")) else ("", text)
     if re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", digits):
         digits = digits.replace(",", "")
     if digits.startswith("."):
