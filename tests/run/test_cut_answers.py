@@ -7,6 +7,7 @@ from tests.studies.making import write_lines
 
 import vivavoce as viva
 from vivavoce.core.records import Finding
+from vivavoce.store.hashes import rehash_responses
 
 OPTIONS = ["Metformin", "Empagliflozin"]
 WALK = "Let me go through them. A. Metformin: usual first drug and the best choice when"
@@ -67,7 +68,7 @@ def test_a_comparison_says_that_answers_of_one_were_cut(tmp_path: Path) -> None:
     run = with_cuts(tmp_path)
     assert run.compare().notes[0] == (
         f"exam: 6 of 50 answers (12 %) of {LIMITED} and 0 of 50 answers (0 %) of whole were cut at a limit; "
-        "a difference may come from that."
+        "part of a difference may come from that."
     )
 
 
@@ -102,3 +103,13 @@ def test_a_run_of_whole_answers_says_nothing(tmp_path: Path) -> None:
 def test_an_answer_that_is_cut_before_a_choice_is_unreadable(tmp_path: Path) -> None:
     scores = with_cuts(tmp_path).scores
     assert {"unreadable": 6, "ok": 94} == dict(scores.group_by("status").len().iter_rows())
+
+
+def test_answers_that_an_older_version_stored_are_counted_by_the_same_words(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {"A": [("B and", "MAX_TOKENS"), ("B", "stop")], "B": [("B", "STOP")] * 2})
+    with run.file.writing() as db:
+        db.execute("UPDATE responses SET ending = NULL, final = NULL")
+        rehash_responses(db)
+    line = "Cut at a limit: 1 of 2 answers (50 %) of A."
+    assert line in str(run.status())
+    assert line in run.score("accuracy").notes

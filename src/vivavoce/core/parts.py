@@ -87,6 +87,11 @@ def parts_of(response: Answer) -> Parts:
     return Parts(response.text or "", thinking, ending)
 
 
+def final_text(text: str | None, final: str | None) -> str:
+    """What an answer says in the end, of its stored text and final part; empty where no text arrived."""
+    return spoken((text if final is None else final) or "").text
+
+
 def made_parts(response: Answer, form: str | None = None) -> tuple[str | None, Ending | None]:
     """The final part of a response, null where it is all of its text, and how it ended.
 

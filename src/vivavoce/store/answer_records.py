@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.parts import Ending
+from vivavoce.core.parts import Ending, final_text
 from vivavoce.core.records import Item, Response, Score
-from vivavoce.core.text import label, spoken
+from vivavoce.core.text import label
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.retirement import counting_measures
@@ -75,7 +75,7 @@ class AnswerRecord(NamedTuple):
     @property
     def final_text(self) -> str:
         """What it says in the end: the text without thinking and marks of a chat; empty without a text."""
-        return spoken((self.text if self.final is None else self.final) or "").text
+        return final_text(self.text, self.final)
 
 
 class ScoreRecord(NamedTuple):

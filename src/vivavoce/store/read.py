@@ -8,11 +8,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core.conversations import Message
-from vivavoce.core.parts import Ending
+from vivavoce.core.parts import Ending, final_text
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, ResponseStatus, Role, Unit
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, schema
-from vivavoce.core.text import spoken
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
@@ -195,7 +194,7 @@ class StoredResponse(NamedTuple):
     @property
     def final_text(self) -> str:
         """The text without thinking and marks of a chat; empty where none arrived."""
-        return spoken((self.text if self.final is None else self.final) or "").text
+        return final_text(self.text, self.final)
 
 
 def stored_responses(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], StoredResponse]:

@@ -132,7 +132,7 @@ def differences(rows: Sequence[IntegrityRow], pairs: Iterable[tuple[str, str, st
         sides = [by_place[benchmark, name] for name in names if (benchmark, name) in by_place]
         by_benchmark.setdefault(benchmark, []).append(sides)
     return [
-        f"{benchmark}: {_of_each(differing, kind)} {words}; a difference may come from that."
+        f"{benchmark}: {_of_each(differing, kind)} {words}; part of a difference may come from that."
         for benchmark, compared in by_benchmark.items()
         for kind, words in _UNLIKE.items()
         if (differing := _differing(compared, kind))
