@@ -1,12 +1,13 @@
 """What is left of a response, rule by rule; the published cases, and attacks."""
 
 import json
-import time
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from tests.cases import each_case
-from tests.lengths import length
+from tests.growth import STEEPEST, growth
+from tests.reading.hostile import Hostile
 
 from vivavoce.facts import clean
 from vivavoce.language.sentences import sentences
@@ -207,16 +208,7 @@ def test_cleaning_twice_changes_nothing():
     ],
 )
 def test_time_grows_with_the_length_of_one_line(unit):
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit)) + "x"
-        start = time.process_time()
-        clean("What is it?", text)
-        return time.process_time() - start
-
-    seconds(1_000)
-    small = length(12_500, 50_000)
-    # A square would cost 256 times as much; a factor of four is left to noise.
-    assert seconds(16 * small) < 64 * max(seconds(small), small * 2e-7)
+    assert growth(partial(clean, "What is it?"), Hostile(unit, tail="x").text) <= STEEPEST
 
 
 def test_short_forms_end_no_sentence():

@@ -1,14 +1,13 @@
 """Every unit comes back with its fate: right units are checked, wrong ones set aside for what is wrong."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.facts.split_cases import CASES as FIRST
 from tests.facts.split_cases import LATER
-from tests.lengths import length
+from tests.growth import STEEPEST, growth
+from tests.reading.hostile import Hostile
 
 from vivavoce.facts.fact import Answer, Cleaned
 from vivavoce.facts.fates import settle
@@ -232,24 +231,30 @@ def test_totals_add_up_whatever_the_units_are(units, sentences):
     assert all((fact.reason is not None) or fact.fate == "checked" for fact in facts)
 
 
-MANY = length(25, 100)
+COLD = answer("Aspirin does not inhibit platelets if it is cold.")
+"""A sentence with a negation and a condition, for which the units are searched."""
 
 
-@pytest.mark.parametrize(
-    "units",
-    [
-        [f"Unit {k} says aspirin inhibits platelets." for k in range(20 * MANY)],
-        ["aspirin inhibits " * 60 * MANY, "not " * 250 * MANY, "if " * 300 * MANY, "1 to " * 200 * MANY,
-         ", " * 500 * MANY],
-        ["please always " * 80 * MANY, "see a doctor or a " * 60 * MANY, "(" * 1_000 * MANY,
-         "# " * 500 * MANY],
-    ],
-    ids=["many", "long", "looping"],
-)  # fmt: skip
-def test_many_and_long_units_take_seconds_at_most(units):
-    began = time.process_time()
-    long = answer(
-        *(f"Sentence {k} says that aspirin does not inhibit platelets if it is cold." for k in range(500))
-    )
-    assert len(units) == len(settle(units, long, most=200))
-    assert time.process_time() - began < MANY / 5
+@each_case(
+    "unit",
+    ["aspirin inhibits ", "not ", "if ", "1 to ", ", ", "please always ", "see a doctor or a ", "(", "# "],
+)
+def test_time_grows_with_the_length_of_a_unit_and_no_faster(unit):
+    assert growth(lambda text: settle([text], COLD, most=200), Hostile(unit).text) <= STEEPEST
+
+
+def test_time_grows_with_the_number_of_units_and_no_faster():
+    def lines(size):
+        return "\n".join(f"Unit {k} says aspirin inhibits platelets." for k in range(size // 40))
+
+    assert growth(lambda text: settle(text.splitlines(), COLD, most=200), lines) <= STEEPEST
+
+
+def test_time_grows_with_the_number_of_sentences_and_no_faster():
+    def facts_of(text):
+        assert len(settle(["Aspirin inhibits platelets."], answer(*text.splitlines()), most=200)) == 1
+
+    def lines(size):
+        return "\n".join(f"Sentence {k}: aspirin is no friend if it is cold." for k in range(size // 40))
+
+    assert growth(facts_of, lines) <= STEEPEST

@@ -1,11 +1,10 @@
 """How grave an error in a fact would be: kinds by words, weights by a table."""
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
-from tests.lengths import length
+from tests.growth import STEEPEST, growth
+from tests.reading.hostile import Hostile
 
 from vivavoce.facts.severity import severity, weights
 
@@ -137,9 +136,6 @@ def test_more_text_never_makes_a_fact_lighter_than_its_gravest_sentence(before, 
     assert severity(f"{before} ; Adults take 500 mg. {after}").weight >= grave.weight
 
 
-def test_a_long_text_takes_little_time():
-    size = length(20_000, 100_000)
-    begin = time.process_time()
-    for part in ("a ", "interacts with ", "give ", "5 ", "in ", "warfarin ", "drug " * 3 + "x "):
-        severity(part * (size // len(part)))
-    assert time.process_time() - begin < size * 2e-4
+@each_case("unit", ["a ", "interacts with ", "give ", "5 ", "in ", "warfarin ", "drug drug drug x "])
+def test_time_grows_with_length_and_no_faster(unit):
+    assert growth(severity, Hostile(unit).text) <= STEEPEST

@@ -1,12 +1,13 @@
 """Replies of a checker: what is no verdict is named, and never guessed at."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
+from tests.growth import STEEPEST, growth
+from tests.reading.hostile import Hostile
 
 from vivavoce.core.evidence import Evidence
 from vivavoce.facts.checker import Claim
@@ -299,20 +300,12 @@ def test_without_passages_nothing_is_contradicted(reply: str, n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        '{"' * 450_000,
-        '{"a": [' * 120_000,
-        '{"number": 1}' * 70_000,
-        "1. true\n" * 110_000,
-        "1" * 900_000,
-        '{"a":1e9}' * 99_000,
-    ],
+    "unit",
+    ['{"', '{"a": [', '{"number": 1}', "1. true\n", "1", '{"a":1e9}'],
     ids=["braces", "depth", "objects", "lines", "digits", "numbers"],
 )
-def test_a_reply_that_goes_on_for_ever_is_read_in_a_moment(reply: str) -> None:
+def test_a_reply_that_goes_on_for_ever_is_unverifiable_and_read_in_linear_time(unit: str) -> None:
     claims = [Claim(f"Fact {k} is so.", PAGES) for k in range(50)]
     (call,) = checker_of("openai/m", per_call=50).calls(claims)
-    start = time.process_time()
-    assert {"unverifiable"} == {verdict.word for verdict in call.reader(reply)}
-    assert time.process_time() - start < 5
+    assert {"unverifiable"} == {verdict.word for verdict in call.reader(Hostile(unit).text(900_000))}
+    assert growth(call.reader, Hostile(unit).text) <= STEEPEST

@@ -8,10 +8,8 @@ import gc
 import importlib
 import inspect
 import itertools
-import math
 import pkgutil
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
@@ -20,6 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import pytest
 from tests.cases import each_case
+from tests.growth import STEEPEST, growth
 from tests.lengths import LONG, length
 from tests.reading.hostile import DEEP, HOSTILE, LARGE_NUMBERS, ONCE_SQUARE, Hostile
 
@@ -49,10 +48,6 @@ RULES = length(GATE, Measure(HOSTILE, 1_000, 8_000, 0.0015))
 """Of what reads by rules. Under the floor overhead and noise would decide."""
 ENCODERS = GATE._replace(texts=ONCE_SQUARE[5:6])
 """Of metrics that load an encoder: a text costs a hundred times what it costs the others."""
-STEEPEST = 1.2
-"""The exponent of n that time may grow with."""
-ROUNDS = 8
-"""How often a pair that looks steep is measured again before it counts."""
 ROOMS = (
     "core.text",
     "reading",
@@ -160,7 +155,7 @@ def functions() -> Iterator[tuple[str, Target]]:
                 continue
             with suppress(VivaError, ValueError):  # it reads a file's format, or lacks a package
                 reader = partial(function, **dict(others))
-                cpu(reader, "A short answer.")
+                attempt(reader, "A short answer.")
                 yield f"{module.__name__.removeprefix('vivavoce.')}.{name}", reader
 
 
@@ -170,12 +165,10 @@ def rooms() -> Iterator[Any]:
             yield importlib.import_module(found.name)
 
 
-def cpu(target: Target, text: str) -> float:
-    """CPU seconds of one call; a judge's reply may be unreadable, nothing else may be raised."""
-    begun = time.process_time()
+def attempt(target: Target, text: str) -> None:
+    """One call; a judge's reply may be unreadable, nothing else may be raised."""
     with suppress(Unreadable):
         target(text)
-    return time.process_time() - begun
 
 
 @cache
@@ -207,27 +200,14 @@ def test_every_target_is_of_a_section() -> None:
 
 def steep_texts(target: Target, measure: Measure) -> dict[str, float]:
     """By hostile text the exponent of the time to read it, where that is too large."""
-    cpu(target, "A short answer. " * 3)  # patterns are compiled when they are first used
-    steep = {}
-    for hostile in measure.texts:
-        large = cpu(target, hostile.text(measure.large))
-        if large < measure.floor_s:
-            continue
-        small = math.inf
-        for n in range(ROUNDS):
-            # other lengths each time: what was read once may be remembered
-            small = min(
-                small,
-                cpu(target, hostile.text(measure.small + 40 * n)),
-                cpu(target, hostile.text(measure.small + 40 * n + 20)),
-            )
-            exponent = math.log(large / small) / math.log(measure.large / measure.small)
-            if exponent <= STEEPEST:
-                break
-            large = min(large, cpu(target, hostile.text(measure.large + 100 * n)))
-        else:
-            steep[hostile.name] = round(exponent, 2)
-    return steep
+    exponents = {
+        hostile.name: growth(
+            partial(attempt, target), hostile.text,
+            small=measure.small, large=measure.large, floor_s=measure.floor_s,
+        )
+        for hostile in measure.texts
+    }  # fmt: skip
+    return {name: exponent for name, exponent in exponents.items() if exponent > STEEPEST}
 
 
 @each_case("words", SECTIONS)
@@ -249,9 +229,7 @@ def test_every_kind_of_reader_is_held_to_it() -> None:
 def test_a_square_would_be_found() -> None:
     """The measure itself: a pattern that costs its square has an exponent near 2."""
     search = re.compile("=+>").search
-    large, small = (min(cpu(search, "=" * size) for _ in range(3)) for size in (RULES.large, RULES.small))
-    assert large > RULES.floor_s
-    assert math.log(large / small) / math.log(RULES.large / RULES.small) > 1.7
+    assert growth(search, lambda size: "=" * size, small=RULES.small, large=RULES.large) > 1.7
 
 
 def failures(targets: Mapping[str, Target], texts: Sequence[str]) -> dict[str, str]:
@@ -260,7 +238,7 @@ def failures(targets: Mapping[str, Target], texts: Sequence[str]) -> dict[str, s
     for name, reader in targets.items():
         try:
             for text in texts:
-                cpu(reader, text)
+                attempt(reader, text)
         except Exception as error:
             raised[name] = repr(error)[:200]
     return raised

@@ -1,12 +1,11 @@
 """Passages are whole sentences, about as long as a paragraph, and stand in the text as they are."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
-from tests.lengths import length
+from tests.growth import STEEPEST, growth
+from tests.reading.hostile import Hostile
 
 from vivavoce.retrieval.passages import MOST_CHARACTERS, MOST_WORDS, passage_spans
 
@@ -72,8 +71,5 @@ def test_every_word_is_in_a_passage_and_passages_go_forwards(text):
 
 
 @each_case("piece", ["a", ". ", "A. ", "\n", "\n \n", "a\n", ".\n", "。", "- ", "\n- a", "( ", "a " * 5])
-def test_a_megabyte_of_anything_would_take_seconds(piece):
-    size = length(250_000, 1_000_000)
-    begin = time.process_time()
-    passage_spans(piece * (size // len(piece)))
-    assert time.process_time() - begin < size * 2e-5
+def test_time_grows_with_length_and_no_faster(piece):
+    assert growth(passage_spans, Hostile(piece).text) <= STEEPEST
