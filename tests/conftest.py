@@ -19,6 +19,7 @@ from tests.lengths import LONG
 from tests.long_forms import has_long_form
 from tests.order import place
 from tests.soak.tally import Collected, tally
+from tests.temporary import hold_in_memory
 
 __all__ = ["tally"]
 
@@ -30,6 +31,8 @@ _ON_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too
 settings.register_profile("gate", _ON_ANY_MACHINE, max_examples=25, derandomize=True)
 settings.register_profile("long", _ON_ANY_MACHINE, max_examples=200)
 settings.load_profile("long" if LONG else "gate")
+
+hold_in_memory(os.environ)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import pytest
 from tests.cases import each_case
 from tests.finished_runs import Store, finished_run
 from tests.imports import reaches
+from tests.temporary import hold_in_memory
 
 CALLS: list[str] = []
 
@@ -100,3 +101,14 @@ def test_a_long_list_of_failures_is_cut_and_counted():
 
     with pytest.raises(pytest.fail.Exception, match=r"30 of 30 cases fail(.*\n)+and 10 more"):
         check()
+
+
+def test_temporary_files_lie_in_memory_unless_somebody_chose_or_there_is_no_room(tmp_path):
+    def chosen(room: int = 0, folder: Path = tmp_path, **variables: str) -> dict[str, str]:
+        hold_in_memory(variables, folder, room)
+        return variables
+
+    assert {"TMPDIR": str(tmp_path)} == chosen()
+    assert {"TMPDIR": "/mine"} == chosen(TMPDIR="/mine")
+    assert {} == chosen(room=2**62)
+    assert {} == chosen(folder=tmp_path / "nowhere")
