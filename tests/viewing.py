@@ -3,6 +3,7 @@
 from typing import Any
 
 import polars as pl
+from starlette.testclient import TestClient
 
 from vivavoce.core.records import ItemKey
 from vivavoce.run.run import Run
@@ -12,6 +13,17 @@ from vivavoce.store.view import View, with_view
 from vivavoce.studies.answers import Answers
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
+from vivavoce.web.view.app import view_app
+
+KEY = "k" * 32
+"""The key of the viewers that tests open."""
+
+
+def viewer(run: Run) -> TestClient:
+    """A browser on the viewer of a run, let in."""
+    client = TestClient(view_app(run.file.path, KEY), base_url="http://127.0.0.1:8017")
+    assert 200 == client.get(f"/?key={KEY}").status_code
+    return client
 
 
 def read_anew(run: Run, chosen: set[ItemKey] | None = None) -> Answers:

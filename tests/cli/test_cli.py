@@ -139,6 +139,7 @@ def rows(found: Any, verb: str) -> list[dict[str, Any]]:
     more = ["passes"] if verb == "score" else []
     more += ["headline"] if verb in ("compare", "score", "status", "study") else []
     more += ["languages"] if verb == "score" else []
+    more += ["integrity"] if verb in ("compare", "score") else []
     assert [f"viva.{verb}/1", "schema", "run", "rows", *more] == [answer["schema"], *answer]
     assert isinstance(answer["rows"], list)
     return answer["rows"]  # type: ignore[no-any-return]

@@ -1,12 +1,16 @@
 """Cut answers, answers like thinking and cut prompts: counted by candidate, and told wherever scores are."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.cases import each_case
 from tests.studies.making import write_lines
+from tests.viewing import viewer
 
-import vivavoce as viva
 from vivavoce.core.records import Finding
+from vivavoce.run.run import open_run
 from vivavoce.store.hashes import rehash_responses
 
 OPTIONS = ["Metformin", "Empagliflozin"]
@@ -20,7 +24,7 @@ def run_of(folder: Path, answers: dict[str, list[tuple[str, str | None]]]) -> An
     n = max(map(len, answers.values()))
     rows = [{"id": f"q{i}", "format": "mcq", "question": f"{i}?", "options": OPTIONS, "answer": "B"}
             for i in range(n)]  # fmt: skip
-    run = viva.open(folder / "run.viva")
+    run = open_run(folder / "run.viva")
     run.import_answers(
         [
             {"item": f"q{i}", "candidate": candidate, "text": text, "finish_reason": reason}
@@ -113,3 +117,73 @@ def test_answers_that_an_older_version_stored_are_counted_by_the_same_words(tmp_
     line = "Cut at a limit: 1 of 2 answers (50 %) of A."
     assert line in str(run.status())
     assert line in run.score("accuracy").notes
+
+
+ASIDE = "Like thinking that was not told apart from the answer: 5 of 50 answers (10 %) of aloud."
+PLACES = {"A": "6 of 50 answers (12 %) of A", "aloud": "5 of 50 answers (10 %) of aloud"}
+
+
+def as_of_today(run: Any) -> Any:
+    return run
+
+
+def as_of_an_older_version(run: Any) -> Any:
+    """The run with its answers as they were before they had parts."""
+    with run.file.writing() as db:
+        db.execute("UPDATE responses SET ending = NULL, final = NULL")
+        rehash_responses(db)
+    return run
+
+
+def as_a_redacted_copy(run: Any) -> Any:
+    path = run.file.path.with_name(f"copy {len(list(run.file.path.parent.iterdir()))}.viva")
+    run.export(path, format="run", redact=True)
+    return open_run(path)
+
+
+def as_a_redacted_older_run(run: Any) -> Any:
+    return as_a_redacted_copy(as_of_an_older_version(run))
+
+
+WAYS = (as_of_today, as_of_an_older_version, as_a_redacted_copy, as_a_redacted_older_run)
+
+
+@each_case("way", WAYS)
+def test_all_places_count_alike(tmp_path: Path, viva: Any, way: Callable[[Any], Any]) -> None:
+    thought_out = [("", "MAX_TOKENS"), ("<think>A or B", None), ("<think>A</think>", "length")]
+    run = run_of(tmp_path, {
+        "A": [*[(WALK, "length")] * 3, *thought_out, *[("Answer: B", "stop")] * 44],
+        "aloud": [*[(ALOUD, "stop")] * 5, *[("B", None)] * 45],
+    })  # fmt: skip
+    run.score("accuracy")
+    run = way(run)
+    counts = {row["candidate"]: (row["cut"], row["cut_thinking"], row["like_thinking"])
+              for row in rows_of(run.status())}  # fmt: skip
+    assert {"A": (6, 2, 0), "aloud": (0, 0, 5)} == counts
+    path, cut = run.file.path, f"Cut at a limit: {PLACES['A']}, 2 while thinking."
+    in_words = {"status": str(run.status()), "report": run.report().read_text()}
+    in_json = {"status": "rows", "compare": "integrity"}
+    if "copy" not in path.name:
+        in_words["score"], in_json["score"] = " ".join(run.score("accuracy").notes), "integrity"
+    assert {} == {name: text for name, text in in_words.items() if cut not in text or ASIDE not in text}
+    notes = " ".join(run.compare().notes)
+    assert all(place in notes for place in PLACES.values())
+    for command, field in in_json.items():
+        rows = json.loads(viva(command, path, "--json").stdout)[field]
+        counts = [(row["cut"], row["cut_thinking"], row["like_thinking"]) for row in rows
+                  if row["about"] == "integrity"]  # fmt: skip
+        assert (command, [(6, 2, 0), (0, 0, 5)]) == (command, counts)
+    assert {"It was cut at a limit.": 4, "It was cut while thinking.": 2, LOOKS: 5} == in_viewer(run)
+
+
+LOOKS = "It looks like thinking that was not told apart from the answer."
+
+
+def in_viewer(run: Any) -> dict[str, int]:
+    """How often the viewer's pages of answers say each remark."""
+    client = viewer(run)
+    with run.file.reading() as db:
+        (n,) = db.execute("SELECT count(*) FROM responses").fetchone()
+    pages = [client.get(f"/answer/{key}").text for key in range(1, n + 1)]
+    remarks = ("It was cut at a limit.", "It was cut while thinking.", LOOKS)
+    return {remark: sum(f'<p class="bad">{remark}</p>' in page for page in pages) for remark in remarks}

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from vivavoce.core.text import is_blank
+from vivavoce.core.text import is_blank, looks_like_thinking
 from vivavoce.studies import answers as module
-from vivavoce.studies.answers import BLANK, N_WORDS, TEXT_HASH
+from vivavoce.studies.answers import BLANK, LIKE_THINKING, N_WORDS, TEXT_HASH
 
 TEXTS = ("", " ", "a", "é", "٣", "—", None, "日本", "\u0335", "x1", "…!", "\n", "ß" * 1_000, "-" * 1_000)
 
@@ -40,6 +40,16 @@ def test_python_looks_at_no_text_with_a_plain_letter(monkeypatch: pytest.MonkeyP
     blank = module._blank()
     assert [False, True, None, False] == frame("rest", "?", None, "é").select(b=blank)["b"].to_list()
     assert ["?", "é"] == looked_at
+
+
+def test_a_frame_looks_for_thinking_as_a_text_is_looked_at() -> None:
+    aloud = "The pulse is low. Wait, it is high. " * 30
+    texts = [aloud, aloud[:900], "\n Thinking:\nB", " Thought…", "a <|end|> b", "<unused7>",
+             "assistantcommentary", "Waiting is fine. " * 90,
+             "hmm. Hmmm, wait: " * 80, "B", "", None]  # fmt: skip
+    rows = frame(*texts).with_columns(meta=pl.lit("{}")).select(like=LIKE_THINKING)
+    assert [text is not None and looks_like_thinking(text) for text in texts] == rows["like"].to_list()
+    assert [True, False] == rows["like"].to_list()[:2]
 
 
 def test_what_never_arrived_has_neither_words_nor_a_hash() -> None:

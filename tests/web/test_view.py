@@ -17,6 +17,7 @@ from tests.hostile import hostile_run
 from tests.reading.hostile import Hostile
 from tests.report.looking import fresh_page
 from tests.studies.making import made, marked, score
+from tests.viewing import KEY, viewer
 
 from vivavoce.run.run import Run, open_run
 from vivavoce.store import answer_pages
@@ -26,14 +27,7 @@ from vivavoce.web.guard import HEADERS
 from vivavoce.web.view.app import view_app
 from vivavoce.web.view.differences import MOST_WORDS, differing_words
 
-KEY = "k" * 32
 ADDRESS = "http://127.0.0.1:8017"
-
-
-def viewer(run: Run) -> TestClient:
-    client = TestClient(view_app(run.file.path, KEY), base_url=ADDRESS)
-    assert 200 == client.get(f"/?key={KEY}").status_code
-    return client
 
 
 @pytest.fixture

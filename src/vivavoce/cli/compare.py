@@ -188,7 +188,7 @@ def compare(
         gate.finding if gate else opened.compare(*candidates, **terms, primary=primary, assisted=assisted)
     )
     if json:
-        print_json("compare", run, finding.rows, headline=finding.headline)
+        print_json("compare", run, finding.rows, headline=finding.headline, integrity=finding.integrity)
     elif not quiet:
         print_comparison(finding, full=full)
     if gate:

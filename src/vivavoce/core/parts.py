@@ -17,6 +17,8 @@ Thinking = Literal["none", "in its text", "beside it"]
 """Where the thinking of an answer stands: beside it where the endpoint gives it, or its length, by itself."""
 MARKS = "reasoning_marks"
 """The setting of a candidate, and the field of a response's `meta`, that holds its own marks of thinking."""
+LIKE_THINKING, PROMPT_CUT = "like_thinking", "prompt_cut"
+"""Fields of `meta`: true where a copy without texts says what its text looked like; a prompt that was cut."""
 ASK_FOR_STEPS = ("multi_hop",)
 """The formats whose questions ask for reasoning."""
 

@@ -30,6 +30,11 @@ ResponseStatus = Literal["ok", "filtered", "failed"]
 ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed", "set_aside"]
 IfUnanswered = Literal["worst", "set_aside", "correct"]
 Direction = Literal["higher", "lower"]
+_VISIBLE = (
+    *("format", "question", "messages", "follows", "options", "answer", "references", "must", "nice"),
+    *("steps", "step", "false_answer", "context"),
+)
+"""The fields of an item that a candidate or examiner sees as they stand."""
 _HASHED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)  # for all: making it costs more than using it
 MOST_LINES, MOST_IN_LINE = 12, 400
 """Lines, and characters in each, that a finding shows of itself where nobody printed it."""
@@ -115,22 +120,8 @@ class Item:
         Category, group, source and meta may change without making another item of it. Empty fields are left
         out, so that a field added to the record later changes no hash.
         """
-        content = {
-            "format": self.format,
-            "question": self.question,
-            "messages": self.messages,
-            "follows": self.follows,
-            "options": self.options,
-            "answer": self.answer,
-            "references": self.references,
-            "must": self.must,
-            "nice": self.nice,
-            "steps": self.steps,
-            "step": self.step,
-            "false_answer": self.false_answer,
-            "rubric": [(u.unit, u.text, u.weight) for u in self.rubric],
-            "context": self.context,
-        }
+        content: dict[str, Any] = {name: getattr(self, name) for name in _VISIBLE}
+        content["rubric"] = [(u.unit, u.text, u.weight) for u in self.rubric]
         text = _HASHED.encode({k: v for k, v in content.items() if v}).encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()[:16]
 
@@ -359,6 +350,8 @@ class Finding:
     `headline` is the answer in one line of at most 200 characters without a semicolon; empty where there is
     none. `passes` of scores: how many texts went through each encoder, by its name; `languages`: a row for
     each benchmark with its script, its language, null where it is not known, and what is supported in it.
+    `integrity` of scores and comparisons: a row for each benchmark and candidate of which some answers are
+    in some way not whole, as `Run.status` has them.
     """
 
     study: str
@@ -368,6 +361,7 @@ class Finding:
     passes: Mapping[str, int] = field(default_factory=dict)
     headline: str = ""
     languages: tuple[Mapping[str, Any], ...] = ()
+    integrity: tuple[Mapping[str, Any], ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text

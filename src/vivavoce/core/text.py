@@ -93,7 +93,7 @@ def looks_like_thinking(text: str) -> bool:
     answer = spoken(text).text
     if _UNKNOWN_MARK.search(answer):
         return True
-    return len(answer) > _LONG and sum(1 for _ in _DOUBT.finditer(answer)) >= _DOUBTS
+    return len(answer) > LONG and sum(1 for _ in _DOUBT.finditer(answer)) >= DOUBTS
 
 
 def hide_thinking(text: str) -> str:
@@ -117,7 +117,8 @@ _UNKNOWN_MARK = lazy_pattern(
     r"<unused\d+>|<\|[A-Za-z_]{2,40}\|>|\A(?:Thinking|Thought)(?:\.\.\.|…|:?\n)|\bassistant(?:analysis|commentary)"
 )
 _DOUBT = lazy_pattern(r"\b(?:[Ww]ait|[Hh]mm+)\b[,.: ]")
-_DOUBTS, _LONG = 3, 1_000
+DOUBTS, LONG = 3, 1_000
+"""How often a text must change its mind to look like thinking, and from how many characters on."""
 _SOLID = lazy_pattern(r"\S")
 _WORDED = tuple((lazy_pattern(opening), lazy_pattern(closing)) for opening, closing in marks.WORDED)
 

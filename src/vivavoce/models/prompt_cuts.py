@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from vivavoce.core.parts import PROMPT_CUT
 from vivavoce.models.requests import PromptCut, Reply, Request
 
 SHORTEST = 1000
@@ -37,7 +38,7 @@ def with_prompt_cut(reply: Reply, request: Request) -> Reply:
 
 def prompt_cut_in(meta: Mapping[str, object]) -> PromptCut | None:
     """The cut that a response's `meta` keeps; null for none."""
-    cut = meta.get("prompt_cut")
+    cut = meta.get(PROMPT_CUT)
     numbers = [cut.get(name) for name in PromptCut._fields] if isinstance(cut, Mapping) else []
     counts = [n for n in numbers if type(n) is int]
     return PromptCut(*counts) if len(counts) == len(PromptCut._fields) else None

@@ -10,7 +10,7 @@ from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
-from vivavoce.studies.answer_integrity import DERIVED
+from vivavoce.studies.answer_integrity import IntegrityRow
 from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
 from vivavoce.studies.comparing.status import OF_RESPONSES
 from vivavoce.studies.coverage import Requests
@@ -42,7 +42,7 @@ class ReportData(NamedTuple):
     of single answers behind an overall that is primary. `units` are the scores of the facts of answers by
     `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
     `retired` names measures whose scores are in none of these, and `n_tests_retired` counts comparisons by
-    them: they were tests all the same.
+    them: they were tests all the same. `integrity` counts the answers that are in some way not whole.
     """
 
     name: str
@@ -77,6 +77,7 @@ class ReportData(NamedTuple):
     evidence: Mapping[int, pl.DataFrame] = {}
     retired: Sequence[str] = ()
     n_tests_retired: int = 0
+    integrity: Sequence[IntegrityRow] = ()
 
     def left_out(self, benchmark: str) -> list[str]:
         """The sentences on the rows that a benchmark left out."""
@@ -157,8 +158,7 @@ class Roster(NamedTuple):
 def facts_of(answers: Answers) -> pl.DataFrame:
     """The answers with the columns that figures take; in place of their texts what figures take of those.
 
-    `blank`: no letter and no digit; `text_hash`: what texts are told apart by; and what is
-    counted of their integrity.
+    `blank`: no letter and no digit; `text_hash`: what texts are told apart by.
     """
     return answers(
         *(*OF_RESPONSES, "group", "tokens", "seconds", "cost"),
@@ -166,7 +166,6 @@ def facts_of(answers: Answers) -> pl.DataFrame:
         text_hash=TEXT_HASH,
         edited=None,
         items=None,
-        **DERIVED,
     )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
-from vivavoce.studies.answer_integrity import integrity_lines, integrity_rows
+from vivavoce.studies.answer_integrity import integrity_lines, not_whole
 from vivavoce.studies.comparing.small_categories import (
     failure_sentences,
     small_categories,
@@ -18,7 +18,6 @@ from vivavoce.studies.comparing.small_categories import (
 from vivavoce.studies.comparing.writers import writer_warning, writers_examined
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import PLAIN, grids_with_fillings, labels
-from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import and_so, count, sampled
 
 MOST_NAMED = 6
@@ -86,7 +85,7 @@ def _of_items(c: ReportData) -> Iterator[str]:
 def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str]) -> Iterator[str]:
     if identical:
         yield f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
-    yield from integrity_lines([as_mapping(row) for row in integrity_rows(c.responses)])
+    yield from integrity_lines(not_whole(c.integrity))
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
         pronoun = "it" if missing == 1 else "they"

@@ -11,6 +11,7 @@ from vivavoce.report import refuse_other_files as refuse_other_files
 from vivavoce.report.data import ReportData, Roster, facts_of
 from vivavoce.run.compare.verb import compare_family
 from vivavoce.run.estimates import estimate_scores
+from vivavoce.run.tables.answer_integrity import answer_integrity
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import (
     answers_of,
@@ -113,6 +114,7 @@ def write_report(
         evidence=evidence,
         retired=tuple(measure_words(entry.measure) for entry in view.fetch(read.retired_measures)),
         n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
+        integrity=answer_integrity(view, selected),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

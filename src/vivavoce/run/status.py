@@ -8,8 +8,6 @@ from itertools import chain
 from shlex import join
 from typing import Any
 
-import polars as pl
-
 from vivavoce.core import registry
 from vivavoce.core.cases import count_cases
 from vivavoce.core.records import Finding
@@ -19,6 +17,7 @@ from vivavoce.models.engine.refusals import unnumbered
 from vivavoce.people import KEY_EVENT
 from vivavoce.run.shards.joining import as_json, own_shard_rows
 from vivavoce.run.shards.own_part import items_to_score
+from vivavoce.run.tables.answer_integrity import answer_integrity
 from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.requests import load_requests
 from vivavoce.store import read
@@ -29,17 +28,16 @@ from vivavoce.store.exclusions import exclusion_lists
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
-from vivavoce.studies.answer_integrity import DERIVED, integrity_lines, integrity_rows
+from vivavoce.studies.answer_integrity import integrity_lines, not_whole
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.comparing.status import OF_RESPONSES, status
 from vivavoce.studies.comparing.status_lines import missing_line, retired_lines, shard_lines
-from vivavoce.studies.study import as_mapping
 
 
 def run_status(view: View) -> Finding:
     """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
     table = load_scores(view, twins=True)
-    responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK, **DERIVED})
+    responses = read.responses(view.db, columns=OF_RESPONSES, derived={"blank": BLANK})
     calls, cases = calls_with_causes(view.db), count_cases(run_cases(view.db))
     exclusions = [entry.counts for entry in exclusion_lists(view.db)]
     finding = status(
@@ -56,16 +54,16 @@ def run_status(view: View) -> Finding:
     facts = (step.facts for step in build_steps(view.db))
     built = [{"about": "build", **{k: v for k, v in row.items() if k != "notes"}} for row in facts]
     rows = (
-        *(*finding.rows, *_open_requests(view, finding.rows), *_integrity(responses), *_retired(view)),
+        *(
+            *finding.rows,
+            *_open_requests(view, finding.rows),
+            *not_whole(answer_integrity(view)),
+            *_retired(view),
+        ),
         *(*_judgements(view.db), *built, *as_json(own_shard_rows(view))),
     )
     text = "\n".join([*shard_lines(rows), *integrity_lines(rows), *retired_lines(rows), finding.text])
     return replace(finding, rows=rows, text=text, headline=missing_line(rows))
-
-
-def _integrity(responses: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row for each benchmark and candidate of which some answers are not whole."""
-    return [as_mapping(row) for row in integrity_rows(responses) if not row.is_whole]
 
 
 def _retired(view: View) -> list[dict[str, Any]]:

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.parts import Ending, final_text
+from vivavoce.core.parts import LIKE_THINKING, PROMPT_CUT, Ending, final_text, parts_of
 from vivavoce.core.records import Item, Response, Score
-from vivavoce.core.text import label
+from vivavoce.core.text import label, looks_like_thinking
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.retirement import counting_measures
+from vivavoce.store.stored_values import stored_object
 
 ANSWERS_OF_ITEM = 20
 MOST_SCORES = 500
@@ -71,11 +72,37 @@ class AnswerRecord(NamedTuple):
     cost: float | None
     error: str | None
     logprobs: str | None
+    stored_meta: str
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What else came with it. Raises `DamagedValue` where that cannot be read."""
+        return stored_object(self.stored_meta, "the details of a response")
 
     @property
     def final_text(self) -> str:
         """What it says in the end: the text without thinking and marks of a chat; empty without a text."""
         return final_text(self.text, self.final)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on what of it is not whole, as `viva status` counts it."""
+        meta, parts = self.meta, parts_of(self)
+        remarks = {
+            _ENDED.get(parts.ending or ""): True,
+            "It looks like thinking that was not told apart from the answer.": (
+                meta.get(LIKE_THINKING) is True or looks_like_thinking(self.final_text)
+            ),
+            "The server cut the prompt it was asked with.": PROMPT_CUT in meta,
+        }
+        return tuple(remark for remark, is_true in remarks.items() if remark and is_true)
+
+
+_ENDED = {
+    "cut": "It was cut at a limit.",
+    "thinking": "It was cut while thinking.",
+    "filtered": "A content filter ended it.",
+}
 
 
 class ScoreRecord(NamedTuple):
@@ -101,7 +128,7 @@ class ScoreRecord(NamedTuple):
 
 _ANSWER = """SELECT r.response_id, r.item_id, r.candidate_id, c.candidate, c.role, r.repeat, r.edit_id,
     iif(e.probe = '', e.edit, e.probe), r.status, iif(r.logprobs IS NULL, r.text, NULL), r.final, r.ending,
-    r.reasoning,    r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.logprobs
+    r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.logprobs, r.meta
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)"""
 
 

@@ -109,14 +109,29 @@ def _condition(
     return f" WHERE {' AND '.join(conditions)}" if conditions else "", values
 
 
+def _visible(columns: Sequence[str], derived: "Mapping[str, pl.Expr]") -> set[str]:
+    """The fields that these columns are, and that these expressions are made of."""
+    return {*columns, *(name for expr in derived.values() for name in expr.meta.root_names())}
+
+
 def _fields(columns: Sequence[str], derived: "Mapping[str, pl.Expr]") -> list[str]:
     """The fields of a response that these columns and expressions are made of; all are ordered by repeat."""
-    from vivavoce.core.part_columns import NEEDED
+    from vivavoce.core.part_columns import HELPFUL, NEEDED
 
-    needed = {"repeat", *columns, *(name for expr in derived.values() for name in expr.meta.root_names())}
+    needed = {"repeat", *_visible(columns, derived)}
     needed |= {name for part, names in NEEDED.items() if part in needed for name in names}
+    needed |= {*HELPFUL} if "ending" in needed else set()
     named = {*ITEM_NAMES, *_OF_CANDIDATE, *_OF_EDIT}
     return [name for name in RESPONSES if name in needed and name not in named]
+
+
+def _selected(name: str, *, is_visible: bool) -> str:
+    """SQL for a field; long reasoning is read of older answers alone, where only their ending needs it."""
+    if name == "text":
+        return "iif(logprobs IS NULL, text, NULL) AS text"
+    if name == "reasoning" and not is_visible:
+        return "iif(ending IS NULL AND finish_reason IS NOT NULL, reasoning, NULL) AS reasoning"
+    return name
 
 
 def _numbered_rows(
@@ -132,7 +147,8 @@ def _numbered_rows(
     from vivavoce.core.part_columns import with_parts
 
     kinds, fields, (condition, values) = schema(RESPONSES), _fields(columns, derived), selection
-    selected = ["iif(logprobs IS NULL, text, NULL) AS text" if name == "text" else name for name in fields]
+    visible = _visible(columns, derived)
+    selected = [_selected(name, is_visible=name in visible) for name in fields]
     parts = frame_parts(
         db,
         f"SELECT {', '.join((*_KEYS, *selected))} FROM responses{condition} ORDER BY response_id",

@@ -1,18 +1,14 @@
 """How many items, responses and scores a run holds, counted by SQLite: nothing is loaded or verified."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from vivavoce.core.endings import ending
 from vivavoce.core.records import Measure
 from vivavoce.store.read import measures, retired_measures
 from vivavoce.store.retirement import counting_measures
 from vivavoce.store.schema import STATUSES
 
-_ENDED = "coalesce(ending, iif(finish_reason IN (SELECT value FROM json_each(:words)), 'cut', ''))"
-"""How an answer ended; of answers that an older version stored the endpoint's words for a cut tell it."""
 _CURRENT = "item_id IN (SELECT item_id FROM items WHERE current = 1)"
 
 
@@ -39,39 +35,6 @@ class RunCounts(NamedTuple):
     measures: tuple[MeasureCount, ...]
     findings: Mapping[str, int]
     retired: tuple[MeasureCount, ...] = ()
-
-
-def ended_answers(db: sqlite3.Connection) -> list[dict[str, Any]]:
-    """By benchmark and candidate the unedited answers in words, and how many a limit cut, or their prompt.
-
-    Of answers of an older version the endpoint's word tells; thinking that never ended is not seen there.
-    """
-    rows = db.execute(
-        f"""SELECT benchmark, candidate, count(*), sum({_ENDED} IN ('cut', 'thinking')),
-        sum({_ENDED} = 'thinking'), sum(instr(r.meta, '"prompt_cut"') > 0)
-        FROM responses r JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id)
-        JOIN candidates USING (candidate_id)
-        WHERE edit_id = 0 AND current = 1 AND origin IS NULL GROUP BY 1, 2""",
-        _words_for_cut(db),
-    )
-    names = ("benchmark", "candidate", "answers", "cut", "cut_thinking", "prompt_cut")
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def cut_answers(db: sqlite3.Connection) -> list[tuple[str, str, str, str, int]]:
-    """Benchmark, item, variant, candidate and repeat of each unedited answer that a limit cut."""
-    return db.execute(
-        f"""SELECT benchmark, item, variant, candidate, repeat FROM responses JOIN items USING (item_id)
-        JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id)
-        WHERE edit_id = 0 AND current = 1 AND {_ENDED} IN ('cut', 'thinking')""",
-        _words_for_cut(db),
-    ).fetchall()
-
-
-def _words_for_cut(db: sqlite3.Connection) -> dict[str, str]:
-    """The endpoints' words that say a limit cut an answer, among those of answers without a stored ending."""
-    words = db.execute("SELECT DISTINCT finish_reason FROM responses WHERE ending IS NULL")
-    return {"words": json.dumps([word for (word,) in words if ending(word) == "cut"])}
 
 
 def run_counts(db: sqlite3.Connection) -> RunCounts:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.errors import VivaError
+from vivavoce.core.parts import PROMPT_CUT
 from vivavoce.core.specs import parse
 from vivavoce.core.text import one_line
 from vivavoce.studies.answers import LIKE_THINKING
@@ -22,9 +23,9 @@ DERIVED: Mapping[str, pl.Expr] = {
     "cut": IS_CUT,
     "cut_thinking": pl.col("ending") == "thinking",
     "like_thinking": LIKE_THINKING,
-    "prompt_cut": pl.col("meta").str.contains('"prompt_cut"', literal=True),
+    "prompt_cut": pl.col("meta").str.contains(f'"{PROMPT_CUT}":', literal=True),
 }
-"""What is counted, as columns made of an answer."""
+"""What is counted, as columns made of an answer; null counts as false."""
 LEAST_DIFFERENCE = 0.01
 """The least difference between two candidates' shares that a comparison names."""
 MOST_NAMED = 3
@@ -62,16 +63,18 @@ class IntegrityRow:
 
 def integrity_rows(answers: pl.DataFrame) -> list[IntegrityRow]:
     """A row per benchmark and candidate; `answers` have the columns of `DERIVED`, true, false or null."""
-    of_words = answers.filter((pl.col("edit") == "") & (pl.col("probe") == ""))
-    counts = of_words.group_by("benchmark", "candidate").agg(
+    counts = answers.group_by("benchmark", "candidate").agg(
         pl.len().alias("answers"), *(pl.col(name).sum() for name in DERIVED)
     )
-    return [integrity_row(**row) for row in counts.sort("benchmark", "candidate").iter_rows(named=True)]
+    return [
+        IntegrityRow(token_limit=token_limit(row["candidate"]), **row)
+        for row in counts.sort("benchmark", "candidate").iter_rows(named=True)
+    ]
 
 
-def integrity_row(*, candidate: str, **counts: Any) -> IntegrityRow:
-    """The row of a candidate with the token limit that its label states; what is not counted is 0."""
-    return IntegrityRow(candidate=candidate, token_limit=token_limit(candidate), **counts)
+def not_whole(rows: Iterable[IntegrityRow]) -> tuple[Mapping[str, Any], ...]:
+    """The rows of candidates of which some answers are not whole, as `--json` has them."""
+    return tuple(as_mapping(row) for row in rows if not row.is_whole)
 
 
 def token_limit(candidate: str) -> int | None:

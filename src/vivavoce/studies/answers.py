@@ -4,9 +4,10 @@ from typing import Protocol
 
 import polars as pl
 
-from vivavoce.core.part_columns import with_parts
+from vivavoce.core import parts
+from vivavoce.core.part_columns import of_some, with_parts
 from vivavoce.core.tables import RESPONSES
-from vivavoce.core.text import is_blank, looks_like_thinking
+from vivavoce.core.text import DOUBTS, LONG, is_blank, looks_like_thinking
 from vivavoce.studies.row_parts import by_candidate
 
 _KEY = ["benchmark", "item", "variant"]
@@ -14,22 +15,19 @@ _KEY = ["benchmark", "item", "variant"]
 
 def _blank() -> pl.Expr:
     # Python looks at few texts: most have a plain letter.
-    plain = pl.col("final").str.contains("[A-Za-z0-9]")
-    of_others = pl.when(~plain).then("final").map_elements(is_blank, return_dtype=pl.Boolean)
-    return pl.when(plain).then(False).otherwise(of_others)
+    is_plain = pl.col("final").str.contains("[A-Za-z0-9]")
+    return pl.when(is_plain).then(False).otherwise(of_some(~is_plain, "final", is_blank, pl.Boolean()))
 
 
 BLANK = _blank()
 """Whether the final part of an answer holds no letter and no digit; null where none arrived."""
-LIKE_THINKING = (
-    pl.when(
-        pl.col("final").str.contains(
-            r"(?i)<unused|<\||\bwait\b|\bhmm|\A\s*th(?:inking|ought)|assistanta|assistantc"
-        )
-    )
-    .then(pl.col("final").map_elements(looks_like_thinking, return_dtype=pl.Boolean))
-    .otherwise(pl.lit(False))
+_MARKED = pl.col("final").str.contains(r"<unused\d|<\||\A\s*Th(?:inking|ought)|assistant(?:analysis|comm)")
+_DOUBTED = (pl.col("final").str.len_bytes() > LONG) & (
+    pl.col("final").str.count_matches(r"(?:[Ww]ait|[Hh]mm+)\b[,.: ]") >= DOUBTS
 )
+LIKE_THINKING = of_some(_MARKED | _DOUBTED, "final", looks_like_thinking, pl.Boolean()).fill_null(
+    False
+) | pl.col("meta").str.contains(f'"{parts.LIKE_THINKING}": true', literal=True)
 """Whether an answer looks like thinking that was not told apart from it (`core.text`)."""
 TEXT_HASH = pl.when(pl.col("text").is_not_null()).then(pl.col("text").hash())
 """64 bits by which texts are told apart; null where none arrived."""

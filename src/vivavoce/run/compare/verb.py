@@ -17,6 +17,7 @@ from vivavoce.run.compare.interim import (
     plans_of,
     store_analyses,
 )
+from vivavoce.run.tables.answer_integrity import answer_integrity
 from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_labels, store_word
 from vivavoce.run.tables.load import (
     comparable_scores,
@@ -35,9 +36,8 @@ from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
-from vivavoce.store.run_counts import ended_answers
 from vivavoce.store.view import View
-from vivavoce.studies.answer_integrity import differences, integrity_row
+from vivavoce.studies.answer_integrity import differences, not_whole
 from vivavoce.studies.comparing.compare import compare
 from vivavoce.studies.comparing.headline import comparison_headline, contradictions, row_criterion
 from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
@@ -129,11 +129,15 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         statuses=judge_statuses(view),
         plans=plans,
     )
-    ended = [integrity_row(**row) for row in ended_answers(view.db)]
-    of_cut = differences(ended, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
+    integrity = [
+        row for row in answer_integrity(view, select_items(view, options.items)) if row.candidate in names
+    ]
+    of_cut = differences(integrity, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     headline = _headline(finding.rows, question)
-    finding = replace(finding, headline=headline, notes=(*notes, *writer_notes(view, names)))
+    finding = replace(
+        finding, headline=headline, notes=(*notes, *writer_notes(view, names)), integrity=not_whole(integrity)
+    )
     settings: dict[str, Any] = {
         "candidates": names,
         "metric": question.metric,

@@ -15,9 +15,10 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.cases import Content, place_of
-from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.parts import LIKE_THINKING, final_text, made_parts
+from vivavoce.core.records import Item, ItemKey, Response
 from vivavoce.core.tables import LISTS
-from vivavoce.core.text import spoken
+from vivavoce.core.text import looks_like_thinking
 from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
 from vivavoce.run.tables.load import scored_items
 from vivavoce.run.tables.stored_benchmarks import is_ours, without_reasons
@@ -30,6 +31,7 @@ from vivavoce.store.read import items_by_id, stored_measures
 from vivavoce.store.redacted import VERB
 from vivavoce.store.retirement import RESTORED, RETIRED
 from vivavoce.store.rewriting import rewrite_items, rewrite_rows, rewrite_score_texts, shorten_journals
+from vivavoce.store.stored_values import stored_object
 from vivavoce.store.view import View
 from vivavoce.store.write import put_provenance
 
@@ -151,21 +153,34 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
         ending: Text,
         item: int,
         candidate: int,
+        finish_reason: Text,
     ) -> Sequence[Text]:
         scope = [item, candidate]
+        details = stored_object(meta or "{}", "the details of a response")
+        response = Response(
+            benchmark="", item="", candidate="", text=text, final=final, reasoning=reasoning,
+            finish_reason=finish_reason, meta=details,
+        )  # fmt: skip
         return (
             *(field and mark(field, scope) for field in (text, final, reasoning, error)),
-            *(field and _json(field, mark, scope) for field in (meta, logprobs)),
-            ending or _ending_in_thinking(text),
+            json.dumps({**_nested(details, mark, scope), **_likeness(response)}, ensure_ascii=False),
+            logprobs and _json(logprobs, mark, scope),
+            ending or _ending_in_thinking(response),
         )
 
     # An answer that an older version stored is parted when it is read: its text tells of the thinking.
     columns = ("text", "final", "reasoning", "error", "meta", "logprobs", "ending")
-    rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id")
+    rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id", "finish_reason")
 
 
-def _ending_in_thinking(text: Text) -> Text:
-    return "thinking" if text and not spoken(text).closed else None
+def _likeness(response: Response) -> dict[str, bool]:
+    """What its text looks like, for `meta`: nothing else of a copy can say it."""
+    is_like = looks_like_thinking(final_text(response.text, response.final))
+    return {LIKE_THINKING: True} if is_like else {}
+
+
+def _ending_in_thinking(response: Response) -> Text:
+    return "thinking" if response.final is None and made_parts(response)[1] == "thinking" else None
 
 
 def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:

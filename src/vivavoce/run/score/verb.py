@@ -20,7 +20,6 @@ from vivavoce.models.candidates import shown_name
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.run import catalogue
 from vivavoce.run.client import AskOptions, counting_clients, open_client, open_workers, run_guard
-from vivavoce.run.cut_answers import cut_notes
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.plugin_code import changed_code
 from vivavoce.run.score import ScoreSummary, bind_all, measures_of, score
@@ -36,6 +35,7 @@ from vivavoce.run.score.shard import (
     shard_options,
     with_shard,
 )
+from vivavoce.run.tables.answer_integrity import answer_integrity, cut_notes
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
 from vivavoce.run.tables.load import (
     load_scores,
@@ -50,6 +50,7 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
+from vivavoce.studies.answer_integrity import not_whole
 from vivavoce.studies.comparing.estimate_headline import estimate_headline
 from vivavoce.studies.comparing.headline import row_criterion
 from vivavoce.studies.overall_design import is_overall
@@ -121,13 +122,15 @@ def _with_overalls(
         estimated = estimate_scores(view, table, selected, bad_ends)
         findings.append(replace(estimated, notes=(*estimated.notes, *table.notes)))
     findings += [scored] if scored else []
+    last = scored or Finding(study="score", rows=())
     return Finding(
         study="score",
         rows=tuple(row for finding in findings for row in finding.rows),
         text="\n".join(finding.text for finding in findings),
         notes=tuple(dict.fromkeys(note for finding in findings for note in finding.notes)),
-        passes=scored.passes if scored else {},
-        languages=scored.languages if scored else (),
+        passes=last.passes,
+        languages=last.languages,
+        integrity=last.integrity,
     )
 
 
@@ -174,10 +177,15 @@ def _score_run(
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
     of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
-    of_cut = cut_notes(view, table, finding.rows, selected)
+    of_cut = cut_notes(
+        view, selected, table, finding.rows, lambda scores: estimate_scores(view, scores, selected).rows
+    )
     notes = (*of_cut, *of_metrics, *read_by, *finding.notes, *unnamed)
     languages = tuple(_languages(view, scorers, selected))
-    finding = replace(finding, study="score", notes=notes, passes=dict(encoded), languages=languages)
+    integrity = not_whole(answer_integrity(view, selected))
+    finding = replace(
+        finding, study="score", notes=notes, passes=dict(encoded), languages=languages, integrity=integrity
+    )
     return with_shard(finding, shard, client, options)
 
 
