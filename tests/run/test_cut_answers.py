@@ -54,7 +54,8 @@ LINE = f"Cut at a limit: 6 of 50 answers (12 %) of {LIMITED}, max_tokens 64."
 def test_every_place_tells_whose_answers_were_cut(tmp_path: Path) -> None:
     run = with_cuts(tmp_path)
     status = run.status()
-    counts = {"answers": 50, "cut": 6, "cut_thinking": 0, "like_thinking": 0, "prompt_cut": 0}
+    counts = {"answers": 50, "cut": 6, "cut_thinking": 0, "like_thinking": 0, "prompt_cut": 0,
+              "server_errors": 0, "escaped_line_ends": 0}  # fmt: skip
     row = {"about": "integrity", "benchmark": "exam", "candidate": LIMITED, **counts, "token_limit": 64}
     assert [row] == rows_of(status)
     assert LINE in str(status)

@@ -5,8 +5,12 @@ Gemini and Vertex AI; Amazon Bedrock, `Converse`; Cohere, chat v2; Mistral; xAI;
 Ollama; vLLM; SGLang; TGI; llama.cpp; HELM's clients; Inspect's `StopReason`.
 """
 
+import json
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from vivavoce.core.text import lazy_pattern, one_line
 
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "failure"]
 """What a word means: the model ended, a limit of tokens, a filter, a call of a tool, a broken endpoint."""
@@ -75,3 +79,103 @@ def stored_reason(finish_reason: str | None) -> str | None:
     """
     meaning = meaning_of(finish_reason)
     return (finish_reason or "").strip() or None if meaning in (None, "failure") else meaning
+
+
+SERVER_ERROR = "server_error"
+"""The field of a response's `meta` that keeps the error of a server, which came in place of an answer."""
+_LONGEST_ERROR = 20_000
+_CODE = r"\b(?:4(?:[012]\d|31|51|9[89])|5(?:0\d|1[01]|2\d|30))\b"
+_PHRASE = (
+    "(?:bad request|unauthorized|payment required|forbidden|not found|method not allowed|not acceptable|"
+    "request time-?out|conflict|length required|payload too large|request entity too large|"
+    "unprocessable (?:entity|content)|too many requests|client closed request|internal server error|"
+    "not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|"
+    "insufficient storage|web server is down|a time-?out occurred|site is overloaded)"
+)
+"""What a status means, in the words of HTTP and of servers that stand before others."""
+_TELLING = (
+    "(?:too many requests|internal server error|bad gateway|gateway time-?out|no healthy upstream|"
+    "service (?:temporarily )?unavailable|upstream (?:connect error|request timeout)|request timed? ?out|"
+    "connection (?:error|refused|reset(?: by peer)?|aborted|timed out)|read timed out|"
+    "rate limit (?:reached|exceeded)|quota exceeded|insufficient quota|you exceeded your current quota|"
+    r"(?:the|that|this)? ?(?:server|model|engine)(?: [\w./-]{1,60})? is (?:currently |temporarily )?"
+    "(?:overloaded|unavailable|loading)|the server had an error while processing|cuda out of memory|"
+    r"max retries exceeded with url|this model's maximum context length is \d)"
+)
+"""Phrases that nobody says of a patient."""
+_CLASS = (
+    r"(?-i:(?:[A-Za-z_]\w*\.){0,5}(?:(?:RateLimit|API|APIConnection|APITimeout|APIStatus|InternalServer|"
+    "ServiceUnavailable|Authentication|BadRequest|PermissionDenied|InvalidRequest|Overloaded|HTTP|HTTPStatus|"
+    "Connect|Connection|ClientConnector|ClientResponse|ServerDisconnected|Timeout|OutOfMemory|JSONDecode)Error|"
+    r"(?:Read|Connect|Pool)Timeout|ResourceExhausted|ThrottlingException|(?<=\.)Timeout) ?[:(])"
+)
+"""What clients raise, before what it says."""
+_STATUS_LINE = (
+    r"(?:(?:http(?:/\d(?:\.\d)?)?|status|server|api|error|code)[\s:]{1,3}){0,3}"
+    rf"{_CODE}[\s:,–-]{{1,4}}{_PHRASE}\b"
+)
+_AN_ERROR = (
+    r"(?:an |api |server |request )?(?:error|exception)\b[\s:—-]{0,9}(?:(?:code|message|occurred)[\s:]{0,9})?"
+)
+_BEGINNING = lazy_pattern(
+    rf"[\s\"'`*]{{0,9}}(?:{_STATUS_LINE}|{_AN_ERROR}(?:{_CODE}\s*-?\s*[\[{{(]|{_TELLING}\b|{_CLASS})|{_CLASS}|"
+    r"upstream connect error|HTTPS?ConnectionPool\(|Traceback \(most recent call last\):)",
+    re.IGNORECASE,
+)
+"""How the error of a server begins, whatever comes behind."""
+_WHOLE = lazy_pattern(
+    rf"[\s\"'`*]{{0,9}}(?:{_AN_ERROR})?{_TELLING}(?: with other requests| for [\w./-]{{1,60}})?"
+    r"(?:[\s.!\"'`*]*|[.,:!] [^\n]{0,200})"
+    rf"|[\s\"'`*]{{0,9}}{_AN_ERROR}(?:time-?out|timed out|overloaded(?:_error)?)[\s.!\"'`*]*",
+    re.IGNORECASE,
+)
+"""What it says, and little else."""
+_PAGE = lazy_pattern(r"\s*<(?:!doctype html|html|\?xml)\b", re.IGNORECASE)
+_OF_ERROR = lazy_pattern(
+    rf"{_CODE}[\s:,–-]{{1,4}}{_PHRASE}|<title>[^<]{{0,80}}(?:\berror\b|{_PHRASE}|attention required)|"
+    r"<(?:error|fault)>|cloudflare ray id",
+    re.IGNORECASE,
+)
+_SAYS_SO = lazy_pattern(rf"\s*(?:{_TELLING}|{_PHRASE})\b", re.IGNORECASE)
+_NUMBERS = ("code", "status", "status_code", "statusCode")
+_FIELDS = {
+    *("error", "errors", "error_type", "detail", "message", "reason", "title", "type", "object", "param"),
+    *("success", "ok", "request_id", "requestId", "id", "timestamp", "path", "trace", "estimated_time"),
+    *_NUMBERS,
+}
+"""What the JSON of an error holds: with any other field it may be an answer."""
+
+
+def server_error(text: str) -> str | None:
+    """The error of a server that a text is in place of an answer, on one line; null for any other text.
+
+    Known are status lines ("429 Too Many Requests"), what clients raise and print, HTML pages of errors, and
+    their JSON. A text that speaks of an error behind an answer is none.
+    """
+    if len(text) > _LONGEST_ERROR:
+        return None
+    is_error = (
+        _BEGINNING.match(text)
+        or (len(text) < 500 and _WHOLE.fullmatch(text))
+        or (_PAGE.match(text) and _OF_ERROR.search(text))
+        or (text.lstrip()[:1] == "{" and _is_error_body(text))
+    )
+    return one_line(text, 200) if is_error else None
+
+
+def _is_error_body(text: str) -> bool:
+    """Whether a text is the JSON by which an endpoint states an error."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, Mapping) and body.keys() <= _FIELDS and _states_error(body)
+
+
+def _states_error(body: Mapping[str, Any]) -> bool:
+    error = body.get("error") or body.get("detail") or body.get("message")
+    if isinstance(error, Mapping):
+        return isinstance(error.get("message"), str) and bool(error.keys() & {"type", *_NUMBERS})
+    has_code = any(body.get(name) in range(400, 600) for name in _NUMBERS)
+    is_named = "error" in (body.get("object"), body.get("type")) or "estimated_time" in body
+    return isinstance(error, str) and (has_code or is_named or bool(_SAYS_SO.match(error)))

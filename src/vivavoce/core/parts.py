@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from vivavoce.core import endings
 from vivavoce.core.errors import InputError
-from vivavoce.core.text import Spoken, is_blank, one_line, spoken
+from vivavoce.core.text import Spoken, is_blank, one_line, spoken, with_line_ends
 
 Ending = Literal["complete", "cut", "thinking", "filtered"]
 """How an answer ended: by itself, at a limit of tokens or time, at a limit while thinking, by a filter."""
@@ -17,8 +17,9 @@ Thinking = Literal["none", "in its text", "beside it"]
 """Where the thinking of an answer stands: beside it where the endpoint gives it, or its length, by itself."""
 MARKS = "reasoning_marks"
 """The setting of a candidate, and the field of a response's `meta`, that holds its own marks of thinking."""
-LIKE_THINKING, PROMPT_CUT = "like_thinking", "prompt_cut"
-"""Fields of `meta`: true where a copy without texts says what its text looked like; a prompt that was cut."""
+LIKE_THINKING, PROMPT_CUT, ESCAPED = "like_thinking", "prompt_cut", "escaped_line_ends"
+"""Fields of `meta`: true where a copy without texts says what its text looked like; a prompt that was cut;
+true where the line ends of the text stand escaped in the file it came from."""
 ASK_FOR_STEPS = ("multi_hop",)
 """The formats whose questions ask for reasoning."""
 
@@ -83,10 +84,10 @@ def parts_of(response: Answer) -> Parts:
     final, ending = response.final, response.ending
     if final is None and ending is None:
         final, ending = made_parts(response)
-    if final is not None:
+    if final is not None and (not response.meta.get(ESCAPED) or _spoken(response).thought):
         return Parts(final, "in its text", ending)
     thinking: Thinking = "beside it" if _has_thinking_beside(response) else "none"
-    return Parts(response.text or "", thinking, ending)
+    return Parts((response.text or "") if final is None else final, thinking, ending)
 
 
 def final_text(text: str | None, final: str | None) -> str:
@@ -97,16 +98,23 @@ def final_text(text: str | None, final: str | None) -> str:
 def made_parts(response: Answer, form: str | None = None) -> tuple[str | None, Ending | None]:
     """The final part of a response, null where it is all of its text, and how it ended.
 
-    `meta` holds its own marks of thinking, if it has some. `form` is the item's format: where a question asks
+    `meta` holds its own marks of thinking, if it has some, and says whether its line ends stand escaped: they
+    are line ends of the final part. `form` is the item's format: where a question asks
     for reasoning, what a tag `<reasoning>` holds is part of the answer. Without a format that tag stays, and
     the reader of the answer decides.
     """
     if response.text is None:
         return None, "filtered" if response.status == "filtered" else None
+    answer = _spoken(response, form)
+    has_other_words = answer.thought or response.meta.get(ESCAPED)
+    return answer.text if has_other_words else None, _ending(response, answer)
+
+
+def _spoken(response: Answer, form: str | None = None) -> Spoken:
     pair = response.meta.get(MARKS)
+    text = with_line_ends(response.text or "") if response.meta.get(ESCAPED) else response.text or ""
     steps = form is None or form in ASK_FOR_STEPS
-    answer = spoken(response.text, steps=steps, own_marks=(pair[0], pair[1]) if pair else None)
-    return answer.text if answer.thought else None, _ending(response, answer)
+    return spoken(text, steps=steps, own_marks=(pair[0], pair[1]) if pair else None)
 
 
 def with_marks(meta: Mapping[str, Any], marks: Iterable[str] | None) -> Mapping[str, Any]:

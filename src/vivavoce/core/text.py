@@ -96,6 +96,19 @@ def looks_like_thinking(text: str) -> bool:
     return len(answer) > LONG and sum(1 for _ in _DOUBT.finditer(answer)) >= DOUBTS
 
 
+def with_line_ends(text: str) -> str:
+    """The text with line ends where they stand escaped, as a backslash and an n."""
+    return _ESCAPED.sub("\n", text)
+
+
+def n_escaped(text: str) -> int:
+    r"""How many line ends of a text stand escaped; 0 for one with a line end of its own inside.
+
+    A backslash and an n that begin a command of LaTeX, such as `\nu`, are none.
+    """
+    return 0 if "\n" in text.strip() else sum(1 for _ in _ESCAPED.finditer(text))
+
+
 def hide_thinking(text: str) -> str:
     """`text` with a line end in place of each character of its thinking: places in it are those in `text`."""
     spans, thought, _ = _spoken_spans(text)
@@ -117,6 +130,10 @@ _UNKNOWN_MARK = lazy_pattern(
     r"<unused\d+>|<\|[A-Za-z_]{2,40}\|>|\A(?:Thinking|Thought)(?:\.\.\.|…|:?\n)|\bassistant(?:analysis|commentary)"
 )
 _DOUBT = lazy_pattern(r"\b(?:[Ww]ait|[Hh]mm+)\b[,.: ]")
+_ESCAPED = lazy_pattern(
+    r"\\{1,2}r\\{1,2}n|\\{1,2}n(?!(?:u|eq?|eg|abla|ot|otin|i|mid|less|gtr|leq|geq|parallel|sim|cong|"
+    r"subseteq|supseteq|atural|earrow|warrow|ewline|ewpage|oindent|onumber|ormalsize|olimits|exists)\b)"
+)
 DOUBTS, LONG = 3, 1_000
 """How often a text must change its mind to look like thinking, and from how many characters on."""
 _SOLID = lazy_pattern(r"\S")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.parts import LIKE_THINKING, PROMPT_CUT, Ending, final_text, parts_of
+from vivavoce.core.parts import ESCAPED, LIKE_THINKING, PROMPT_CUT, Ending, final_text, parts_of
 from vivavoce.core.records import Item, Response, Score
 from vivavoce.core.text import label, looks_like_thinking
 from vivavoce.store.damage import decoding
@@ -94,6 +94,7 @@ class AnswerRecord(NamedTuple):
                 meta.get(LIKE_THINKING) is True or looks_like_thinking(self.final_text)
             ),
             "The server cut the prompt it was asked with.": PROMPT_CUT in meta,
+            "Its line ends stood escaped in its file, and are read as line ends.": ESCAPED in meta,
         }
         return tuple(remark for remark, is_true in remarks.items() if remark and is_true)
 

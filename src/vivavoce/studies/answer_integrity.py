@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.endings import SERVER_ERROR
 from vivavoce.core.errors import VivaError
-from vivavoce.core.parts import PROMPT_CUT
+from vivavoce.core.parts import ESCAPED, PROMPT_CUT
 from vivavoce.core.specs import parse
 from vivavoce.core.text import one_line
 from vivavoce.studies.answers import LIKE_THINKING
@@ -23,7 +24,14 @@ DERIVED: Mapping[str, pl.Expr] = {
     "cut": IS_CUT,
     "cut_thinking": pl.col("ending") == "thinking",
     "like_thinking": LIKE_THINKING,
-    "prompt_cut": pl.col("meta").str.contains(f'"{PROMPT_CUT}":', literal=True),
+    **{
+        name: pl.col("meta").str.contains(f'"{field}":', literal=True)
+        for name, field in (
+            ("prompt_cut", PROMPT_CUT),
+            ("server_errors", SERVER_ERROR),
+            ("escaped_line_ends", ESCAPED),
+        )
+    },
 }
 """What is counted, as columns made of an answer; null counts as false."""
 LEAST_DIFFERENCE = 0.01
@@ -37,7 +45,9 @@ class IntegrityRow:
 
     `cut` were ended by a limit of tokens or time, `cut_thinking` of them before any answer; `like_thinking`
     look like thinking that was not told apart from the answer. Of `prompt_cut` the endpoint counted far fewer
-    tokens than were sent. `token_limit` is the `max_tokens` of the candidate's label; null: not known.
+    tokens than were sent. In place of `server_errors` answers a file holds the error of a server, and in
+    `escaped_line_ends` a backslash and an n for a line end, which is read as one. `token_limit` is the
+    `max_tokens` of the candidate's label; null: not known.
     """
 
     about: str = "integrity"
@@ -48,12 +58,14 @@ class IntegrityRow:
     cut_thinking: int = 0
     like_thinking: int = 0
     prompt_cut: int = 0
+    server_errors: int = 0
+    escaped_line_ends: int = 0
     token_limit: int | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is to be told of it."""
-        return not (self.cut or self.like_thinking or self.prompt_cut)
+        return not any(getattr(self, name) for name in DERIVED)
 
     @property
     def has_many_cut(self) -> bool:
@@ -92,6 +104,8 @@ def integrity_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         ("cut", "Cut at a limit"),
         ("like_thinking", "Like thinking that was not told apart from the answer"),
         ("prompt_cut", "Asked with a prompt that the server cut"),
+        ("server_errors", "A server's error in place of an answer"),
+        ("escaped_line_ends", "Line ends escaped, and read as line ends"),
     )
     of_answers = [row for row in rows if row["about"] == "integrity"]
     several = len({row["benchmark"] for row in of_answers}) > 1
@@ -151,6 +165,7 @@ _UNLIKE = {
     "cut": "were cut at a limit",
     "like_thinking": "look like thinking that was not told apart from them",
     "prompt_cut": "came to a prompt that the server cut",
+    "server_errors": "are a server's error, which counts as failed",
 }
 
 

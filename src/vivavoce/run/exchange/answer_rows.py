@@ -9,7 +9,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
 from vivavoce.core.tables import Line, cell_names
 from vivavoce.core.text import one_line
-from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of
+from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of, without_server_error
 
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -70,7 +70,8 @@ class AnswerRows(Iterable[AnswerRow]):
                 continue
             name = text_of(line, "item") or "", text_of(line, "variant") or ""
             if name in self._items:
-                yield AnswerRow(_response(line, self._items[name]), line.where, name[0])
+                response = without_server_error(_response(line, self._items[name]))
+                yield AnswerRow(response, line.where, name[0])
             else:
                 self.skipped.by_item[" ".join(name).strip()] += 1
 

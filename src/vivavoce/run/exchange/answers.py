@@ -1,5 +1,6 @@
 """Recorded answers in: other people's files become responses of a run."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
@@ -23,8 +24,8 @@ from vivavoce.run.exchange.column_names import (
     named_options,
     spread_options,
 )
-from vivavoce.run.exchange.imported import Imported
-from vivavoce.run.exchange.rows import listed, refuse_blank_twins, renamed
+from vivavoce.run.exchange.imported import Imported, odd_texts
+from vivavoce.run.exchange.rows import listed, refuse_blank_twins, renamed, server_errors
 from vivavoce.run.exchange.sources import (
     AS_IT_IS,
     Data,
@@ -41,8 +42,8 @@ from vivavoce.run.tables.stored_benchmarks import (
 from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.read import candidate_roles
+from vivavoce.store.recorded_texts import parting_recorded
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.shared_lengths import marking_cut_answers
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
@@ -158,6 +159,12 @@ def _benchmark_of(run: RunFile, source: Source, columns: Sequence[str]) -> Loade
     return with_view(run, load_benchmark, spec)
 
 
+def _with_marks(response: Response, marks: tuple[str, str] | None, errors: Counter[str]) -> Response:
+    """The response with its model's own marks of thinking; the error of a server is counted."""
+    errors.update(server_errors(response))
+    return replace(response, meta=with_marks(response.meta, marks))
+
+
 def _of_answer(line: Line) -> bool:
     """Whether a row of a table with questions tells of an answer, and not of a question alone."""
     return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
@@ -207,10 +214,9 @@ def import_answers(
         items = item_keys(db, loaded.items[0].benchmark)
         known_roles = {**source.roles, **roles_stored, **roles}
         keys = put_candidates(db, {c: known_roles.get(c, "candidate") for c in candidates})
-        responses = (
-            replace(response, meta=with_marks(response.meta, own_marks)) for response in answers.responses
-        )
-        with marking_cut_answers(db):
+        errors = Counter[str]()
+        responses = (_with_marks(response, own_marks, errors) for response in answers.responses)
+        with parting_recorded(db) as recorded:
             stored = put_responses(db, responses, items=items, candidates=keys)
         put_provenance(
             db,
@@ -239,6 +245,8 @@ def import_answers(
         items=len(tally.items),
         blank=int(tally.rows["blank"].sum()),
         failed=int(tally.rows["failed"].sum()),
+        server_errors=errors.total(),
+        escaped_line_ends=sum(recorded.escaped.values()),
         skipped=answers.skipped.by_item.total(),
         skipped_items=tuple(answers.skipped.by_item),
         **stored._asdict(),
@@ -252,7 +260,7 @@ def import_answers(
         encoding=source.dialect.encoding,
         sheet=source.dialect.sheet,
         guess=source.guess,
-        notes=source.notes,
+        notes=(*source.notes, *odd_texts(errors, recorded.escaped)),
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,
         **exclusion_facts(loaded.exclusion_counts),

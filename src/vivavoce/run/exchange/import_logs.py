@@ -17,18 +17,20 @@ from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.options import Choices
 from vivavoce.run.exchange.batch_results import BatchImport, import_batches
-from vivavoce.run.exchange.log_exam import LogExam, exam_of, in_order
+from vivavoce.run.exchange.imported import odd_texts
+from vivavoce.run.exchange.log_exam import LogExam, SamplesMet, exam_of, in_order
 from vivavoce.run.exchange.recognise import holds_tasks, recognise
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
 from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
+from vivavoce.run.exchange.rows import server_errors, without_server_error
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.by_place import response_at
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
+from vivavoce.store.recorded_texts import parting_recorded
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.same_scores import Import, refusing_same_scores
-from vivavoce.store.shared_lengths import marking_cut_answers
 from vivavoce.store.view import with_view
 from vivavoce.store.write import (
     ScoreRow,
@@ -56,7 +58,7 @@ class ImportedLog(NamedTuple):
     `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
     log-likelihoods of options. `scores` counts marks, with `scores_failed`, and those of `units`. `skipped`
     answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
-    answers as the run held them before.
+    answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
     """
 
     source: str
@@ -81,6 +83,8 @@ class ImportedLog(NamedTuple):
     replaced: int
     measures: tuple[str, ...]
     notes: tuple[str, ...]
+    server_errors: int = 0
+    escaped_line_ends: int = 0
 
 
 class ImportedLogs(NamedTuple):
@@ -98,6 +102,7 @@ class _Counts:
     measures: dict[MeasureKey, Declared] = field(default_factory=dict)
     repeats: Counter[int] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     items: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -129,8 +134,10 @@ def import_logs(
         for log in (log.with_own_marks(own_marks) for log in tool_logs):
             digest = "-".join(map(file_hash, log.files))
             data = Import(str(log.files[0]), (digest,), log.tool)
-            with refusing_same_scores(db, data, allowed=same_allowed), marking_cut_answers(db):
-                logs += (_import_log(db, log, loaded, candidate, new_version, digest),)
+            with refusing_same_scores(db, data, allowed=same_allowed), parting_recorded(db) as recorded:
+                done = _import_log(db, log, loaded, candidate, new_version, digest)
+            notes, n_escaped = (*done.notes, *odd_texts({}, recorded.escaped)), sum(recorded.escaped.values())
+            logs += (done._replace(notes=notes, escaped_line_ends=n_escaped),)
         logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
         _refuse_none(logs, loaded)
     return ImportedLogs(logs, recognised.skipped)
@@ -248,7 +255,7 @@ def _refuse_several(source: Path | str, candidates: Collection[str]) -> None:
 def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str]) -> Iterator[_Answer]:
     """The answers of a log that are to items of the exam. Repeats without a number get one."""
     repeats: Counter[tuple[str, str, str]] = Counter()
-    present = _Present()
+    present = SamplesMet()
     for sample in log.samples():
         item = exam.item_of(sample)
         if item is None:
@@ -257,34 +264,8 @@ def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], s
         if sample.repeat is None:
             repeats[candidate, item.item, item.variant] += 1
         repeat = sample.repeat or repeats[candidate, item.item, item.variant]
-        response = _response(sample, item, candidate, repeat)
+        response = without_server_error(_response(sample, item, candidate, repeat))
         yield _Answer(response, sample.marks, is_repeated=present.repeats(item, response, sample))
-
-
-class _Present:
-    """What of a log was met: hashes alone, as there may be millions of answers. Some 200 bytes for each."""
-
-    def __init__(self) -> None:
-        self.texts: dict[int, int] = {}
-        self.marks: set[int] = set()
-
-    def repeats(self, item: Item, response: Response, sample: Sample) -> bool:
-        """Whether the answer was met before, with other marks.
-
-        Raises `InputError` where it was another answer, or has no mark that is new.
-        """
-        place = hash((response.candidate, response.item, response.variant, response.repeat))
-        text = hash((response.status, response.text, response.logprobs))
-        marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit, m.pass_no)) for m in sample.marks}
-        is_repeated = place in self.texts
-        if is_repeated and (self.texts[place] != text or not marks or marks & self.marks):
-            raise InputError(
-                f"{sample.where}: a second sample for {item.name}, repeat {response.repeat}: a log holds "
-                "each once. Nothing was imported."
-            )
-        self.texts[place] = text
-        self.marks |= marks
-        return is_repeated
 
 
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
@@ -330,6 +311,7 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.repeats[hash((response.candidate, response.item, response.variant))] += 1
         counts.numbers["responses"] += 1
         counts.numbers["failed"] += response.status == "failed"
+        counts.errors += server_errors(response)
         counts.numbers["blank"] += response.text is not None and is_blank(response.text)
         counts.numbers["logprobs"] += response.logprobs is not None
     for mark in _marks_of(answer):
@@ -383,7 +365,7 @@ def _imported(
     benchmark: str,
     db: sqlite3.Connection,
 ) -> ImportedLog:
-    notes = [*log.notes, *retired_notes(db, log.tool, counts.measures)]
+    notes = [*log.notes, *odd_texts(counts.errors, {}), *retired_notes(db, log.tool, counts.measures)]
     if (name := f"unnamed ({log.tool})") in counts.candidates:
         notes.append(
             f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
@@ -411,6 +393,7 @@ def _imported(
         **stored._asdict(),
         measures=tuple(dict.fromkeys(f"{log.tool}.{scorer}" for scorer, *_ in counts.measures)),
         notes=tuple(notes),
+        server_errors=counts.errors.total(),
     )
 
 

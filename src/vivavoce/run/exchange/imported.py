@@ -4,7 +4,24 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from vivavoce.core.exclusions import ExclusionCounts
-from vivavoce.studies.text import count
+from vivavoce.core.text import one_line
+from vivavoce.studies.text import and_so, count
+
+
+def odd_texts(server_errors: Mapping[str, int], escaped: Mapping[str, int]) -> list[str]:
+    """The sentences on texts that are the error of a server, by what it says, and on escaped line ends.
+
+    `escaped` counts by candidate the answers that hold some.
+    """
+    notes = []
+    if n := sum(server_errors.values()):
+        error, _ = max(server_errors.items(), key=lambda entry: entry[1])
+        are = "answer is a server's error and counts" if n == 1 else "answers are a server's error and count"
+        notes.append(f"{n:,} {are} as failed, such as {one_line(error, 60)!r}.")
+    if escaped:
+        names = and_so([f"{count(n, 'answer')} of {one_line(name, 40)}" for name, n in escaped.items()])
+        notes.append(f"Line ends stand as a backslash and an n in {names}: they are read as line ends.")
+    return notes
 
 
 class Imported(NamedTuple):
@@ -17,6 +34,8 @@ class Imported(NamedTuple):
     questions were taken for each format, where the table stated none; `left_out` the columns not used.
     `benchmark` is the spec of what was answered, `benchmark_name` its name; `exclusions` counts by reason the
     rows that it leaves out, `excluded` of `excluded_of` in all.
+    `server_errors` answers are the error of a server, and failed; `escaped_line_ends` have a backslash and an
+    n for a line end.
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
     why one of them was guessed. `notes` are sentences on what the log of another tool lacks.
     """
@@ -36,6 +55,8 @@ class Imported(NamedTuple):
     questions: int = 0
     repeated: int = 0
     cases: int = 0
+    server_errors: int = 0
+    escaped_line_ends: int = 0
     matched: Mapping[str, str] = {}
     formats: Mapping[str, int] = {}
     left_out: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from vivavoce import formats
 from vivavoce.benchmarks import Loaded
 from vivavoce.benchmarks.table import Table, inferred_format
 from vivavoce.core.errors import InputError, RowError
-from vivavoce.core.records import Item
+from vivavoce.core.records import Item, Response
 from vivavoce.core.text import one_line
 from vivavoce.run.exchange.recorded_log import RecordedLog, Sample
 
@@ -172,3 +172,29 @@ def in_order(options: Iterable[str], logprobs: Iterable[float], item: Item) -> t
     """Log-likelihoods of a log's options, in the order of the item's."""
     worth: Mapping[str, float] = dict(zip(map(_folded, options), logprobs, strict=True))
     return tuple(worth[_folded(option)] for option in item.options)
+
+
+class SamplesMet:
+    """What of a log was met: hashes alone, as there may be millions of answers. Some 200 bytes for each."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, int] = {}
+        self.marks: set[int] = set()
+
+    def repeats(self, item: Item, response: Response, sample: Sample) -> bool:
+        """Whether the answer was met before, with other marks.
+
+        Raises `InputError` where it was another answer, or has no mark that is new.
+        """
+        place = hash((response.candidate, response.item, response.variant, response.repeat))
+        text = hash((response.status, response.text, response.logprobs))
+        marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit, m.pass_no)) for m in sample.marks}
+        is_repeated = place in self.texts
+        if is_repeated and (self.texts[place] != text or not marks or marks & self.marks):
+            raise InputError(
+                f"{sample.where}: a second sample for {item.name}, repeat {response.repeat}: a log holds "
+                "each once. Nothing was imported."
+            )
+        self.texts[place] = text
+        self.marks |= marks
+        return is_repeated

@@ -2,11 +2,14 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from vivavoce.core.endings import SERVER_ERROR, server_error
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Item
+from vivavoce.core.records import Item, Response
 from vivavoce.core.tables import Line, cell, rename
 from vivavoce.core.text import one_line, refuse_line_ends
 
@@ -103,6 +106,20 @@ def outside(rows: int, items: Collection[str]) -> str:
 def listed(items: Collection[str]) -> str:
     """The first names of items, and dots where there are more."""
     return ", ".join(list(items)[:MOST_NAMED]) + (" …" if len(items) > MOST_NAMED else "")
+
+
+def without_server_error(response: Response) -> Response:
+    """The response; one with the error of a server for a text has failed, and its `meta` keeps the text."""
+    error = server_error(response.text) if response.text else None
+    if error is None:
+        return response
+    details = {**response.meta, SERVER_ERROR: response.text}
+    return replace(response, status="failed", text=None, error=response.error or error, meta=details)
+
+
+def server_errors(response: Response) -> Counter[str]:
+    """What the error of a server says that came in place of this response, counted once; else nothing."""
+    return Counter([response.error or ""] if SERVER_ERROR in response.meta else ())
 
 
 def of_probe(line: Line) -> bool:
