@@ -234,7 +234,7 @@ def shown(figures: Figures, name: str) -> Rate | None:
 
 
 def entry(figures: Figures, goals: dict[str, Goal]) -> str:
-    """The rates of a cell in percent, marked where they miss, and in brackets the share of too few."""
+    """The rates of a cell in percent, scored where they miss, and in brackets the share of too few."""
     parts = []
     for name, goal in goals.items():
         r = shown(figures, name)

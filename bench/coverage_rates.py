@@ -10,7 +10,7 @@ import numpy as np
 from vivavoce import stats
 
 LEAST = 10
-"""Effective cases below which an estimate is marked and takes part in no verdict."""
+"""Effective cases below which an estimate is scored and takes part in no verdict."""
 SILENT = ("too_few", "incomparable")
 FLIPS = 999
 """Sign flips of groups, and swaps of answers, in each simulated benchmark; 99,999 and 9,999 in a real one.

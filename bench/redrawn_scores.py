@@ -1,8 +1,8 @@
-"""Coverage of nominal 95 % intervals when HIVMedQA's published marks are drawn again, and errors of the test.
+"""Coverage of nominal 95 % intervals of HIVMedQA's published scores drawn again, and errors of the test.
 
 Items are drawn with replacement from all 92, as if single, and their five repeats drawn again inside each:
-the true mean is then known. Below, whole groups (twins with their source) of the paper's 63 items. Real marks
-come through VIVA_SHARED. Usage: python bench/redrawn_scores.py [draws]
+the true mean is then known. Below, whole groups (twins with their source) of the paper's 63 items. Real
+scores come through VIVA_SHARED. Usage: python bench/redrawn_scores.py [draws]
 """
 
 import csv
@@ -25,12 +25,12 @@ COLUMNS = ("naive rows", "iterations", "percentile", "BCa", "cluster-t", "Wilson
 
 
 def load() -> tuple[dict[tuple[str, str], dict[str, list[float]]], dict[str, str], set[str]]:
-    """Marks by (model, criterion) and question; the group of each question; the paper's questions."""
+    """Scores by (model, criterion) and question; the group of each question; the paper's questions."""
     folder = Path(os.environ.get("VIVA_SHARED", Path(__file__).resolve().parents[2] / "shared"))
     folder = folder / "data" / "hivmedqa"
     if not folder.is_dir():
         sys.exit(
-            f"no marks at {folder}: VIVA_SHARED names the folder that holds data/. Nothing was simulated."
+            f"no scores at {folder}: VIVA_SHARED names the folder that holds data/. Nothing was simulated."
         )
     with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
         questions = [json.loads(line) for line in lines]

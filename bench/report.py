@@ -28,7 +28,7 @@ WORDS = ("rest", "fluids", "oxygen", "aspirin", "heparin", "insulin", "naloxone"
 
 
 def make(folder: Path, answers: int) -> Path:
-    """A run of so many answers of 20 to 220 words, marked and reported; not timed."""
+    """A run of so many answers of 20 to 220 words, scored and reported; not timed."""
     rng = random.Random(1)
     items = [f"q{n:05}" for n in range(answers // (CANDIDATES * REPEATS))]
     with (folder / "exam.jsonl").open("w") as file:

@@ -117,7 +117,7 @@ def bring_in(folder: Path) -> None:
 
 
 def write(run: viva.Run) -> None:
-    """Marks of every answer by one measure, put directly into the table, batch by batch."""
+    """Scores of every answer by one measure, put directly into the table, batch by batch."""
     rng = random.Random(2)
     with run.file.writing() as db:
         (key,) = put_measures(
@@ -190,7 +190,7 @@ def merge_shards(folder: Path) -> None:
 STEPS: dict[str, Callable[[Path], object]] = {
     "Python and Polars alone": lambda folder: import_module("polars"),
     "import the answers": bring_in,
-    "write the marks directly": lambda folder: write(viva.open(folder / "written.viva")),
+    "write the scores directly": lambda folder: write(viva.open(folder / "written.viva")),
     "score by a plugin metric": lambda folder: viva.open(folder / "run.viva").score(METRIC),
     "read into the joined frame": lambda folder: viva.open(folder / "run.viva").scores,
     "estimates": lambda folder: viva.open(folder / "run.viva").estimates(METRIC),

@@ -3,7 +3,7 @@
 2,000 open answers of 8 systems to 250 questions, made by seeded edits of ClinIQLink's sample (VIVA_SHARED;
 without it of made-up sentences). One by one is how the published harness marks: six calls of the same encoder
 for each answer, of the terms, the sentence and the paragraph of both texts, and nothing kept. It is measured
-on other answers in each round and counted up; ours marks all of them, cold, in each round.
+on other answers in each round and counted up; ours scores all of them, cold, in each round.
 Usage: python bench/semantic.py [rounds [answers one by one]]
 """
 
@@ -65,7 +65,7 @@ def rows_of(texts: list[str]) -> list[Row]:
 
 
 class OneByOne:
-    """Marks as the published harness does: every text of every answer, each time anew."""
+    """Scores as the published harness does: every text of every answer, each time anew."""
 
     def __init__(self, model: encoder.Encoder, items: list[Item]) -> None:
         self.model = model

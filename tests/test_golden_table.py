@@ -1,4 +1,4 @@
-"""docs/golden.md: every golden number reproduces from the real marks, and the table is the tool's."""
+"""docs/golden.md: every golden number reproduces from the real scores, and the table is the tool's."""
 
 import importlib.util
 import sys

@@ -1,6 +1,6 @@
-"""Recompute the methods' golden numbers from the real marks and write them to docs/golden.md.
+"""Recompute the methods' golden numbers from the real scores and write them to docs/golden.md.
 
-A golden number is one that the methods print and that follows from HIVMedQA's published marks, to half a
+A golden number is one that the methods print and that follows from HIVMedQA's published scores, to half a
 unit of its last digit; five of them rest on resampling and have a seed.
 Usage: python tools/golden.py [FOLDER]    FOLDER holds data/hivmedqa; by default VIVA_SHARED, else ../shared
 """
@@ -118,7 +118,7 @@ class Items(NamedTuple):
 
 
 class Data:
-    """HIVMedQA's marks on the paper's 63 questions, or on all 92; the supervised judge's unless said."""
+    """HIVMedQA's scores on the paper's 63 questions, or on all 92; the supervised judge's unless said."""
 
     def __init__(self, folder: Path, *, paper: bool = True) -> None:
         self.folder = folder / "data" / "hivmedqa"
@@ -181,7 +181,7 @@ class Data:
         return Items(names, values, np.array([self.group(n) for n in names]), np.empty(0))
 
     def rows(self, model: str, criterion: str = "comprehension") -> tuple[np.ndarray, ...]:
-        """Marks of the items that have five: values, items, groups."""
+        """Scores of the items that have five: values, items, groups."""
         own = [m for m in self.marks if m.model == model and m.values]
         names = [m.question for m in own]
         own = [m for m in own if names.count(m.question) == 5]
@@ -258,7 +258,7 @@ def missingness(data: Data) -> list[Row]:
     own = [m for m in data.marks if m.model == MED42]
     counts = [sum(m.values is None for m in own), sum(m.blank for m in own),
               sum(m.blank and m.values is not None for m in own)]
-    out += each("Med42", "unparsed rows 14; blank answers 15; blank, yet marked by the judge 1", counts,
+    out += each("Med42", "unparsed rows 14; blank answers 15; blank, yet scored by the judge 1", counts,
                 "counted")
     low, high = data.items(MED42, unparsed=0), data.items(MED42, unparsed=5)
     b = stats.bounds(low.values, high.values, low.groups, low=0, high=5)
@@ -308,7 +308,7 @@ def errors(data: Data) -> list[Row]:
     table = data.table()
     out = each("", "questions of the paper 63; twins of others among them 21; cases of the paper 42; "
                    "questions in all 92; twin pairs "
-               "in all 24; cases in all 68; questions that ten models have marks on 61; their cases 41",
+               "in all 24; cases in all 68; questions that ten models have scores on 61; their cases 41",
                (len(data.paper), len(twinned), len({data.group(n) for n in data.paper}), len(data.questions),
                 len(data.questions) - len(cases), len(cases), len(table.names), len(set(table.groups))),
                "counted")
@@ -445,7 +445,7 @@ def variances(data: Data) -> list[Row]:
                 for name, printed, value,
                 function in zip(own_names, digits.split(), found, functions, strict=True) if printed != "-"]
         if model == MED42:
-            out += each(model, "items with five marks 60; their cases 40", (n.n_items, n.n_groups),
+            out += each(model, "items with five scores 60; their cases 40", (n.n_items, n.n_groups),
                         "nested_variance")
     eight = {criterion: stats.crossed_variance(data.cube(criterion))
              for criterion in ("comprehension", "harm", "f1")}
@@ -866,7 +866,7 @@ def document(made: Sequence[Section]) -> str:
     lines = [
         "# The methods' golden numbers",
         "",
-        f"{len(rows)} numbers, nearly all that the methods print for HIVMedQA's published marks, recomputed",
+        f"{len(rows)} numbers, nearly all that the methods print for HIVMedQA's published scores, recomputed",
         f"from these; {verdict}, to half a unit of the last digit printed. By `python tools/golden.py`, kept",
         "true by a test. Marks: the supervised judge's, on the paper's 63 questions in 42 cases, ten models;",
         "unparsed rows are dropped unless said otherwise. A contrast is what the methods warn of.",

@@ -61,7 +61,7 @@ def test_cancelled_annotations_are_named(run: Run, export: Path, viva: Viva) -> 
 def test_options_go_with_the_files_that_they_speak_of(
     run: Run, export: Path, viva: Viva, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="--set says something of answers or marks"):
+    with pytest.raises(InputError, match="--set says something of answers or scores"):
         viva("import", run.file.path, export, "--set", "candidate=A")
     table = tmp_path / "answers-exam.jsonl"
     with pytest.raises(InputError, match="--rater goes with annotations of tasks that `viva export` wrote"):

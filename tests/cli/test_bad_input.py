@@ -64,7 +64,7 @@ def plugin(folder: Path, body: str) -> Path:
 def test_a_metric_without_references(viva: Viva, tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}}, items=["q1", {"item": "q2", "references": []}])
     said = refused(viva("score", run.file.path, "rouge(n=1)"))
-    assert "rouge(n=1) needs references, and 1 of the 2 items it would mark have none: q2." in said
+    assert "rouge(n=1) needs references, and 1 of the 2 items it would score have none: q2." in said
 
 
 def test_no_common_item_is_a_verdict_and_no_error(viva: Viva, tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_a_plugin_that_crashes_while_marking(viva: Viva, tmp_path: Path, body: s
     run = made(tmp_path, {"A": {"q1": "x"}})
     file = plugin(tmp_path, body)
     said = refused(viva("score", run.file.path, "mine", "--plugin", file))
-    assert f"mine broke while marking q1 and 0 further answers: {error}" in said
-    assert "What was marked before is stored." in said
+    assert f"mine broke while scoring q1 and 0 further answers: {error}" in said
+    assert "What was scored before is stored." in said
 
 
 def test_a_plugin_that_exits_anywhere_else_is_named_by_its_line(viva: Viva, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_one_candidate_alone(viva: Viva, run: Run) -> None:
 
 def test_a_metric_that_did_not_mark_this_run(viva: Viva, run: Run) -> None:
     said = refused(viva("compare", run.file.path, "Model A", "Model B", "--metric", "tolt"))
-    assert "'tolt' matches none of what this run was marked by: told." in said
+    assert "'tolt' matches none of what this run was scored by: told." in said
     assert "Did you mean 'told'?" in said
 
 
@@ -158,7 +158,7 @@ def test_compare_of_candidates_that_came_after_the_marks(viva: Viva, run: Run, t
     items = list(twins([0] * 12))
     made(tmp_path, {"Model C": twins([1] * 12), "Model D": twins([1] * 12)}, items=items, run=run)
     said = refused(viva("compare", run.file.path, "Model C", "Model D", "--metric", "told"))
-    assert f"none of these candidates has marks by told: `viva score {run.file.path}" in said
+    assert f"none of these candidates has scores by told: `viva score {run.file.path}" in said
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_a_report_is_no_run(viva: Viva, here: Path) -> None:
 def test_a_data_file_is_no_run(viva: Viva, here: Path, name: str, verb: str) -> None:
     (here / name).write_text("x")
     said = refused(viva(verb, name))
-    assert f"{name} is a file of questions, answers or marks, and no run" in said
+    assert f"{name} is a file of questions, answers or scores, and no run" in said
     assert f"`viva import exam.viva {name} --benchmark …`" in said
     assert "x" == (here / name).read_text()
 
@@ -398,7 +398,7 @@ def test_an_empty_run_says_what_fills_it(viva: Viva, tmp_path: Path) -> None:
         assert f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC`" in said
 
 
-# Metrics and marks
+# Metrics and scores
 
 
 def test_a_score_without_a_metric_where_none_fits_lists_those_to_name(viva: Viva, tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_a_comparison_of_what_has_no_marks(viva: Viva, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hivmedqa", "sample", "jsonl(path=x.jsonl)"])
 def test_a_benchmark_is_no_metric(viva: Viva, run: Run, name: str) -> None:
     said = refused(viva("score", run.file.path, name))
-    assert f"{name.partition('(')[0]} is a benchmark, which is answered, no metric, which marks" in said
+    assert f"{name.partition('(')[0]} is a benchmark, which is answered, no metric, which scores" in said
 
 
 @pytest.mark.parametrize(
@@ -481,7 +481,7 @@ def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp
     run.import_scores(tmp_path / "marks.csv", measure="panel(of=three)", range={"*": (0, 1)})
     for name in ("panel", "panel(of=three)"):
         said = refused(viva("score", run.file.path, name))
-        assert "the marks of panel(of=three) were recorded elsewhere and imported" in said
+        assert "the scores of panel(of=three) were recorded elsewhere and imported" in said
         assert "`viva report` shows its estimates" in said
 
 

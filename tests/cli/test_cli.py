@@ -173,7 +173,7 @@ def test_failed_marks_exit_with_1_and_say_what_next(viva: Viva, tmp_path: Path) 
     run = made(tmp_path, {"A": twins([1, "fail"])})
     found = viva("score", run.file.path, "told", "--plugin", TOLD, "--json", code=1)
     assert 1 == rows(found, "score")[0]["n_failed"]
-    assert f"1 mark failed; `viva status {run.file.path}` tells why" in found.stderr
+    assert f"1 score failed; `viva status {run.file.path}` tells why" in found.stderr
     status = viva("status", run.file.path, "--json", code=1)
     assert {"the judge said nothing": 1} == rows(status, "status")[0]["causes"]
     assert "1 x the judge said nothing" in viva("status", run.file.path, "--full", code=1).stdout

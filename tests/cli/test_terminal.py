@@ -70,7 +70,7 @@ def test_no_command_sends_a_control_character(
     filled = [places.get(word, word.replace("OUT", str(tmp_path / "out"))) for word in words]
     done = viva(
         *filled, *(["--json"] if as_json else []), code=int(words[0] == "status")
-    )  # some marks failed
+    )  # some scores failed
     assert not DRIVES.search(done.output), DRIVES.search(done.output)
     if as_json:
         json.loads(done.stdout)

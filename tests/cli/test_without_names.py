@@ -63,8 +63,8 @@ def test_the_items_that_are_scored_choose_the_metrics(viva: Viva, tmp_path: Path
 def test_metrics_that_fit_leave_items_to_each_other_and_only_what_none_scores_is_said(
     demo: Run, tmp_path: Path
 ) -> None:
-    assert not [note for note in demo.score().notes if "does not mark" in note or "None of them" in note]
-    assert [note for note in demo.score("accuracy").notes if "does not mark 54 of the items" in note]
+    assert not [note for note in demo.score().notes if "does not score" in note or "None of them" in note]
+    assert [note for note in demo.score("accuracy").notes if "does not score 54 of the items" in note]
     open_question = {"item": "q2", "format": "longform", "references": []}
     closed = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
     run = made(tmp_path, {"A": {"q1": "a", "q2": "Rest."}}, items=[closed, open_question])

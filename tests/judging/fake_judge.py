@@ -1,4 +1,4 @@
-"""A fake judge on a real socket: it marks what answers say they are worth, and misbehaves as it is told.
+"""A fake judge on a real socket: it scores what answers say they are worth, and misbehaves as it is told.
 
 An answer 'worth 0.5' gets 0.5 by every criterion, any other 1; of two the one worth more wins; a point 'Says
 p1' is met by an answer with the word p1. `manners` says of a piece of an answer how the judge behaves when it
@@ -55,7 +55,7 @@ class Sent(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The entries of the form that are marks."""
+        """The entries of the form that are scores."""
         form = self.messages[-1][1]
         return tuple(key for key in re.findall(r'^- "(\w+)":', form, re.MULTILINE) if key != "reason")
 
@@ -125,7 +125,7 @@ def completion(sent: Sent, text: str | None, **changed: Any) -> web.Response:
 
 
 def saying(made: Callable[[dict[str, Any]], str]) -> Manner:
-    """A manner that writes its marks like this; it may change them first."""
+    """A manner that writes its scores like this; it may change them first."""
 
     async def say(judge: FakeJudge, sent: Sent) -> web.Response:
         return completion(sent, made(judge.marks(sent)))
@@ -192,7 +192,7 @@ def _lines(value: str) -> Callable[[dict[str, Any]], str]:
 
 
 def _changed(**new: Any) -> Callable[[dict[str, Any]], str]:
-    """The marks as JSON, the first of them changed."""
+    """The scores as JSON, the first of them changed."""
     return lambda marks: json.dumps(marks | dict.fromkeys(list(marks)[:1], new["value"]))
 
 

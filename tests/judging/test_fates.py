@@ -82,7 +82,7 @@ def lost(tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]) -> Run:
 
 
 def test_every_reply_has_a_visible_fate(lost: Run, judge: FakeJudge, calls: Calls) -> None:
-    """The mark and why there is none; the call with its error; and the reply itself, where there was one."""
+    """The score and why there is none; the call with its error; and the reply itself, where there was one."""
     told = fates(lost)
     for name in READ:
         assert [(4.0, "ok", None)] * 5 == list(told[name].values()), name
@@ -118,7 +118,7 @@ def test_a_doubtful_reply_is_asked_for_once_more_and_a_lost_one_is_not(lost: Run
 
 
 def test_totals_show_what_is_lost(lost: Run) -> None:
-    """Seven of 22 marks, all 4: the mean is 4, and the rest could make it anything from 1.3 to 4.7."""
+    """Seven of 22 scores, all 4: the mean is 4, and the rest could make it anything from 1.3 to 4.7."""
     found = lost.estimates("judge").rows
     assert set(FIVE) == {r["criterion"] for r in found}
     for r in found:
@@ -153,7 +153,7 @@ def test_the_exit_code_tells_that_marks_failed_until_none_does(
     judge.manners = {"bad": ("refusal", "refusal", "empty", "bold")}
     command = ("score", run.file.path, CORRECTNESS, "--providers", known())
     first = viva(*command, code=1)
-    assert "1 mark failed" in first.stderr
+    assert "1 score failed" in first.stderr
     viva("status", run.file.path, code=1)
     viva(*command)
     viva("status", run.file.path)
@@ -241,7 +241,7 @@ def test_where_each_criterion_is_asked_for_alone_each_is_lost_alone(
 def test_marks_are_stored_batch_by_batch(
     tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Batches of two, and money for five replies: two batches are marked, and the fifth reply is not lost."""
+    """Batches of two, and money for five replies: two batches are scored, and the fifth reply is not lost."""
     monkeypatch.setattr("vivavoce.run.score.ASKED", 2)
     run = made(tmp_path, {"A": {f"q{k}": f"answer {k}" for k in range(7)}})
     file = known(concurrency=1, prices={"j1": [3.0, 10.0]})

@@ -1,4 +1,4 @@
-"""Juries: several judges mark, each is kept, and their consensus is worked out when asked for."""
+"""Juries: several judges score, each is kept, and their consensus is worked out when asked for."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_every_judge_marks_and_nothing_of_the_jury_is_stored(
     ],
 )
 def test_a_rule_makes_one_mark_of_three(rule: str, mean: float, failed: int, run: Run, known: Known) -> None:
-    """high 1, 1, 0.5; even 0, 0.5, 1, of which no mark has a majority; low 0.5, 0, 0."""
+    """high 1, 1, 0.5; even 0, 0.5, 1, of which no score has a majority; low 0.5, 0, 0."""
     found = row(run.score(jury(rule=rule), providers=known()), rater="jury")
     assert pytest.approx(mean) == found["estimate"]
     assert (failed, 3 - failed) == (found["n_failed"], found["n_items"])
@@ -91,7 +91,7 @@ def test_passes_of_a_judge_are_one_voice(tmp_path: Path, judge: FakeJudge, known
 def test_a_jury_without_its_quorum_has_failed(
     quorum: int | None, fate: tuple[float, ...], tmp_path: Path, judge: FakeJudge, known: Known
 ) -> None:
-    """Judge 3 cannot mark 'hard': two marks of 0.5 are left, enough for a quorum of 2 and not for all."""
+    """Judge 3 cannot score 'hard': two scores of 0.5 are left, enough for a quorum of 2 and not for all."""
     judge.worth = lambda sent: [0.5 if "hard" in sent.answers[0] else 1.0]
     judge.manners = {"hard": ("structured", "structured", "empty")}
     run = made(tmp_path, {"A": {"q1": "easy", "q2": "hard"}})
@@ -131,7 +131,7 @@ def test_two_juries_of_one_call_are_kept_apart(run: Run, known: Known) -> None:
 
 
 def test_an_old_rubric_has_no_voice_in_a_jury(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
-    """The rubric's file was changed between two calls: only marks by the words of today are of the jury."""
+    """The rubric's file was changed between two calls: only scores by the words of today are of the jury."""
     judges = [f"judge(rubric='{tmp_path / 'own.md'}', model=fake/j{k})" for k in (1, 2)]
     run = made(tmp_path, {"A": {"q1": "x"}})
     for worth in (0.0, 1.0):

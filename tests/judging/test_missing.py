@@ -1,4 +1,4 @@
-"""What missing marks, another role's repeats and several versions do to the figures that are shown."""
+"""What missing scores, another role's repeats and several versions do to the figures that are shown."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,9 @@ def test_repeats_of_a_ceiling_are_expected_of_nobody_else(tmp_path: Path) -> Non
 def test_a_judge_that_marks_its_own_answers_is_named(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
     run = made(tmp_path, {"fake/j1(temperature=0.5)": {"q1": "worth 1"}, "B": {"q1": "worth 1"}})
     notes = run.score(CORRECT, providers=known()).notes
-    assert any("fake/j1 marks its own answers, as the candidate fake/j1(temperature=0.5)" in n for n in notes)
+    assert any(
+        "fake/j1 scores its own answers, as the candidate fake/j1(temperature=0.5)" in n for n in notes
+    )
 
 
 def test_the_table_shows_bounds_where_marks_failed(
@@ -60,7 +62,7 @@ def test_no_less_than_nothing_can_be_spent(tmp_path: Path, judge: FakeJudge, kno
 
 
 def test_a_comparison_is_by_the_rubric_of_today(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
-    """Two versions of a file bear one name; who was marked by the newer is not compared by the older."""
+    """Two versions of a file bear one name; who was scored by the newer is not compared by the older."""
     rubric = tmp_path / "own.md"
     spec = f"judge(rubric='{rubric}', model=fake/j1)"
     shipped = load("correctness").path.read_text(encoding="utf-8")

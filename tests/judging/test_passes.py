@@ -90,7 +90,7 @@ def test_a_changed_rubric_is_another_measure(tmp_path: Path, judge: FakeJudge, k
 
 def test_no_pass_is_no_marking(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
-    with pytest.raises(InputError, match="--passes 0: every answer is marked once at least"):
+    with pytest.raises(InputError, match="--passes 0: every answer is scored once at least"):
         run.score(CORRECTNESS, passes=0, providers=known())
 
 

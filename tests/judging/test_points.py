@@ -72,7 +72,7 @@ def test_a_point_that_cannot_be_marked_takes_the_score_with_it(
     assert ("failed", None) == told["score", ""] == told["met", "p2"] != told["met", "p1"]
     with run.file.reading() as db:
         notes = [note for (note,) in db.execute("SELECT note FROM scores WHERE note IS NOT NULL")]
-    assert any(note.startswith("1 of 3 points could not be marked (p2): the judge refused") for note in notes)
+    assert any(note.startswith("1 of 3 points could not be scored (p2): the judge refused") for note in notes)
     judge.sent.clear()
     found = run.score(HEALTHBENCH, providers=known())
     assert 1 == len(judge.sent)
@@ -101,7 +101,7 @@ def test_an_item_without_points_is_left_out_and_said(tmp_path: Path, judge: Fake
     run = made(tmp_path, {"A": {"q1": "p1", "q2": "p1"}}, items=[ITEM, {"item": "q2", "format": "longform"}])
     found = run.score(HEALTHBENCH, providers=known())
     assert {"q1"} == set(run.scores["item"])
-    assert any("does not mark 1 of the items (1 longform)" in note for note in found.notes)
+    assert any("does not score 1 of the items (1 longform)" in note for note in found.notes)
 
 
 def test_points_that_can_only_be_lost_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
 
 @pytest.fixture
 def lossy(tmp_path: Path, judge: FakeJudge) -> Run:
-    """One answer that the judge marks, and one about which it says something hostile, for ever."""
+    """One answer that the judge scores, and one about which it says something hostile, for ever."""
     judge.manners = {"bad": ("hostile",)}
     return made(tmp_path, {"A": {"q1": "good", "q2": "bad <img src=x onerror=alert(2)>"}})
 

@@ -69,7 +69,7 @@ def told(
 
 
 def marked(spec: str, item: Item, kept: Mapping[str, Any]) -> Mapping[str, Value]:
-    """The marks of a metric for what was told."""
+    """The scores of a metric for what was told."""
     metric = build("metric", spec)
     response = Response(benchmark="b", item=item.item, candidate="c", logprobs=json.dumps(kept))
     return metric.values([Row(item, response, Reading("ok", kept))], ScoringContext())[0]  # type: ignore[no-any-return]
@@ -78,5 +78,5 @@ def marked(spec: str, item: Item, kept: Mapping[str, Any]) -> Mapping[str, Value
 def examined(
     spec: str, item: Item, model: Callable[[Request], Reply], asked: PromptBuilder | None = None
 ) -> Any:
-    """Asked and marked."""
+    """Asked and scored."""
     return marked(spec, item, told(build("metric", spec).logprob_requests, item, model, asked))

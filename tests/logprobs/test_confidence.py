@@ -240,7 +240,7 @@ def test_repeats_stay_together_however_small_the_batches(
 def test_open_questions_have_no_confidence_of_repeats(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": ["x", "x"]}})
     found = run.score("confidence(of=repeats)")
-    assert ("confidence(of=repeats) does not mark 1 of the items (1 short).",) == found.notes
+    assert ("confidence(of=repeats) does not score 1 of the items (1 short).",) == found.notes
     assert 0 == run.scores.height
 
 

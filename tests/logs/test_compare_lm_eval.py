@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def marks(folder: Path, model: str) -> dict[str, float]:
-    """lm-eval's marks of a model by item, as they came into the run."""
+    """lm-eval's scores of a model by item, as they came into the run."""
     scores = viva.open(folder / "drugs.viva").scores
     rows = scores.filter((scores["candidate"] == model) & (scores["metric"] == "lm_eval.acc"))
     return dict(rows.select("item", "value").iter_rows())

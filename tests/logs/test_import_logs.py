@@ -11,8 +11,8 @@ import vivavoce as viva
 from vivavoce.core.errors import InputError
 from vivavoce.run.exchange.recognise import readers
 
-# By hand, of the files: items, responses, failed, blank, repeats, marks, failed marks, marks of units, option
-# log-likelihoods.
+# By hand, of the files: items, responses, failed, blank, repeats, scores, failed scores, scores of units,
+# option log-likelihoods.
 COUNTS = {
     ("lm_eval/recorded", "viva_med_gen"): (5, 10, 0, 0, 2, 10, 0, 0, 0),
     ("lm_eval/recorded", "viva_med_open"): (3, 6, 0, 2, 2, 3, 0, 0, 0),
@@ -102,7 +102,7 @@ def asked_by(peers: Path) -> dict[str, str]:
 def test_the_recorded_answers_are_the_same_texts_from_every_tool(
     peers: Path, tmp_path: Path, folder: str
 ) -> None:
-    """And a second import changes nothing: neither answers nor marks."""
+    """And a second import changes nothing: neither answers nor scores."""
     answers = json.loads((peers / "exam" / "answers.json").read_text(encoding="utf-8"))
     run, _ = imported(tmp_path, peers / folder)
     texts: dict[str, set[str]] = {}
@@ -199,7 +199,7 @@ def test_the_command_names_what_it_skipped(peers: Path, tmp_path: Path, viva: An
     assert [("helm", 5), ("helm", 3)] == [(r["tool"], r["items"]) for r in rows if "tool" in r]
     assert 4 == sum("skipped_file" in row for row in rows)
     told = viva("import", tmp_path / "y.viva", peers / "helm").stdout
-    assert "HELM marks the 2 completions of a request together" in told
+    assert "HELM scores the 2 completions of a request together" in told
     assert "scenario.json: no reader knows it." in told
 
 
@@ -224,7 +224,7 @@ def test_a_second_evaluation_of_one_model_comes_in_under_another_name(peers: Pat
 
 
 def test_status_advises_no_scoring_of_recorded_marks(peers: Path, tmp_path: Path, viva: Any) -> None:
-    """One mark of the grader failed; `viva score` knows no metric of its name, and the log gives no other."""
+    """A score of the grader failed; `viva score` knows no metric of its name, and the log has no other."""
     imported(tmp_path, peers / "inspect")
     output = viva("status", tmp_path / "logs.viva", code=1).stdout
     assert "Missing: 1 failed, 1 not scored yet" in output

@@ -17,7 +17,7 @@ FIRST = Path(__file__).with_name("planted.jsonl")
 
 
 def value(text: str, item: Item) -> Value:
-    """The mark of an answer, read as its format reads it."""
+    """The score of an answer, read as its format reads it."""
     row = Row(item, Response(benchmark="b", item="i", candidate="c"), formats.read_response(item, text))
     assert "ok" == row.reading.status, row.reading
     (marks,) = Planted().values([row], ScoringContext())
@@ -40,7 +40,7 @@ IRON = asked("Haemochromatosis", "Wilson disease")
 
 
 def test_a_first_set_was_judged_before_the_rules() -> None:
-    """All but one are now marked as they were judged; docs/metrics.md says how many were at first sight."""
+    """All but one are now scored as they were judged; docs/metrics.md says how many were at first sight."""
     rows = [json.loads(line) for line in FIRST.read_text(encoding="utf-8").splitlines()]
     assert (52, 21) == (len(rows), sum(r["adopts"] for r in rows))
     wrong = [

@@ -1,4 +1,4 @@
-"""What all text metrics share: the formats, the part of an answer that is marked, the work done once."""
+"""What all text metrics share: the formats, the part of an answer that is scored, the work done once."""
 
 from collections import Counter
 
@@ -60,7 +60,7 @@ def test_marks_stay_in_their_range_and_the_same_text_is_best(spec):
 
 @each_case("spec", SPECS)
 def test_a_negation_hardly_shows(spec):
-    """The docstrings warn of it: an answer that says the opposite keeps over half of the mark."""
+    """The docstrings warn of it: an answer that says the opposite keeps over half of the score."""
     assert 0.5 < next(iter(values(spec, row("Heparin does cross the placenta."))[0].values())).value
 
 

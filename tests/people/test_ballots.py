@@ -1,4 +1,4 @@
-"""Ballots: what raters say becomes marks; what was not sent, or not filled in, is told in a sentence."""
+"""Ballots: what raters say becomes scores; what was not sent, or not filled in, is told in a sentence."""
 
 import json
 from pathlib import Path
@@ -271,7 +271,7 @@ def test_a_rank_taken_back_is_refused_and_then_takes_its_question_out(run: Run, 
 
 
 def test_silence_beside_silence_counts_nothing(tmp_path: Path) -> None:
-    """Two are silent: neither has a mark of its own, and neither gets half of the tie where marks count."""
+    """Two are silent: neither has a score of its own, and neither gets half of the tie where scores count."""
     run = examined(tmp_path, 1, silent=["Poor q00", "Fair q00"])
     write_packets(run.file, ["anna"], tmp_path / "out")
     store_ballots(run.file, [filled(tmp_path / "out" / "anna.csv", ORDER)])

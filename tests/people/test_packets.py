@@ -294,7 +294,7 @@ def test_chosen_candidates_are_shown_and_no_others(tmp_path: Path) -> None:
 
 
 def test_packets_make_no_finding_out_of_date(tmp_path: Path) -> None:
-    """They bring neither answers nor marks."""
+    """They bring neither answers nor scores."""
     run = examined(tmp_path)
     run.score("exact")
     run.study("consistency")

@@ -42,7 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
         @metric("worth")
         class Worth(Metric):
-            """What the last word says, or that it cannot be marked."""
+            """What the last word says, or that it cannot be scored."""
 
             criteria = (Criterion(criterion="worth"),)
             formats = ("short", "longform")
@@ -153,9 +153,9 @@ def test_filters_narrow_what_is_shown_and_clear_again(page: Page) -> None:
         assert f"of {wanted} answers that match" in count(page)
     page.get_by_role("button", name="Clear all").click()
     page.get_by_text("of 60 answers that match").wait_for()
-    page.get_by_label("Status of a mark").select_option("unreadable")
+    page.get_by_label("Status of a score").select_option("unreadable")
     assert "of 1 answer that" in count(page)
-    page.get_by_label("Status of a mark").select_option("")
+    page.get_by_label("Status of a score").select_option("")
     page.get_by_label("Score by").select_option(index=1)
     page.get_by_label("Score from").fill("0.85")
     assert "of 15 answers that match" in count(page)

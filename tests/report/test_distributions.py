@@ -1,4 +1,4 @@
-"""How single marks lie: shares that add up, missing answers beside values and never among them."""
+"""How single scores lie: shares that add up, missing answers beside values and never among them."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from vivavoce.report.data import scored_responses
 def table(
     marks: dict[str, list[float | str]], *, form: str = "short", metric: int = 1, passes: int = 1
 ) -> pl.DataFrame:
-    """Score rows: an item for each mark of a candidate, a status where the mark is a word."""
+    """Score rows: an item for each score of a candidate, a status where the score is a word."""
     rows = [
         {"benchmark": "exam", "item": f"q{n}", "variant": "", "candidate": name, "repeat": 1, "edit": "",
          "pass_no": p, "value": None if isinstance(mark, str) else mark, "measure_id": metric, "format": form,
@@ -101,7 +101,7 @@ def test_the_text_alternative_counts_every_category() -> None:
 
 
 def test_seven_values_are_bars_and_eight_are_not() -> None:
-    for n, words in ((7, "Shares of answers by mark"), (8, "Marks of single answers")):
+    for n, words in ((7, "Shares of answers by score"), (8, "Scores of single answers")):
         scores = table({"Ann": [k / 10 for k in range(n)]})
         (figure,) = distributions(scores, {1: measure()})
         assert words in told(figure.svg)
@@ -182,7 +182,7 @@ def test_edited_answers_are_left_out() -> None:
 def test_a_candidate_without_any_mark_says_so() -> None:
     scores = table({"Ann": spread(100), "Ben": ["failed"] * 4})
     (figure,) = distributions(scores, {1: measure()})
-    assert "Ben: no marks, 4 answers, 4 failed" in told(figure.svg)
+    assert "Ben: no scores, 4 answers, 4 failed" in told(figure.svg)
     (nothing,) = distributions(table({"Ben": ["failed"] * 4}), {1: measure()})
     assert "Ben: failed 4 (100 %)" in told(nothing.svg)
 

@@ -72,7 +72,7 @@ def test_worst_answers_come_evenly_from_candidates(tmp_path: Path, monkeypatch: 
 def test_drawn_answers_are_to_whole_questions_and_the_same_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a worst one (nothing is marked) all are drawn: 4 candidates make 3 questions of 12 answers."""
+    """Without a worst one (nothing is scored) all are drawn: 4 candidates make 3 questions of 12 answers."""
     run = made(tmp_path, {name: twins(["said"] * 50) for name in "ABCD"})
     monkeypatch.setattr(module, "MOST_ANSWERS", 12)
     found, data = explored(run)

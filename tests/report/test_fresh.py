@@ -10,7 +10,7 @@ from vivavoce.store import read
 
 
 def judged(run: Run) -> None:
-    """Marks from elsewhere on every answer."""
+    """Scores from elsewhere on every answer."""
     answers = run.responses.select("item", "variant", "candidate").iter_rows(named=True)
     rows = [{**row, "criterion": "harm", "value": 1} for row in answers]
     file = write_lines(run.file.path.parent / "marks.jsonl", rows)

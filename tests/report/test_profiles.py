@@ -19,7 +19,7 @@ from vivavoce.store import read
 def table(
     marks: dict[str, dict[str, list[float | None]]], *, form: str = "short", groups: int | None = None
 ) -> pl.DataFrame:
-    """Score rows by candidate and category: an item and, but for `groups`, a case for each mark."""
+    """Score rows by candidate and category: an item and, but for `groups`, a case for each score."""
     rows = [
         {"benchmark": "exam", "item": f"{category}{n}", "variant": "",
          "group": f"{category}{n if groups is None else n % groups}",

@@ -157,7 +157,7 @@ def hostile(note: str) -> None:
 
     @metric("hostile")
     class Hostile(Metric):
-        """Marks half of what it sees, with a note."""
+        """Scores half of what it sees, with a note."""
 
         criteria = (Criterion(criterion="worth"),)
         formats = ("short",)
@@ -177,7 +177,7 @@ def test_a_run_without_marks_still_gives_a_page(tmp_path: Path) -> None:
     for words in (
         "Nothing has been scored yet. viva score run.viva scores what fits the questions;",
         "None was asked for: viva compare run.viva A B --metric METRIC",
-        "No marked answers to show.",
+        "No scored answers to show.",
         "All 2 answers are on this page.",
         "1 blank",
         "not for clinical use",

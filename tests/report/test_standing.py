@@ -160,7 +160,7 @@ def test_a_judge_that_was_asked_here_is_no_rule(tmp_path: Path) -> None:
 
 
 def judged(folder: Path) -> Run:
-    """A rule's marks, and a judge's marks on one criterion that is always 5 and one that is not."""
+    """A rule's scores, and a judge's scores on one criterion that is always 5 and one that is not."""
     finished_run(folder, _judge)
     return open_run(folder / "run.viva")
 
@@ -337,8 +337,8 @@ def test_dates_are_first_and_last_of_each_thing_done(tmp_path: Path) -> None:
     done = {row["what"]: row["n"] for row in of(run, "dates")}
     assert {
         "answers came in": 1,
-        "answers were marked": 1,
-        "a metric of a plugin marked for the first time": 1,
+        "answers were scored": 1,
+        "a metric of a plugin scored for the first time": 1,
         "candidates were compared": 2,
     } == done
     assert all(row["first"] <= row["last"] for row in of(run, "dates"))

@@ -53,7 +53,7 @@ def exam(run: Run, n: int = 12) -> str:
 
 
 def told(run: Run, *metrics: str) -> Run:
-    """Both models are asked for probabilities, which are marked."""
+    """Both models are asked for probabilities, which are scored."""
     run.collect(exam(run), models=["vllm/a", "vllm/b"], for_=metrics)
     run.score(*metrics)
     return run

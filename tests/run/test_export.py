@@ -66,7 +66,7 @@ HARMLESS = ("1", "x=1", "a-b", "'quoted'", "5 mg", "", "q@x", "ß", "(=1)", "≥
 
 
 def compare(folder: Path) -> None:
-    """A run that is marked and compared, in an empty folder."""
+    """A run that is scored and compared, in an empty folder."""
     marked(folder, ANSWERS).compare("A", "B", metric="told")
 
 

@@ -18,7 +18,7 @@ TOLD = {"q1": -1.0, "q2": -2.0}
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """A answered in words and told of its probabilities, B told only; both are marked."""
+    """A answered in words and told of its probabilities, B told only; both are scored."""
     run = made(tmp_path, {"A": {"q1": "x y", "q2": "z"}})
     for candidate in ("A", "B"):
         tell(run, candidate, TOLD)
@@ -86,7 +86,7 @@ def test_an_import_records_how_many_rows_were_of_probes(run: Run, again: Run, tm
     assert 4 == json.loads(body)["probes"]
 
 
-# Marks
+# Scores
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -1,4 +1,4 @@
-"""What is made in a run is answered and marked with the exam, and enters studies, never a leaderboard."""
+"""What is made in a run is answered and scored with the exam, and enters studies, never a leaderboard."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def spec(tmp_path: Path) -> str:
 
 @pytest.fixture
 def varied(tmp_path: Path, spec: str) -> Run:
-    """The questions and their twins, biased and neutral, answered by two candidates and marked."""
+    """The questions and their twins, biased and neutral, answered by two candidates and scored."""
     run = open_run(tmp_path / "exam.viva")
     run.vary("bias(type=recency)", items=spec)
     rows = [

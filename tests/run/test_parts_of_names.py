@@ -59,7 +59,7 @@ def test_a_metric_goes_by_a_part_of_its_name(run: Run, words: str, metric: str) 
     [
         (
             "rouge",
-            "the metric 'rouge' matches several of what this run was marked by: rouge(n=1), rouge(n=L).",
+            "the metric 'rouge' matches several of what this run was scored by: rouge(n=1), rouge(n=L).",
         ),
         ("rouge2", "the metric 'rouge2' matches none"),
         ("bert", "the metric 'bert' matches none"),

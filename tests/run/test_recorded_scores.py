@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> Run:
 def marks(
     run: Run, rows: Sequence[Mapping[str, Any]], name: str = "marks", **settings: Any
 ) -> ImportedScores:
-    """The rows imported into the run, as marks of `panel(rubric=r)` unless another measure is named."""
+    """The rows imported into the run, as scores of `panel(rubric=r)` unless another measure is named."""
     file = write_lines(run.file.path.parent / f"{name}.jsonl", rows)
     return run.import_scores(file, **{"measure": "panel(rubric=r)", "range": {"*": (0, 5)}} | settings)
 
@@ -156,7 +156,7 @@ def test_a_column_variant_that_the_measure_does_not_name_is_the_items(run: Run) 
     assert "all about items outside the benchmark: q1 lemma." in said
 
 
-# What a mark is
+# What a score is
 
 
 def test_the_status_word_ok_is_ok_and_any_other_failed(run: Run) -> None:
@@ -297,11 +297,11 @@ REFUSALS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
         {},
         "line 1: repeat must be a whole number from 1, not 1.5.",
     ),
-    "two marks for one answer": (
+    "two scores for one answer": (
         [LONG[0], {**LONG[0], "value": 2}],
         {},
-        "line 2: a second mark for value of A, q1, repeat 1; --where chooses rows, --map pass_no=… or "
-        "--map rater=… tells marks apart.",
+        "line 2: a second score for value of A, q1, repeat 1; --where chooses rows, --map pass_no=… or "
+        "--map rater=… tells scores apart.",
     ),
     "nothing but items the run does not hold": (
         [{**LONG[0], "item": "q9"}, {**LONG[0], "item": "q8"}],
@@ -326,18 +326,18 @@ REFUSALS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
     "a criterion that is in no row of a long file at all": (
         [{**LONG[0], "criterion": "harm"}],
         {"criteria": ["harn"]},
-        "no row marks 'harn'. Did you mean 'harm'?",
+        "no row scores 'harn'. Did you mean 'harm'?",
     ),
-    "a criterion that no row of a long file marks": (
+    "a criterion that no row of a long file scores": (
         [{**LONG[0], "criterion": "harm"}, {**LONG[1], "criterion": "tone"}],
         {"criteria": ["harm", "tome"]},
-        "no row marks 'tome'. Did you mean 'tone'?",
+        "no row scores 'tome'. Did you mean 'tone'?",
     ),
-    "no column of marks": (
+    "no column of scores": (
         [{"item": "q1", "candidate": "A", "harm": 1}],
         {},
-        "line 1: neither a column 'value' nor --criteria: name the columns that hold marks (--criteria a,b), "
-        "or map value and criterion.",
+        "line 1: neither a column 'value' nor --criteria: name the columns that hold scores (--criteria "
+        "a,b), or map value and criterion.",
     ),
     "a status that is no column": (
         [{**LONG[0], "parse_status": "ok"}],
@@ -433,7 +433,7 @@ def test_no_run_to_import_into(tmp_path: Path) -> None:
 def test_another_mark_than_the_run_holds(run: Run) -> None:
     marks(run, LONG)
     said = refused(run, [{**LONG[0], "value": 1}, LONG[1]])
-    assert "A has another mark for q1 (repeat 1) in this run already: marks are kept." in said
+    assert "A has another score for q1 (repeat 1) in this run already: scores are kept." in said
     assert "another pass: --set pass_no=2." in said
 
 
@@ -441,7 +441,7 @@ def test_a_mark_for_what_was_unanswered_is_another_mark(run: Run) -> None:
     """The same file under the other rule for blanks says something else of the same answer."""
     rows = [{"item": "q2", "candidate": "B", "value": 2}]
     marks(run, rows)
-    assert "B has another mark for q2" in refused(run, rows, blank="recorded")
+    assert "B has another score for q2" in refused(run, rows, blank="recorded")
 
 
 @pytest.mark.parametrize(
@@ -577,8 +577,8 @@ def test_the_published_marks_as_the_readme_imports_them(viva: Viva, hivmedqa: Pa
         *("--status", "parse_status"),
     )
     said = viva(*words).stdout
-    assert f"25300 marks on {', '.join(FIVE)}: 25150 ok, 150 unanswered, 0 failed; 0 rows skipped." in said
-    assert "9 blank answers had been given marks, which do not count:" in said
+    assert f"25300 scores on {', '.join(FIVE)}: 25150 ok, 150 unanswered, 0 failed; 0 rows skipped." in said
+    assert "9 blank answers had been given scores, which do not count:" in said
     assert 9 == said.count("\n  Med42-70B, c")
     again = json.loads(viva(*words, "--json").stdout)["rows"][0]
     assert (25300, 25150, 150, 0, 9) == (
@@ -588,7 +588,7 @@ def test_the_published_marks_as_the_readme_imports_them(viva: Viva, hivmedqa: Pa
         *("import", path, hivmedqa / "f1.csv", "--scores", *names, "--criteria", "f1"),
         *("--measure", "medsynf1(variant=gptdict_lemma)", "--where", "variant=gptdict_lemma"),
     ).stdout
-    assert "5060 marks on f1: 5030 ok, 30 unanswered, 0 failed" in f1
+    assert "5060 scores on f1: 5030 ok, 30 unanswered, 0 failed" in f1
     paper = f"hivmedqa(data='{hivmedqa}', subset=paper)"
     shown = viva(
         *("compare", path, "Gemini 2.5 Pro", "MedGemma 27B", "Claude 3.5 Sonnet", "--against"),
@@ -646,7 +646,7 @@ def test_options_of_answers_and_of_marks_are_not_mixed(
 
 
 def test_marks_of_an_answer_that_never_arrived_are_not_marks_of_a_blank_one(tmp_path: Path) -> None:
-    """A null text is ours to mend, not the candidate's silence: it must not count as the worst mark."""
+    """A null text is ours to mend, not the candidate's silence: it must not count as the worst score."""
     run = made(tmp_path, {"A": {"q1": None, "q2": " "}})  # type: ignore[dict-item]
     rows = [{"item": q, "candidate": "A", "criterion": "harm", "value": 4} for q in ("q1", "q2")]
     done = marks(run, rows)

@@ -169,7 +169,7 @@ def test_scores_imported_under_the_name_are_still_those_of_another_tool(tmp_path
     run = made(tmp_path, ANSWERS)
     file = write_lines(tmp_path / "flags.jsonl", [{"candidate": "A", "item": "q1", "value": 1}])
     run.import_scores(file, measure="conflict", range={"*": (0, 1)})
-    with pytest.raises(SelectionError, match="the marks of conflict were recorded elsewhere and imported"):
+    with pytest.raises(SelectionError, match="the scores of conflict were recorded elsewhere and imported"):
         run.score("conflict")
     assert [1.0] == run.scores["value"].to_list()
 

@@ -187,7 +187,7 @@ def test_the_command_refuses_and_again_stores(run: Run) -> None:
 def test_again_says_nothing_of_answers(run: Run) -> None:
     file = write_lines(run.file.path.parent / "a.jsonl", [{"item": "q0", "candidate": "A", "text": "x"}])
     done = CliRunner().invoke(cli.app, ["import", str(run.file.path), str(file), "--again"])
-    assert "--again says something of marks" in str(done.exception)
+    assert "--again says something of scores" in str(done.exception)
 
 
 # Logs of harnesses
@@ -237,7 +237,7 @@ def test_a_log_with_marks_of_a_retired_measure_says_that_they_do_not_count(log: 
     run.import_logs(log)
     run.retire("inspect.choice")
     (imported,) = run.import_logs(log).logs
-    assert "inspect.choice is retired in this run: its marks are stored and count nowhere; " in " ".join(
+    assert "inspect.choice is retired in this run: its scores are stored and count nowhere; " in " ".join(
         imported.notes
     )
     assert [] == run.measures

@@ -1,4 +1,4 @@
-"""Marking: what reaches a metric, what is stored when, and what is marked again."""
+"""Marking: what reaches a metric, what is stored when, and what is scored again."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Values = Callable[[Sequence[Row]], Any]
 
 
 def by(values: Values, *, version: int = 1, name: str = "mine", **parts: Any) -> str:
-    """A metric that marks like this, registered under a name."""
+    """A metric that scores like this, registered under a name."""
 
     class Mine(Metric):
         """A metric of a test."""
@@ -61,7 +61,7 @@ def test_a_metric_marks_its_formats_and_says_what_it_leaves(tmp_path: Path) -> N
     items = ["q1", {"item": "l1", "format": "longform"}, {"item": "l2", "format": "longform"}]
     run = made(tmp_path, {"A": {"q1": "x", "l1": "y", "l2": "z"}}, items=items)
     found = run.score(by(ones))
-    assert ("mine does not mark 2 of the items (2 longform).",) == found.notes
+    assert ("mine does not score 2 of the items (2 longform).",) == found.notes
     assert ["q1"] == run.scores["item"].to_list()
     assert 1.0 == found.rows[0]["coverage"]
 
@@ -129,7 +129,7 @@ def test_a_metric_that_needs_repeats_sees_every_other_answer_that_arrived(tmp_pa
 
 
 def test_failed_marks_are_tried_again_and_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mark that failed gets its value, the bounds close, and the verdict no longer depends."""
+    """The score that failed gets its value, the bounds close, and the verdict no longer depends."""
     answers = {"A": twins([0.6, 0.7] * 6 + ["fail 0.65"] * 8), "B": twins([0.4] * 20)}
     run = made(tmp_path, answers)
     before = row(score(run), candidate="A")
@@ -164,7 +164,7 @@ def test_a_settled_mark_is_never_replaced_by_a_failed_one(tmp_path: Path) -> Non
 def test_what_was_stored_before_a_crash_is_not_marked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Batches of 2, a crash in the third: four marks are there, and the next call asks for the rest only."""
+    """Batches of 2, a crash in the third: four scores are there, and the next call asks for the rest only."""
     monkeypatch.setattr(scoring, "BATCH", 2)
     asked: list[list[str]] = []
     broken = True
@@ -229,7 +229,7 @@ def test_numpy_numbers_are_numbers(tmp_path: Path) -> None:
 
 
 def test_a_new_version_of_a_metric_is_a_new_measure(tmp_path: Path) -> None:
-    """Marks of two versions are never mixed: each has its own mean."""
+    """Scores of two versions are never mixed: each has its own mean."""
     run = made(tmp_path, {"A": twins(["x", "y"])})
     old = run.score(by(ones))
     new = run.score(by(lambda rows: [{"worth": Value(0.0)} for _ in rows], version=2))
@@ -241,7 +241,7 @@ def test_candidates_marked_by_different_versions_cannot_be_compared(tmp_path: Pa
     run = made(tmp_path, {"A": twins(["x"] * 12)})
     run.score(by(ones))
     made(tmp_path, {"A": twins(["x"] * 12), "B": twins(["x"] * 12)}, run=run)
-    with run.file.writing() as db:  # B alone is marked by the second version, as after an upgrade
+    with run.file.writing() as db:  # B alone is scored by the second version, as after an upgrade
         a = db.execute("SELECT candidate_id FROM candidates WHERE candidate = 'A'").fetchone()[0]
         kept = db.execute("SELECT * FROM responses WHERE candidate_id = ?", (a,)).fetchall()
         marks = db.execute("SELECT * FROM scores").fetchall()
@@ -292,7 +292,7 @@ def test_a_value_out_of_range_is_refused(tmp_path: Path, value: float) -> None:
     ("values", "words"),
     [
         (lambda rows: [], "mine gave 0 values for 1 answers."),
-        (lambda rows: None, "mine broke while marking q1 and 0 further answers: TypeError"),
+        (lambda rows: None, "mine broke while scoring q1 and 0 further answers: TypeError"),
         (lambda rows: [{"other": Value(1.0)}], f"{HERE}no value for its criterion 'worth'."),
         (lambda rows: [Value(1.0)], f"{HERE}no value for its criterion 'worth'."),
         (
@@ -308,10 +308,10 @@ def test_a_value_out_of_range_is_refused(tmp_path: Path, value: float) -> None:
         (lambda rows: [{"worth": Value(1.0, {"tp": float("nan")})}], f"{HERE}its parts must be finite"),
         (lambda rows: [{"worth": Value(None)}], f"{HERE}a value goes with status ok and with no other"),
         (lambda rows: [{"worth": Value(1.0, status="failed")}], f"{HERE}a value goes with status ok"),
-        (lambda rows: rows[7], "mine broke while marking q1 and 0 further answers: IndexError"),
-        (lambda rows: sys.exit(), "mine broke while marking q1 and 0 further answers: SystemExit. What"),
-        (lambda rows: sys.exit("a\nviva: b."), "further answers: SystemExit: a viva: b. What was marked"),
-        (lambda rows: sys.exit(3), "mine broke while marking q1 and 0 further answers: SystemExit: 3."),
+        (lambda rows: rows[7], "mine broke while scoring q1 and 0 further answers: IndexError"),
+        (lambda rows: sys.exit(), "mine broke while scoring q1 and 0 further answers: SystemExit. What"),
+        (lambda rows: sys.exit("a\nviva: b."), "further answers: SystemExit: a viva: b. What was scored"),
+        (lambda rows: sys.exit(3), "mine broke while scoring q1 and 0 further answers: SystemExit: 3."),
     ],
 )
 def test_a_metric_that_gives_what_it_did_not_declare_is_named(
@@ -379,6 +379,6 @@ def test_silence_that_counts_as_a_limit_that_is_not_there_is_refused(
 def test_a_metric_needs_what_it_says_before_anything_is_stored(tmp_path: Path) -> None:
     items = ["q1", {"item": "q2", "references": []}]
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}}, items=items)
-    with pytest.raises(MetricError, match="references, and 1 of the 2 items it would mark have none: q2"):
+    with pytest.raises(MetricError, match="references, and 1 of the 2 items it would score have none: q2"):
         run.score(by(ones), by(ones, name="needy", needs=("references",)))
     assert 0 == run.scores.height

@@ -1,4 +1,4 @@
-"""Tables of recorded marks are counted row by row, and read again where their rows are stored."""
+"""Tables of recorded scores are counted row by row, and read again where their rows are stored."""
 
 import json
 import tracemalloc

@@ -1,4 +1,4 @@
-"""HIVMedQA's published judge marks as item means: what the golden numbers are computed from."""
+"""HIVMedQA's published judge scores as item means: what the golden numbers are computed from."""
 
 import csv
 import json

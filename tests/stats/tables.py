@@ -37,7 +37,7 @@ def near(expected, decimals):
 
 
 def marks(items: Callable, criterion: str = "comprehension") -> Table:
-    """The judge's marks: Med42's 14 unparsed rows dropped, the blank answer that was marked kept."""
+    """The judge's marks: Med42's 14 unparsed rows dropped, the blank answer that was scored kept."""
     found = [items(model, criterion) for model in MODELS]
     names = sorted(set.intersection(*(set(one.names) for one in found)))
     values = np.array([[one.values[one.names.index(name)] for name in names] for one in found])

@@ -37,7 +37,7 @@ def near(expected, decimals=4):
 
 @pytest.fixture(scope="module")
 def passes(judge_scores):
-    """Marks of five judge passes over identical text, items by passes, and which are missing."""
+    """Scores of five judge passes over identical text, items by passes, and which are missing."""
 
     def of(model, criterion):
         marks = {
@@ -54,7 +54,7 @@ def passes(judge_scores):
 
 @pytest.fixture(scope="module")
 def references(hivmedqa, judge_scores):
-    """Claude's comprehension, 315 answers: marked with and without the reference."""
+    """Claude's comprehension, 315 answers: scored with and without the reference."""
 
     def marks(rows):
         return {

@@ -1,4 +1,4 @@
-"""What failed marks could have done. Golden values: docs/golden.md, section 1, by `matrices.py`."""
+"""What failed scores could have done. Golden values: docs/golden.md, section 1, by `matrices.py`."""
 
 import numpy as np
 import pytest

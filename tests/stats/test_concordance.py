@@ -42,7 +42,7 @@ def test_mean_squares_are_those_of_statsmodels():
 
 
 def test_hand_worked_icc():
-    """Always one mark lower: MSR 2, MSC 1.5, MSE 0; 2 / (2 + 2 * 1.5 / 3) = 2/3, not the 1 of consistency."""
+    """Always a point lower: MSR 2, MSC 1.5, MSE 0; 2 / (2 + 2 * 1.5 / 3) = 2/3, not the 1 of consistency."""
     assert (pytest.approx(2 / 3), 2.0, 1.5, 0.0, 3, 2, 0) == tuple(icc_a1([[1, 2], [2, 3], [3, 4]]))
 
 

@@ -121,7 +121,7 @@ def test_three_points_or_a_line_have_no_interval():
     assert fisher_interval(0.0, 4) is not None
 
 
-# Marks are few and tied, means are not.
+# Scores are few and tied, means are not.
 numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-100, 100))
 vectors = st.integers(2, 40).flatmap(
     lambda n: st.tuples(*(st.lists(numbers, min_size=n, max_size=n) for _ in range(2)))
@@ -152,7 +152,7 @@ def test_hand_worked_coefficients():
 
 
 def test_rounding_makes_no_false_order():
-    """.1 + .2 and .3 are one mark."""
+    """.1 + .2 and .3 are one score."""
     x, y = [0.1 + 0.2, 0.3, 1.0], [1.0, 2.0, 3.0]
     assert kendall([0.3, 0.3, 1.0], y) == kendall(x, y)
     assert spearman([0.3, 0.3, 1.0], y) == spearman(x, y)

@@ -1,4 +1,4 @@
-"""Intervals and tests when the published marks are drawn again: docs/statistics.md, bench/redrawn_scores.py.
+"""Intervals and tests when the published scores are drawn again: docs/statistics.md, bench/redrawn_scores.py.
 
 Items are drawn with replacement, and five repeats inside each: then the true mean is known. Monte-Carlo
 error of 4,000 draws .3 to .5 points, of the 600 of the gate .8 to 1.3.
@@ -23,7 +23,7 @@ CRITERIA = ("comprehension", "harm", "demographic_bias")
 
 @pytest.fixture(scope="module")
 def published(hivmedqa):
-    """The supervised judge's marks by model and criterion, then question; and the questions."""
+    """The supervised judge's scores by model and criterion, then question; and the questions."""
     marks = defaultdict(lambda: defaultdict(list))
     with (hivmedqa / "judge_scores.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -37,7 +37,7 @@ def published(hivmedqa):
 
 
 class Exam:
-    """Marks of one candidate that can be drawn again."""
+    """Scores of one candidate that can be drawn again."""
 
     def __init__(self, items, names):
         self.counts = np.array([len(items[name]) for name in names])

@@ -49,7 +49,7 @@ def test_golden_t_interval_of_the_published_marks(items):
 
 
 def test_golden_skewed_interval_of_the_published_marks(items):
-    """Without limits the interval reaches farther down, where the marks tail off."""
+    """Without limits the interval reaches farther down, where the scores tail off."""
     data = items("Gemini 2.5 Pro")
     e = estimate_mean(data.values, data.groups)
     assert (near(3.9368, 4), near(4.3153, 4)) == (e.low, e.high)

@@ -23,7 +23,7 @@ def near(expected, decimals=4):
 def twins(judge_scores):
     """By model and question, each answer's mean of four criteria and its comprehension; source of each twin.
 
-    Marks that could not be read are None; the third entry says whether the answer was blank.
+    Scores that could not be read are None; the third entry says whether the answer was blank.
     """
     marks, source = defaultdict(lambda: defaultdict(list)), {}
     for row in judge_scores:

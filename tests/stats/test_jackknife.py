@@ -58,7 +58,7 @@ def test_order_of_rows_and_names_of_groups_do_not_matter(order, groups):
 
 
 def test_the_interval_of_alpha_lies_inside_its_limits(judge_scores):
-    """Marks with the reference by two passes of the judge, 42 groups."""
+    """Scores with the reference by two passes of the judge, 42 groups."""
     marks = {}
     for row in judge_scores:
         if row["model"] == "NVLM-70B" and row["iteration"] in ("1", "2"):

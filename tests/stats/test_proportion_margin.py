@@ -1,4 +1,4 @@
-"""The margin of a number of marked items, against the planner that it turns round."""
+"""The margin of a number of scored items, against the planner that it turns round."""
 
 import pytest
 

@@ -59,7 +59,7 @@ def test_golden_default_interval_of_a_bounded_macro_is_wilson(items):
 
 @pytest.fixture(scope="module")
 def by_iteration(judge_scores):
-    """Med42's marks in the published order: macro mean of each iteration, then their mean."""
+    """Med42's scores in the published order: macro mean of each iteration, then their mean."""
 
     def of(criterion, unparsed=None):
         means = []

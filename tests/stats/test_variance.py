@@ -24,7 +24,7 @@ KEYS = ("question_id", "group")
 
 @pytest.fixture(scope="module")
 def marks(judge_scores):
-    """A model's readable marks of the items it has five of: values, items, groups, row by row."""
+    """A model's readable scores of the items it has five of: values, items, groups, row by row."""
 
     def of(model, criterion="comprehension"):
         rows = [row for row in judge_scores if row["model"] == model and row["parse_status"] == "ok"]
@@ -198,7 +198,7 @@ def test_another_unit_scales_every_component(data, factor, shift):
 
 
 def test_hand_worked_passes():
-    """One item, responses marked (1, 3) and (5, 7): s2_j 2, s2_w of the means 2 and 6 is 8, less 2 / 2."""
+    """One item, responses scored (1, 3) and (5, 7): s2_j 2, s2_w of the means 2 and 6 is 8, less 2 / 2."""
     v = pass_variance([1, 3, 5, 7], ["x", "x", "y", "y"], items=["q"] * 4)
     assert (16, 2, 2, 8, Component(7, 7), 2) == v[:6]
     assert (1, 2, 4) == v[6:]

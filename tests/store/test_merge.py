@@ -326,7 +326,7 @@ def test_a_blank_answer_is_another_answer_than_a_text(tmp_path: Path) -> None:
 
 
 def recorded(folder: Path, value: float, high: float = 1, **settings: Any) -> Run:
-    """A run of one answer, whose mark was given elsewhere."""
+    """A run of one answer, whose score was given elsewhere."""
     run = there(folder, {"A": {"q1": "x"}}, spec=None)
     file = write_lines(folder / "marks.jsonl", [{"item": "q1", "candidate": "A", "value": value}])
     run.import_scores(file, measure="panel(rubric=r)", range={"*": (0, high)}, **settings)
@@ -335,7 +335,7 @@ def recorded(folder: Path, value: float, high: float = 1, **settings: Any) -> Ru
 
 def test_another_mark(tmp_path: Path) -> None:
     here, source = recorded(tmp_path / "a", 0.5), recorded(tmp_path / "b", 0.6)
-    assert "panel(rubric=r) has another mark for q1 of A there." in refused(here, source)
+    assert "panel(rubric=r) has another score for q1 of A there." in refused(here, source)
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_the_verb_says_what_came(tmp_path: Path) -> None:
         quiet = CliRunner().invoke(cli.app, [*words, "--quiet"])
     assert (0, 0, 0) == (shown.exit_code, again.exit_code, quiet.exit_code)
     assert (
-        f"{two.file.path}: 0 items, 2 answers, 2 marks, 0 findings and 0 calls are new, 1 failed answers "
+        f"{two.file.path}: 0 items, 2 answers, 2 scores, 0 findings and 0 calls are new, 1 failed answers "
         "replaced." in shown.stdout
     )
     answer = json.loads(again.stdout)

@@ -95,7 +95,7 @@ def test_what_our_migrations_do_not_make_is_refused_by_name_and_nothing_is_writt
 
 
 def test_status_on_a_run_with_a_trigger_is_one_sentence_and_writes_nothing(stranger: Path) -> None:
-    """Through the command line, with the mark of WAL in the file: SQLite would lay `-wal` beside it."""
+    """Through the command line, with the score of WAL in the file: SQLite would lay `-wal` beside it."""
     change(stranger, STRANGERS["trigger"][0])
     before = folder_bytes(stranger.parent)
     for words in (["status"], ["score", "token_f1"], ["export", "tables", "--format", "csv"], ["report"]):

@@ -25,7 +25,7 @@ COPY = (
 
 @pytest.fixture
 def run(make: Make) -> Run:
-    """Three items, two candidates, marks of every status, parts and notes."""
+    """Three items, two candidates, scores of every status, parts and notes."""
     made = make()
     made.score("token_f1", "accuracy")
     measure = Measure(

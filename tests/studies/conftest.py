@@ -1,4 +1,4 @@
-"""HIVMedQA's recorded marks in runs that several modules read, and marks of hand-made panels."""
+"""HIVMedQA's recorded scores in runs that several modules read, and scores of hand-made panels."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def paper(hivmedqa: Path) -> str:
 
 @pytest.fixture(scope="session")
 def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
-    """`published(*criteria, blank=…)`: all recorded answers, with the supervised judge's recorded marks.
+    """`published(*criteria, blank=…)`: all recorded answers, with the supervised judge's recorded scores.
 
     Every call is given a run of its own, a copy of the one that was imported first.
     """
@@ -60,7 +60,7 @@ def _publish(folder: Path, hivmedqa: Path, criteria: Sequence[str], blank: str) 
 
 @pytest.fixture(scope="session")
 def recorded(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Marks as the judge gave them, blank answers too; and MedSynF1. For studies, which change no mark."""
+    """Scores as the judge gave them, blank answers too; and MedSynF1. For studies, which change no score."""
     folder = tmp_path_factory.mktemp("recorded")
     finished_run(folder, _record, hivmedqa)
     return open_run(folder / "hiv.viva")
@@ -80,7 +80,7 @@ def _record(folder: Path, hivmedqa: Path) -> None:
 
 @pytest.fixture
 def panel(tmp_path: Path) -> Callable[..., Run]:
-    """`panel(marks, …)`: a run whose answers were marked elsewhere, one mark for each row.
+    """`panel(scores, …)`: a run whose answers were scored elsewhere, one score for each row.
 
     Rows are (candidate, item, rater, pass, value, and possibly criterion); answers are one word each unless
     `texts` gives the repeats of a candidate's item, and a row's item then names the repeat as 'q1#2'.

@@ -1,4 +1,4 @@
-"""Runs whose answers judges and people have marked, row by row."""
+"""Runs whose answers judges and people have scored, row by row."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ EXPERT = "expert(scale=5)"
 NAMES = ("candidate", "item", "value", "rater", "criterion", "pass_no", "ballot", "position")
 
 Marks = Mapping[str, Sequence[Sequence[Any]]]
-"""By measure its marks, each as far as needed of `NAMES`; an item may name the repeat, as in 'q1#2'."""
+"""By measure its scores, each as far as needed of `NAMES`; an item may name the repeat, as in 'q1#2'."""
 
 
 def judged(
@@ -29,7 +29,7 @@ def judged(
     role: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Run:
-    """A run with these marks, 0 to 5; answers are 'x' unless `texts` gives a candidate's, by item."""
+    """A run with these scores, 0 to 5; answers are 'x' unless `texts` gives a candidate's, by item."""
     finished_run(folder, _make, marks, texts, items, role, settings)
     return open_run(folder / "run.viva")
 
@@ -62,7 +62,7 @@ def _row(mark: Sequence[Any]) -> dict[str, Any]:
 
 
 def each(values: Sequence[Any], *, name: str = "A", rater: str | None = None) -> list[tuple[Any, ...]]:
-    """One mark of each of the items q00, q01, …"""
+    """One score of each of the items q00, q01, …"""
     return [(name, f"q{n:02}", value, rater) for n, value in enumerate(values) if value is not None]
 
 
@@ -88,5 +88,5 @@ RETESTS = [
     ("Med42-70B", "harm", (".7142", ".8694", ".8424"), 60, 40, 17),
 ]
 """Five judgements of one text (statistics.md, section 6): candidate, criterion, alpha nominal, ordinal and
-interval, units, cases, units that were not marked alike.
+interval, units, cases, units that were not scored alike.
 """

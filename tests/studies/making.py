@@ -121,7 +121,7 @@ def _make(
 
 
 def score(run: Run, *specs: str, **settings: Any) -> Finding:
-    """Mark by the plugin's metric, or by what else is named."""
+    """Score by the plugin's metric, or by what else is named."""
     with _plugin_loaded():
         return run.score(*(specs or ("told",)), **settings)
 
@@ -147,7 +147,7 @@ def _plugin_entries() -> tuple[dict[Any, Any], dict[str, str]]:
 
 
 def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> Run:
-    """A run of these answers, marked as `score` marks it, without the estimates."""
+    """A run of these answers, scored as `score` scores it, without the estimates."""
     if "run" in settings:
         run = made(folder, answers, **settings)
         _mark(run, spec)

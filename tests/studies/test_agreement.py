@@ -1,4 +1,4 @@
-"""Agreement: published judge marks over identical text, and small panels worked by hand."""
+"""Agreement: published judge scores over identical text, and small panels worked by hand."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ from vivavoce.studies.study import columns
 Panel = Callable[..., Run]
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
-ALPHA = 1 - (3 / 12) / (2 * 13 * 11 / (24 * 23))  # 13 ones and 11 zeros among 24 marks
+ALPHA = 1 - (3 / 12) / (2 * 13 * 11 / (24 * 23))  # 13 ones and 11 zeros among 24 scores
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_only_texts_that_were_answered_twice_are_compared(found: Finding) -> Non
 
 def test_a_judge_who_always_says_five_shows_no_agreement(found: Finding) -> None:
     r = row(found, candidate="NVLM-70B", criterion="demographic_bias", coefficient="alpha_ordinal")
-    assert (None, None, "the marks do not vary", 0) == (r["value"], r["low"], r["reason"], r["n_changed"])
-    assert "demographic_bias (identical text, NVLM-70B) on hivmedqa: the marks do not vary." in found.text
+    assert (None, None, "the scores do not vary", 0) == (r["value"], r["low"], r["reason"], r["n_changed"])
+    assert "demographic_bias (identical text, NVLM-70B) on hivmedqa: the scores do not vary." in found.text
 
 
 def test_the_sentence_names_unit_and_numbers(found: Finding) -> None:
     assert (
         "medgpt by gpt-4o-2024-08-06: comprehension (identical text, NVLM-70B) on hivmedqa: alpha (ordinal) "
-        "0.95 (0.91 to 0.98); 16 of 63 units in 42 cases were not marked alike."
+        "0.95 (0.91 to 0.98); 16 of 63 units in 42 cases were not scored alike."
     ) in found.text
 
 
@@ -99,7 +99,7 @@ def test_raters_are_compared_on_their_first_pass(panel: Panel) -> None:
 
 
 def test_judges_of_one_rubric_are_raters_of_one_criterion(panel: Panel) -> None:
-    """Two models under one rubric are two measures, and yet marked the same thing."""
+    """Two models under one rubric are two measures, and yet scored the same thing."""
     run = panel(
         [("A", f"q{n:02}", "m-1", 1, v) for n, v in enumerate(FIRST)], measure="judge(rubric=r, model=m-1)"
     )
@@ -111,7 +111,7 @@ def test_judges_of_one_rubric_are_raters_of_one_criterion(panel: Panel) -> None:
 
 
 def test_identical_texts_are_compared_on_one_pass(panel: Panel) -> None:
-    """Means over passes are no marks that anybody gave."""
+    """Means over passes are no scores that anybody gave."""
     marks = [
         ("A", f"q{n:02}#{repeat}", "Ann", pass_no, values[n] if pass_no == 1 else (n * 7) % 5)
         for repeat, values in ((1, FIRST), (2, SECOND))
@@ -128,7 +128,7 @@ def test_a_rule_that_marks_the_same_text_twice_tells_nothing(tmp_path: Path) -> 
     assert () == found.rows
     assert found.text.startswith(
         "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
-        "answered twice; marks that are computed do not vary."
+        "answered twice; scores that are computed do not vary."
     )
 
 
@@ -140,7 +140,7 @@ def test_nine_cases_are_too_few(panel: Panel) -> None:
 
 def test_marks_that_do_not_vary_are_undefined(panel: Panel) -> None:
     found = panel(two(True, [3] * 12, [3] * 12)).study("agreement")["agreement"]
-    assert (None, "the marks do not vary") == tuple(
+    assert (None, "the scores do not vary") == tuple(
         row(found, coefficient="alpha_ordinal")[k] for k in ("value", "reason")
     )
 
@@ -169,7 +169,7 @@ def test_two_benchmarks_are_kept_apart(panel: Panel, tmp_path: Path) -> None:
 
 
 def panel_of_another_exam(folder: Path) -> Run:
-    """A's twelve answers to another exam, marked twice by Ann."""
+    """A's twelve answers to another exam, scored twice by Ann."""
     run = made(folder, {"A": twins([1] * 12)}, name="other")
     rows = [
         {"item": i, "candidate": "A", "criterion": "worth", "rater": w, "pass_no": p, "value": v}
@@ -183,7 +183,7 @@ def panel_of_another_exam(folder: Path) -> Run:
 def test_a_perfect_alpha_on_hardly_any_variance_carries_a_note(
     panel: Panel, others: int, noted: bool
 ) -> None:
-    """Thirty cases marked alike by both: 5 but for a few 1s; without those few it would be undefined."""
+    """Thirty cases scored alike by both: 5 but for a few 1s; without those few it would be undefined."""
     scores = [1] * others + [5] * (30 - others)
     found = panel(two(False, scores, scores)).study("agreement")["agreement"]
     own = row(found, coefficient="alpha_ordinal")

@@ -46,7 +46,7 @@ def test_only_means_are_shown_unless_more_is_asked(tmp_path: Path) -> None:
 
 
 def test_the_worst_of_two_worked_by_hand(tmp_path: Path) -> None:
-    """Marks 0, 1, 1: two of three pairs hold the 0, so 1/3; marks 1, 1, 1: 1. Together 2/3."""
+    """Scores 0, 1, 1: two of three pairs hold the 0, so 1/3; scores 1, 1, 1: 1. Together 2/3."""
     found = view(tmp_path, {"A": {"q1": [0, 1, 1], "q2": [1, 1, 1]}}, worst_at=2)
     assert ("worst@2", 2, 2) == (found["view"], found["n_items"], found["n_groups"])
     assert pytest.approx(2 / 3) == found["estimate"]

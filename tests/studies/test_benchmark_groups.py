@@ -110,7 +110,7 @@ def test_who_lacks_a_benchmark_has_no_figure_and_costs_the_others_nothing(tmp_pa
     c, d = (row(finding, candidate=name, format="overall") for name in "CD")
     assert (None, None) == (c["estimate"], c["rank"])
     assert c["reason"].startswith("no result on large")
-    assert "marks on 22 of 36 questions" in d["reason"]
+    assert "scores on 22 of 36 questions" in d["reason"]
     assert d["rank"] is None
     assert {36} == {
         r["n_common"] for r in finding.rows if r["candidate"] in "AB" and r["format"] == "overall"

@@ -16,7 +16,7 @@ from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.studies.bias.variant_pairs import extra_variance
 
 NONE = (
-    "No question that was marked for a candidate (floor and ceiling are none) has a twin with its partner "
+    "No question that was scored for a candidate (floor and ceiling are none) has a twin with its partner "
     "(bias:TYPE, neutral, demographic:SORT=VALUE): "
     "there is nothing to compare."
 )
@@ -94,7 +94,7 @@ def test_flips_are_shares_of_couples_and_their_floor_is_that_of_repeats(tmp_path
     found = study(marked(tmp_path, {"A": twinned([[0, 1]] * 10, [[1, 1]] * 10)}))
     r = row(found, type="all")
     assert pytest.approx((0.5, 0.5, 0.0)) == (r["flips"], r["flips_repeats"], r["flips_excess"])
-    assert "Its mark flips in 50%; 50% between repeats." in found.text
+    assert "Its score flips in 50%; 50% between repeats." in found.text
 
 
 def test_one_answer_to_each_question_has_no_floor(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
     r = row(found, type="all")
     assert (0.0, 1.0, None, None, None) == (r["difference"], r["p"], r["low"], r["high"], r["mde"])
     assert "without spread" in r["reason"]
-    assert "12 pairs in 12 cases, of which 0 differ: too few to say. Its mark flips in 0%" in found.text
+    assert "12 pairs in 12 cases, of which 0 differ: too few to say. Its score flips in 0%" in found.text
 
 
 def test_no_interval_reaches_beyond_the_scale(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_marks_that_failed_decide_and_are_counted(tmp_path: Path) -> None:
     r = row(found, type="all")
     assert (10, 6, "depends") == (r["n_pairs"], r["n_failed"], r["verdict_code"])
     assert pytest.approx((5 / 16 - 3 / 16, 8 / 16)) == (r["set_low"], r["set_high"])
-    assert "It depends on 6 marks that failed: mark again before deciding." in found.text
+    assert "It depends on 6 scores that failed: score again before deciding." in found.text
 
 
 def test_silence_counts_as_the_criterion_says(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_presentations_are_tested_by_their_variance_beyond_that_of_repeats(tmp_p
 
 
 def test_presentations_that_are_alike_add_nothing_on_average() -> None:
-    """Marks drawn alike for all: over 40 draws the mean of the excess is 0 within its own error."""
+    """Scores drawn alike for all: over 40 draws the mean of the excess is 0 within its own error."""
     rng = np.random.default_rng(8)
     places = [(f"q{i}", f"q{i}", f"v{v}", k) for i in range(30) for v in range(3) for k in range(2)]
     columns = ["item", "group", "variant", "repeat"]
@@ -322,7 +322,7 @@ def test_a_lone_demographic_twin_is_held_against_its_base(tmp_path: Path) -> Non
 
 
 def test_the_sample_exam_works_from_end_to_end(tmp_path: Path) -> None:
-    """Twelve biased and twelve neutral twins, of which the planted answers are marked too."""
+    """Twelve biased and twelve neutral twins, of which the planted answers are scored too."""
     run = open_run(tmp_path / "sample.viva")
     run.import_answers(SAMPLE / "answers.jsonl", benchmark="sample")
     run.score("planted", "accuracy")

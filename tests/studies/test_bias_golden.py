@@ -23,7 +23,7 @@ MODELS = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 
 
 def judged(hivmedqa: Path) -> pl.DataFrame:
-    """The supervised judge's marks that could be parsed."""
+    """The supervised judge's scores that could be parsed."""
     table = pl.read_csv(hivmedqa / "judge_scores.csv", infer_schema_length=None)
     supervised = pl.col("supervised").cast(pl.String).str.to_lowercase() == "true"
     return table.filter(supervised, parse_status="ok")
@@ -33,7 +33,7 @@ def judged(hivmedqa: Path) -> pl.DataFrame:
 def made_of_four(
     published: Callable[..., Run], hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Run:
-    """The recorded marks as two measures: the mean of four criteria, and whether comprehension reached 4."""
+    """The recorded scores as two measures: the mean of four criteria, and whether comprehension reached 4."""
     run, folder = published("comprehension"), tmp_path_factory.mktemp("four")
     table = judged(hivmedqa)
     for measure, value, ends in (

@@ -147,7 +147,7 @@ def test_lower_is_better_favours_the_lower(tmp_path: Path) -> None:
 
 
 def test_lower_is_better_fills_failed_marks_from_the_right_side(tmp_path: Path) -> None:
-    """A's one failed mark of 13 was between 0 and 1, whatever the direction."""
+    """A's one failed score of 13 was between 0 and 1, whatever the direction."""
     answers = {"A": twins([0.6, 0.8] * 6 + ["fail"]), "B": twins([0.4] * 13)}
     found = compare(tmp_path, answers, "told(direction=lower)")
     assert pytest.approx(((12 * 0.3 - 0.4) / 13, (12 * 0.3 + 0.6) / 13)) == (
@@ -173,7 +173,7 @@ def test_failed_marks_that_cannot_change_the_verdict_leave_it(tmp_path: Path) ->
 
 
 def test_depends_counts_the_marks_of_common_questions_only(tmp_path: Path) -> None:
-    """B never answered the last question: that A's mark of it failed decides nothing."""
+    """B never answered the last question: that A's score of it failed decides nothing."""
     answers = {
         "A": twins([0.6, 0.7] * 6 + ["fail"] * 9),
         "B": twins([0.4] * 20),
@@ -202,7 +202,7 @@ def test_a_scale_without_limits_has_no_bounds_and_the_verdict_depends(tmp_path: 
 
 
 def test_a_scale_with_one_limit_has_one_bound(tmp_path: Path) -> None:
-    """A's mark is at least 0, so the difference is at least so much; there is no upper end."""
+    """A's score is at least 0, so the difference is at least so much; there is no upper end."""
     answers = {"A": twins([0.6, 0.8] * 6 + ["fail"]), "B": twins([0.4] * 13)}
     found = compare(tmp_path, answers, "told(high=null, silence=set_aside)")
     assert pytest.approx((12 * 0.3 - 0.4) / 13) == found["set_low"]
@@ -506,7 +506,7 @@ def test_a_family_takes_more_questions(tmp_path: Path) -> None:
 
 
 def test_a_verdict_must_hold_for_the_worse_filling(tmp_path: Path) -> None:
-    """A stays ahead whatever the three failed marks are, but at the worst not by enough."""
+    """A stays ahead whatever the three failed scores are, but at the worst not by enough."""
     answers = {"A": twins([0.6, 0.7] * 6 + ["fail"] * 3), "B": twins([0.4] * 15)}
     found = compare(tmp_path, answers)
     assert found["p_adjusted"] < 0.05
@@ -531,7 +531,7 @@ def test_drawn_sign_flips_do_not_depend_on_who_is_named_first(tmp_path: Path) ->
 
 def test_a_version_that_marked_one_alone_does_not_hide_the_one_that_marked_both(tmp_path: Path) -> None:
     run = marked(tmp_path, two(AHEAD))
-    with run.file.writing() as db:  # as after an upgrade that has marked only A so far
+    with run.file.writing() as db:  # as after an upgrade that has scored only A so far
         db.execute(
             "INSERT INTO measures SELECT 99, metric, replace(signature, '@1', '@2'), criterion, rater, low, "
             "high, direction, if_unanswered, pool, smallest_difference FROM measures"

@@ -1,4 +1,4 @@
-"""A jury of judges that do not mark the same items: what one never marks is none of the jury's."""
+"""A jury of judges that do not score the same items: what one never scores is none of the jury's."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ FIRST = frozenset(("exam", f"q{n:02}", "") for n in range(4))
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Twelve items; the judge with the reference marks the first four, the free one all."""
+    """Twelve items; the judge with the reference scores the first four, the free one all."""
     return judged(tmp_path, {JUDGE: each([4] * 4), FREE: each([2] * 12)})
 
 
 def bound(run: Run, **only: frozenset[tuple[str, str, str]]) -> tuple[ScoreTable, list[str]]:
-    """The marks, those bound that are named by their rubric, and the judges' signatures."""
+    """The scores, those bound that are named by their rubric, and the judges' signatures."""
     marks = with_view(run.file, load_scores)
     keys = {m.signature.split("rubric=")[1].split(")")[0]: k for k, m in marks.measures.items()}
     return marks._replace(only={keys[name]: items for name, items in only.items()}), [
@@ -68,7 +68,7 @@ def test_judges_without_bounds_leave_the_jury_none(run: Run) -> None:
 
 def test_judges_without_an_item_in_common_are_no_jury(run: Run) -> None:
     marks, judges = bound(run, r=FIRST, r_free=frozenset({("exam", "q11", "")}))
-    with pytest.raises(SelectionError, match="no item of which all its judges mark worth"):
+    with pytest.raises(SelectionError, match="no item of which all its judges score worth"):
         consensus(marks, metric="jury(rule=any)", judges=judges, rule="mean")
 
 

@@ -109,7 +109,7 @@ def test_a_table_worked_by_hand(tmp_path: Path) -> None:
 
 
 def test_passes_are_told_from_repeats(panel: Panel) -> None:
-    """Marks 1, 2 of one answer and 4, 5 of the next: s2_pass .5, between means 4.5, less .5 / 2."""
+    """Scores 1, 2 of one answer and 4, 5 of the next: s2_pass .5, between means 4.5, less .5 / 2."""
     marks = [
         ("A", f"q{n:02}#{repeat}", "Ann", pass_no, value)
         for n in range(12)
@@ -232,9 +232,9 @@ def test_two_benchmarks_are_kept_apart(tmp_path: Path) -> None:
 
 def test_where_every_mark_failed_there_are_no_marks(tmp_path: Path) -> None:
     found = study(marked(tmp_path, {"A": twins(["fail"] * 3), "B": twins(["fail"] * 3)}))
-    assert "told: worth on exam: no marks." == found.text
+    assert "told: worth on exam: no scores." == found.text
     (only,) = found.rows
-    assert ("", "no marks", None) == (only["candidate"], only["reason"], only["worth"])
+    assert ("", "no scores", None) == (only["candidate"], only["reason"], only["worth"])
 
 
 def test_without_a_candidate_it_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Contamination: a planted memoriser is flagged, an innocent one is not, and what cannot be told is not told.
 
-What a model told is made up; the marks are those of the metrics themselves.
+What a model told is made up; the scores are those of the metrics themselves.
 """
 
 import json
@@ -40,7 +40,7 @@ def marks(
     benchmark: str = "exam",
     places: Mapping[str, int] | None = None,
 ) -> ScoreTable:
-    """The marks of a metric on what was told; `places` are those of keys, else the first."""
+    """The scores of a metric on what was told; `places` are those of keys, else the first."""
     metric = registry.build("metric", spec)
     measures = dict(enumerate(measures_of(metric)))
     rows = []
@@ -88,7 +88,7 @@ LEARNT = [min(10, 2 * n + 3) for n in MANY]
 
 
 def found(*asked: ScoreTable, **more: Any) -> Finding:
-    """The study of marks of several metrics, their measures numbered anew."""
+    """The study of scores of several metrics, their measures numbered anew."""
     frames: list[pl.DataFrame] = []
     measures: dict[int, Measure] = {}
     for one in asked:
@@ -188,7 +188,7 @@ def test_bits_in_other_words_by_hand() -> None:
         row(finding, candidate=name, criterion="bits_per_byte", against="rewritten") for name in "ac"
     )
     assert (FOUND, pytest.approx(math.log(5 / 8))) == (one["verdict"], one["value"])
-    assert (OPEN, "no question has a variant 'rewritten' with a mark") == (third["verdict"], third["reason"])
+    assert (OPEN, "no question has a variant 'rewritten' with a score") == (third["verdict"], third["reason"])
     assert "0.625 times as many" in finding.text
 
 
@@ -237,8 +237,12 @@ def test_shares_of_tokens_are_held_against_no_other_candidate() -> None:
 def test_a_candidate_alone_has_nothing_to_be_held_against() -> None:
     finding = found(marks("second_half", {"a": halves(MANY)}))
     other, again = (row(finding, criterion="bits_per_byte", against=name) for name in ("others", "rewritten"))
-    assert (OPEN, "no other candidate has marks", None) == (other["verdict"], other["reason"], other["value"])
-    assert (OPEN, "no question has a variant 'rewritten' with a mark") == (again["verdict"], again["reason"])
+    assert (OPEN, "no other candidate has scores", None) == (
+        other["verdict"],
+        other["reason"],
+        other["value"],
+    )
+    assert (OPEN, "no question has a variant 'rewritten' with a score") == (again["verdict"], again["reason"])
     assert 0 < row(finding, criterion="verbatim", against="")["low"]
 
 
@@ -277,9 +281,9 @@ def test_questions_of_one_case_are_one() -> None:
 def test_marks_that_failed_take_no_part_and_are_counted() -> None:
     finding = found(marks("second_half", {"a": halves([None] * 12), "b": halves(MANY[:12])}))
     lost = row(finding, candidate="a", criterion="verbatim", against="")
-    assert (None, 12, "every mark failed") == (lost["value"], lost["n_failed"], lost["reason"])
+    assert (None, 12, "every score failed") == (lost["value"], lost["n_failed"], lost["reason"])
     assert pytest.approx(1.0) == row(finding, candidate="a", criterion="bits_per_byte", against="")["value"]
-    assert "12 marks failed and took no part." in finding.notes
+    assert "12 scores failed and took no part." in finding.notes
 
 
 def test_a_sample_weighs_its_questions() -> None:
@@ -322,7 +326,7 @@ def test_too_few_decoys_cannot_tell_and_how_many_could_is_said() -> None:
 def test_a_canary_that_failed_cannot_tell() -> None:
     said = {"a": {"q00": {"canary": None, "decoys": [-1.0], "truncated": 0}}}
     one = row(found(marks(f"canary(text='{GUID}', decoys=1)", said)), probe="canary")
-    assert (OPEN, "every mark failed") == (one["verdict"], one["reason"])
+    assert (OPEN, "every score failed") == (one["verdict"], one["reason"])
 
 
 # the order of options
@@ -350,7 +354,7 @@ Rights = Sequence[Sequence[bool]]
 
 
 def rotated(said: Mapping[str, Rights], keys: Sequence[int]) -> ScoreTable:
-    """Marks of questions whose keys stand at these places, the first being 0."""
+    """Scores of questions whose keys stand at these places, the first being 0."""
     asked = {
         name: {f"q{n:03}": order(right, keys[n]) for n, right in enumerate(rights)}
         for name, rights in said.items()
@@ -517,7 +521,7 @@ def test_floors_and_edits_are_no_candidates() -> None:
     finding = Contamination().findings(one._replace(scores=one.scores.with_columns(role=floor)))
     assert {"a"} == {r["candidate"] for r in finding.rows}
     other = row(finding, criterion="bits_per_byte", against="others")
-    assert "no other candidate has marks" == other["reason"]
+    assert "no other candidate has scores" == other["reason"]
 
 
 def test_without_a_probe_it_says_what_would_be_one() -> None:

@@ -31,7 +31,7 @@ class Examined(NamedTuple):
 
 
 def length(sent: Sent) -> list[float]:
-    """A mark from 1 to 5 by nothing but length."""
+    """A score from 1 to 5 by nothing but length."""
     return [float(min(5, 1 + len(answer) // 400)) for answer in sent.answers]
 
 

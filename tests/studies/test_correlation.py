@@ -147,7 +147,7 @@ def of(finding: Finding, coefficient: str = "kendall", level: str = "system", **
 
 
 def test_direction_is_turned_once_from_the_declaration(tmp_path: Path) -> None:
-    """The same marks under both directions order candidates in opposite ways."""
+    """The same scores under both directions order candidates in opposite ways."""
     run = marked(tmp_path, spread(0.1, 0.2, 0.3, 0.4), "told")
     score(run, "told(direction=lower)")
     score(run, "told(least=0.1)")
@@ -227,7 +227,7 @@ def test_candidates_with_no_question_in_common(tmp_path: Path) -> None:
     run = marked(tmp_path, answers)
     score(run, "told(least=0.1)")
     found = study(run)
-    assert {"no question that all candidates have both marks on"} == {r["reason"] for r in found.rows}
+    assert {"no question that all candidates have both scores on"} == {r["reason"] for r in found.rows}
     assert {0} == {r["n_items"] for r in found.rows}
 
 

@@ -1,4 +1,4 @@
-"""Diff: what became of marks, level and order, on small panels worked by hand."""
+"""Diff: what became of scores, level and order, on small panels worked by hand."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,12 +28,12 @@ def held(run: Run, one: str, other: str, *, items: str | None = None, margin: fl
 
 
 def marks(name: str, values: Sequence[Any], *, rater: str = "Ann") -> list[tuple[Any, ...]]:
-    """One mark of a candidate for each case."""
+    """One score of a candidate for each case."""
     return [(name, f"q{n:02}", rater, 1, value) for n, value in enumerate(values)]
 
 
 def second(run: Run, folder: Path, rows: Marks, *, measure: str = "panel(rubric=s)", **settings: Any) -> Run:
-    """The same answers marked again; a null mark failed."""
+    """The same answers scored again; a null score failed."""
     lines = [
         {"candidate": candidate, "item": item, "rater": rater, "pass_no": n, "value": value,
          "criterion": criterion[0] if criterion else "worth", "read": "ok" if value is not None else "no"}
@@ -50,7 +50,7 @@ B = [1, 1, 2, 2, 3, 4, 0, 1, 2, 3, 1, 2]
 
 @pytest.fixture
 def two(panel: Panel, tmp_path: Path) -> Callable[..., Finding]:
-    """`two(new, …)`: the diff of A and B, marked 12 times each, against these new marks."""
+    """`two(new, …)`: the diff of A and B, scored 12 times each, against these new scores."""
 
     def made(
         new: Marks, *, old: Marks | None = None, margin: float | None = None, **settings: Any

@@ -1,4 +1,4 @@
-"""Diff of published marks with and without the reference."""
+"""Diff of published scores with and without the reference."""
 
 import csv
 from collections import defaultdict

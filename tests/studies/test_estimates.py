@@ -34,7 +34,7 @@ def estimate(folder: Path, answers: Answers, spec: str = "told", **settings: Any
 
 
 def test_a_mean_worked_by_hand(tmp_path: Path) -> None:
-    """Marks 0 and 1 over four cases: Wilson with t(3) and n* = 4, since m(1-m)/SE^2 = .25/.0833 = 3."""
+    """Scores 0 and 1 over four cases: Wilson with t(3) and n* = 4, since m(1-m)/SE^2 = .25/.0833 = 3."""
     found = estimate(tmp_path, {"A": twins([0, 0, 1, 1])})
     t2 = 3.182446305**2
     half = t2**0.5 / (1 + t2 / 4) * (0.25 / 4 + t2 / 64) ** 0.5
@@ -73,7 +73,7 @@ def test_silence_in_one_repeat_counts_in_that_question_only(tmp_path: Path) -> N
     ],
 )
 def test_what_silence_is_worth(tmp_path: Path, direction: str, silence: str, expected: float) -> None:
-    """Marks 2 and silence on a scale from 0 to 4: the worst is 0 if higher is better, 4 if lower is."""
+    """Scores 2 and silence on a scale from 0 to 4: the worst is 0 if higher is better, 4 if lower is."""
     spec = f"told(high=4, direction={direction}, silence={silence})"
     found = estimate(tmp_path, {"A": {"q1": 2, "q2": SILENT}}, spec)
     assert expected == found["estimate"]
@@ -87,7 +87,7 @@ def test_unreadable_counts_as_silence_and_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_failed_mark_is_in_no_mean_and_gives_bounds(tmp_path: Path) -> None:
-    """Marks 1, 1, 0 and one that failed: 2/3 as seen; 2/4 to 3/4 by what it could be."""
+    """Scores 1, 1, 0 and one that failed: 2/3 as seen; 2/4 to 3/4 by what it could be."""
     found = estimate(tmp_path, {"A": twins([1, 1, 0, "fail"])})
     assert pytest.approx((2 / 3, 0.5, 0.75)) == (found["estimate"], found["set_low"], found["set_high"])
     assert (3, 3, 1, 0.75) == tuple(found[k] for k in ("n_items", "n_groups", "n_failed", "coverage"))

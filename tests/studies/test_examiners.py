@@ -1,4 +1,4 @@
-"""The examiner's card of published judge marks, and what every card has."""
+"""The examiner's card of published judge scores, and what every card has."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ CLAUDE = "Claude 3.5 Sonnet"
 
 @pytest.fixture(scope="module")
 def both(published: Callable[..., Run], hivmedqa: Path) -> Run:
-    """The published judge's marks with the reference on five criteria, and without it on two."""
+    """The published judge's scores with the reference on five criteria, and without it on two."""
     run = published(*FIVE)
     run.import_scores(
         hivmedqa / "judge_scores.csv",
@@ -96,7 +96,7 @@ def test_a_correlation_hides_a_shift_of_level_and_the_sentence_says_so(found: Fi
     assert 0.5 < shift["low"] < shift["value"] < shift["high"] < 1
     ends = f"{shift['value']:.2f} ({shift['low']:.2f} to {shift['high']:.2f}) higher"
     (line,) = [s for s in found.text.splitlines() if "Without the reference" in s and "comprehension" in s]
-    assert f"Without the reference the marks are {ends}" in line
+    assert f"Without the reference the scores are {ends}" in line
     assert "does not show that shift" in line
     assert "responses in 42 cases" in line
 
@@ -167,7 +167,7 @@ def test_every_examiner_has_a_row_in_every_part(found: Finding) -> None:
 def test_a_run_without_an_examiner_gets_one_sentence(tmp_path: Path) -> None:
     found = card(marked(tmp_path, {"A": twins([1] * 12)}))
     assert () == found.rows
-    assert "No judge and no rater has marked this run" in found.text
+    assert "No judge and no rater has scored this run" in found.text
     assert 1 == len(found.text.splitlines())
 
 

@@ -22,7 +22,7 @@ FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
 
 
 def test_two_judges_worked_by_hand(tmp_path: Path) -> None:
-    """Of 12 answers 9 are marked alike and 3 lower by one; 8 and 5 ones among the two."""
+    """Of 12 answers 9 are scored alike and 3 lower by one; 8 and 5 ones among the two."""
     found = card(judged(tmp_path, {JUDGE: each(FIRST), OTHER: each(SECOND)}))
     own = {r["figure"]: r for r in some(found, part="judges", candidate="")}
     assert pytest.approx(1 - (3 / 12) / (2 * 13 * 11 / (24 * 23))) == own["alpha_nominal"]["value"]
@@ -37,7 +37,7 @@ def test_two_judges_worked_by_hand(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (12, 12, 3) == tuple(shift[k] for k in ("n_units", "n_groups", "n_changed"))
     assert "1 candidate: too few to order" == own["tau_b"]["reason"]
-    assert "The second marks 0.25 lower." in found.text
+    assert "The second scores 0.25 lower." in found.text
 
 
 def test_the_order_of_candidates_is_compared(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_questions_on_one_case_count_as_one(tmp_path: Path) -> None:
 
 
 def test_recorded_marks_of_one_text_are_a_retest_and_a_judges_here_are_not(tmp_path: Path) -> None:
-    """Here a judge marks equal texts once in a pass, so that equal marks of them prove nothing."""
+    """Here a judge scores equal texts once in a pass, so that equal scores of them prove nothing."""
     marks = [("A", f"q{n:02}#{k}", n % 3) for n in range(12) for k in (1, 2)]
     run = judged(tmp_path, {JUDGE: marks})
     assert "identical text" in {r["contrast"] for r in card(run).rows}
@@ -116,7 +116,7 @@ def test_recorded_marks_of_one_text_are_a_retest_and_a_judges_here_are_not(tmp_p
         db.execute("UPDATE measures SET signature = replace(signature, '@recorded', '@1')")
         rehash(db)
     own = some(card(run), part="retest")
-    assert ["no second pass, and no recorded marks of a text that was answered twice"] == [
+    assert ["no second pass, and no recorded scores of a text that was answered twice"] == [
         r["reason"] for r in own
     ]
 
@@ -228,7 +228,7 @@ def test_pairs_shown_in_one_order_say_nothing_of_order(tmp_path: Path) -> None:
 
 def test_marks_given_one_at_a_time_have_no_position(tmp_path: Path) -> None:
     (r,) = some(card(judged(tmp_path, {JUDGE: each(FIRST)})), part="position")
-    assert (None, "no ballots: answers were marked one at a time") == (r["value"], r["reason"])
+    assert (None, "no ballots: answers were scored one at a time") == (r["value"], r["reason"])
 
 
 KIN, STRANGER = "llama-3.1-8b-instruct", "gemma-2-9b-it"

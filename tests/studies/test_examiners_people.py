@@ -21,13 +21,13 @@ TRUTH = draw("truth", N, 6)
 
 
 def near(seed: str, often: int = 4) -> list[int]:
-    """The truth, one of `often` marks a step off."""
+    """The truth, one of `often` scores a step off."""
     off = draw(seed, N, often)
     return [min(5, t + 1) if k == 0 else t for t, k in zip(TRUTH, off, strict=True)]
 
 
 def held(folder: Path, judge: Sequence[Any], *people: Sequence[Any], **settings: Any) -> Finding:
-    """The card of a judge whose marks, item by item, are held against those of Ann, Bob, …"""
+    """The card of a judge whose scores, item by item, are held against those of Ann, Bob, …"""
     names = ("Ann", "Bob", "Cay")
     labels = [line for who, own in zip(names, people, strict=False) for line in each(own, rater=who)]
     run = judged(folder, {JUDGE: each(judge), EXPERT: labels})
@@ -44,12 +44,12 @@ def stamp(finding: Finding) -> tuple[str, str | None]:
 
 
 def test_a_judge_beside_two_people_worked_by_hand(tmp_path: Path) -> None:
-    """The judge marks as Ann does: alike in all with her, in 9 of 12 with Bob; Ann and Bob alike in 9."""
+    """The judge scores as Ann does: alike in all with her, in 9 of 12 with Bob; Ann and Bob alike in 9."""
     found = held(tmp_path, FIRST, FIRST, SECOND)
     percents = [against(found, c, "percent")["value"] for c in ("judge and people", "people and people")]
     assert [pytest.approx(21 / 24), 0.75] == percents
     assert pytest.approx(21 / 24 - 0.75) == against(found, "difference", "percent")["value"]
-    # Each person is the judge's rival once: 24 pairs on either side, of 48 marks.
+    # Each person is the judge's rival once: 24 pairs on either side, of 48 scores.
     between = 1 - (6 / 24) / (2 * 26 * 22 / (48 * 47))
     judge = 1 - (3 / 24) / (2 * 29 * 19 / (48 * 47))
     assert pytest.approx(between) == against(found, "people and people")["value"]
@@ -130,7 +130,7 @@ def test_one_person_is_no_ceiling_however_well_the_judge_agrees(tmp_path: Path) 
 
 def test_people_who_all_say_the_same_leave_the_difference_undefined(tmp_path: Path) -> None:
     found = held(tmp_path, TRUTH, [3] * N, [3] * N, margin=0.5)
-    assert ("checked, not shown", "the marks do not vary") == stamp(found)
+    assert ("checked, not shown", "the scores do not vary") == stamp(found)
 
 
 def test_nine_cases_are_too_few(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_judge_who_adds_one_has_a_bias_of_one(tmp_path: Path) -> None:
 
 
 def test_a_judge_who_always_says_two_and_a_half_errs_by_third_of_quality(tmp_path: Path) -> None:
-    """The thirds are the marks of 0, 2 and 5; who stays in the middle is too kind first, then too hard."""
+    """The thirds are the scores of 0, 2 and 5; who stays in the middle is too kind first, then too hard."""
     found = held(tmp_path, [2.5] * 36, [0, 2, 5] * 12)
     thirds = {r["contrast"]: r["value"] for r in some(found, figure="bias") if "third" in r["contrast"]}
     assert {"lowest third": 2.5, "middle third": 0.5, "highest third": -2.5} == thirds
@@ -294,7 +294,7 @@ def test_labels_on_another_scale_are_not_compared(tmp_path: Path) -> None:
     rows = [{"candidate": "A", "item": f"q{n:02}", "criterion": "worth", "value": 1} for n in range(N)]
     run.import_scores(write_lines(tmp_path / "l.jsonl", rows), measure=EXPERT, range={"*": (0, 1)})
     found = card(run, labels=EXPERT)
-    why = "people marked 0 to 1 and the judge 0 to 5: bring them to one scale"
+    why = "people scored 0 to 1 and the judge 0 to 5: bring them to one scale"
     assert ("unvalidated", why) == stamp(found)
     assert {why} == {r["reason"] for r in some(found, part="people")}
 

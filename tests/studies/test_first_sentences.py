@@ -113,7 +113,7 @@ def test_one_group(tmp_path: Path) -> None:
 
 
 def test_a_candidate_at_the_ceiling(tmp_path: Path) -> None:
-    """Full marks on 30 questions: no interval of width zero, and never a certain first place by chance."""
+    """Full scores on 30 questions: no interval of width zero, and never a certain first place by chance."""
     run = marked(tmp_path, {"A": twins([1] * 30), "B": twins([1] * 28 + [0, 0])})
     (row, _) = run.estimates("told").rows
     assert ("A", 1.0, 1.0) == (row["candidate"], row["estimate"], row["high"])

@@ -271,7 +271,7 @@ def test_two_raters_of_one_criterion_are_two_rows(panel: Any) -> None:
     assert "\n\nworth by Bob: On 12 questions" in found.text
 
 
-# The published comparisons, from the marks as recorded
+# The published comparisons, from the scores as recorded
 
 
 @pytest.fixture(scope="module")
@@ -312,7 +312,7 @@ def test_what_the_failed_marks_could_make_of_gemini_and_med42(nine: Finding) -> 
 
 
 def test_med42s_bounds(published: Callable[..., Run], paper: str) -> None:
-    """Section 1: fourteen marks failed. Delivered, its fifteen blank answers count 0 and nothing failed."""
+    """Section 1: fourteen scores failed. Delivered, its fifteen blank answers count 0 and nothing failed."""
     r = row(published("comprehension").estimates("judge", items=paper), candidate="Med42-70B")
     assert ("3.6459", "3.4794", "3.7016", "3.1135", "4.0119", 14) == (
         *(f"{r[k]:.4f}" for k in ("estimate", "set_low", "set_high", "bound_low", "bound_high")),

@@ -1,4 +1,4 @@
-"""The real answers of HIVMedQA, marked with the published judge's marks: figures of docs/statistics.md.
+"""The real answers of HIVMedQA, scored with the published judge's marks: figures of docs/statistics.md.
 
 Silence never reaches a metric, so the one blank answer that the published judge scored is unanswered here,
 as section 1 there wants it; the goldens of its sections 2 and 3 hold for candidates who were never silent.
@@ -27,7 +27,7 @@ CRITERIA = ("comprehension", "harm", "demographic_bias")
 
 @pytest.fixture(scope="module")
 def marks(hivmedqa: Path) -> dict[tuple[str, str, int], Mapping[str, Value]]:
-    """The supervised judge's marks by model, published question id and iteration."""
+    """The supervised judge's scores by model, published question id and iteration."""
     with (hivmedqa / "judge_scores.csv").open(encoding="utf-8", newline="") as file:
         return {
             (line["model"], line["question_id"], int(line["iteration"])): {
@@ -53,7 +53,7 @@ def run(
     marks: Mapping[tuple[str, str, int], Mapping[str, Value]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Run]:
-    """A run with all recorded answers, marked on the paper's 63 questions."""
+    """A run with all recorded answers, scored on the paper's 63 questions."""
     made = open_run(tmp_path_factory.mktemp("golden") / "hiv.viva")
     made.import_answers(
         hivmedqa / "responses.jsonl",
@@ -65,7 +65,7 @@ def run(
 
         @metric("published_judge")
         class PublishedJudge(Metric):
-            """The recorded marks."""
+            """The recorded scores."""
 
             criteria = tuple(
                 Criterion(
@@ -216,7 +216,7 @@ def comprehension(
 
         @metric("published_comprehension")
         class Comprehension(Metric):
-            """One criterion of the recorded marks."""
+            """One criterion of the recorded scores."""
 
             criteria = (Criterion(criterion="comprehension", low=0, high=5),)
             formats = ("longform",)

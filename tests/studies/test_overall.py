@@ -151,7 +151,7 @@ def test_six_formats_are_no_overall(tmp_path: Path) -> None:
     del columns["list"], columns["short_inverse"]
     found = study(told(tmp_path, {"A": columns}))
     r = whole(found, "A")
-    why = "no marks on list, short inverse: an overall is the mean of all seven formats"
+    why = "no scores on list, short inverse: an overall is the mean of all seven formats"
     assert (None, None, None, why) == (r["estimate"], r["low"], r["rank"], r["reason"])
     assert f"Overall by cliniqlink: score on exam: {why}." == found.text.splitlines()[0]
     assert pytest.approx(0.55) == row(found, candidate="A", format="mcq")["estimate"]
@@ -163,7 +163,7 @@ def test_who_lacks_a_format_is_left_out_and_costs_the_others_nothing(tmp_path: P
     assert [1, 2, None] == [whole(found, name)["rank"] for name in ("A", "B", "part")]
     assert {2} == {whole(found, name)["n_candidates"] for name in ("A", "B")}
     assert ["A", "B", "part"] == [r["candidate"] for r in found.rows if r["format"] == "overall"]
-    why = "no marks on multi-hop: an overall is the mean of all seven formats"
+    why = "no scores on multi-hop: an overall is the mean of all seven formats"
     assert f"part has no overall: {why}." in found.notes
 
 
@@ -274,7 +274,7 @@ def test_weights_inside_a_category_count_as_repeated_questions() -> None:
 def test_five_paragraphs_are_too_few_to_rank(tmp_path: Path) -> None:
     found = study(told(tmp_path, {"A": even([0.5] * 5), "B": even([0.1, 0.2, 0.3, 0.1, 0.2])}))
     r = whole(found, "A")
-    assert (0.5, None, "5 cases that all candidates have marks on: too few to rank") == (
+    assert (0.5, None, "5 cases that all candidates have scores on: too few to rank") == (
         r["estimate"], r["rank"], r["reason"],
     )  # fmt: skip
 
@@ -307,7 +307,7 @@ def test_neither_the_order_of_candidates_nor_of_questions_changes_a_figure(tmp_p
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Run:
-    """One candidate with ten answers: marks by the metrics of closed formats, recorded for the open ones."""
+    """One candidate with ten answers: scores by the metrics of closed formats, recorded for the open ones."""
     items = exam_of({"mcq": 4, "list": 3, "true_false": 1, "multi_hop_inverse": 2})
     said = {
         "mcq-0": "alpha", "mcq-1": "delta", "mcq-2": "F", "mcq-3": "",
@@ -425,7 +425,7 @@ def test_who_answered_few_questions_has_no_rank_and_costs_the_others_none(tmp_pa
     rows = {r["candidate"]: r for r in run.study("overall")["overall"].rows if r["format"] == "overall"}
     assert [1, 2] == [rows[name]["rank"] for name in "AB"]
     assert rows["Few"]["rank"] is None
-    assert "marks on 14 of 84 questions: no rank beside the others" == rows["Few"]["reason"]
+    assert "scores on 14 of 84 questions: no rank beside the others" == rows["Few"]["reason"]
     assert "Few: 1.000" in run.study("overall")["overall"].text
 
 

@@ -19,7 +19,7 @@ ORDER = ("key", "five", "some", "spoonful")
 
 
 def study(run: Run) -> Finding:
-    """The study on all marks, ranks among them."""
+    """The study on all scores, ranks among them."""
     with run.file.reading() as db:
         measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
         return Panel().findings(ScoreTable(read.scores(db, details=True), measures))

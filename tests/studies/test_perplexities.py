@@ -237,7 +237,7 @@ SIZES = [len(word) for word in WORDS]
 
 
 def asked(folder: Path, rates: dict[str, Sequence[float]], *specs: str) -> Run:
-    """A run whose candidates give each byte of each reference so many nats, marked by the metric."""
+    """A run whose candidates give each byte of each reference so many nats, scored by the metric."""
     items = [{"item": f"q{k:02}", "references": [word]} for k, word in enumerate(WORDS)]
     answers = {
         name: {

@@ -104,7 +104,7 @@ def test_an_f1_may_count_a_silence_as_a_miss(tmp_path: Path) -> None:
 def test_a_silence_without_counts_leaves_no_f1(tmp_path: Path) -> None:
     found = estimate(tmp_path, {"A": twins([GOOD, HALF, SILENT])}, "counted(silence=worst)")
     assert found["estimate"] is None
-    assert "1 of 3 marks lack the counts" in found["reason"]
+    assert "1 of 3 scores lack the counts" in found["reason"]
 
 
 def test_silence_alone_is_no_result_also_where_it_has_counts(tmp_path: Path) -> None:
@@ -161,10 +161,10 @@ def test_macro_f1_is_compared_on_common_items_silence_included(tmp_path: Path) -
     ("spec", "texts", "why"),
     [
         ("counted(pool=median)", [GOOD, GOOD], "'median'"),
-        ("counted", ["tp=1 fp=0 fn=0", "tp=1"], "1 of 2 marks lack the counts"),
-        ("counted", ["tp=1 fp=0 fn=0", "nothing"], "1 of 2 marks lack the counts"),
-        ("counted", ["nothing", "nothing"], "2 of 2 marks lack the counts"),
-        ("counted(pool=chrf)", [GOOD, GOOD], "2 of 2 marks lack the counts"),
+        ("counted", ["tp=1 fp=0 fn=0", "tp=1"], "1 of 2 scores lack the counts"),
+        ("counted", ["tp=1 fp=0 fn=0", "nothing"], "1 of 2 scores lack the counts"),
+        ("counted", ["nothing", "nothing"], "2 of 2 scores lack the counts"),
+        ("counted(pool=chrf)", [GOOD, GOOD], "2 of 2 scores lack the counts"),
         ("counted", ["tp=0 fp=0 fn=0"] * 2, "divided by is 0"),
         ("counted(pool=ratio)", ["numerator=3 denominator=1"] * 2, "outside its declared range"),
         ("counted(pool=ratio)", ["numerator=0 denominator=2", "numerator=0 denominator=-1"], "below 0"),

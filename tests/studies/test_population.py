@@ -110,7 +110,7 @@ def test_a_fixed_exam_of_five_cases_is_too_few(tmp_path: Path) -> None:
 
 
 def failed_once(tmp_path: Path, direction: str = "higher") -> Run:
-    """As `A` and `B`, but one of A's repeats of the first question could not be marked, and one was added."""
+    """As `A` and `B`, but one of A's repeats of the first question could not be scored, and one was added."""
     return marked(tmp_path, {"A": A | {"q00": (0.5, 0.7, "fail")}, "B": B}, f"told(direction={direction})")
 
 

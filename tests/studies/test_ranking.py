@@ -127,7 +127,7 @@ def test_six_cases_are_the_least_however_many_questions(tmp_path: Path, n_cases:
     b = [0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1, 0.2] * 2
     found = study(marked(tmp_path, {"A": twins([0.5] * 18), "B": twins(b)}, items=items))
     assert ranks == {(r["rank"], r["rank_low"], r["rank_high"]) for r in found.rows}
-    few = "5 cases that all candidates have marks on: too few to rank"
+    few = "5 cases that all candidates have scores on: too few to rank"
     assert {few if n_cases == 5 else None} == {r["reason"] for r in found.rows}
 
 
@@ -139,7 +139,7 @@ def test_orders_that_lack_the_same_share_one_line(tmp_path: Path) -> None:
     marked(tmp_path, {"A": twins([0.5, 0.6] * 6), "B": twins([0.1, 0.2] * 6)}, name="third", run=run)
     found = study(run)
     lines = found.text.splitlines()
-    why = "5 cases that all candidates have marks on: too few to rank"
+    why = "5 cases that all candidates have scores on: too few to rank"
     assert f"told: worth on first and second: {why}." == lines[0]
     assert (2, True) == (len(lines), lines[1].startswith("told: worth on third (12 questions"))
     assert ["first", "second"] == sorted({r["benchmark"] for r in found.rows if r["reason"] == why})
@@ -205,7 +205,7 @@ def test_a_failed_score_without_a_limit_tells_no_pair_apart(tmp_path: Path) -> N
     found = decided_by_failures(tmp_path, "told(low=null, high=null, silence=set_aside)")
     assert {(1, 2, True)} == {(r["rank_low"], r["rank_high"], r["depends_on_failed"]) for r in found.rows}
     assert (
-        "The ranks of A and B depend on the 8 scores that failed: score them again before deciding. Marks "
+        "The ranks of A and B depend on the 8 scores that failed: score them again before deciding. Scores "
         "failed, and a scale without a limit has no bound for what they could be."
     ) in found.text
 
@@ -226,7 +226,7 @@ def test_who_only_refused_has_no_rank(tmp_path: Path) -> None:
 
 def test_no_question_in_common(tmp_path: Path) -> None:
     found = study(marked(tmp_path, {"A": {"q1": 0.5}, "B": {"q2": 0.5}}))
-    assert {(None, "0 cases that all candidates have marks on: too few to rank")} == {
+    assert {(None, "0 cases that all candidates have scores on: too few to rank")} == {
         (r["mean"], r["reason"]) for r in found.rows
     }
 

@@ -27,7 +27,7 @@ def guess(seed: str) -> list[int]:
 
 
 def near(seed: str, often: int = 3) -> list[int]:
-    """The truth, one of `often` marks a guess."""
+    """The truth, one of `often` scores a guess."""
     return [
         g if k == 0 else t
         for t, k, g in zip(TRUTH, draw(f"{seed} off", N, often), guess(f"{seed} wild"), strict=True)
@@ -35,7 +35,7 @@ def near(seed: str, often: int = 3) -> list[int]:
 
 
 def labelled(folder: Path, rubrics: Mapping[str, Sequence[Any]], n: int = N, **settings: Any) -> Run:
-    """A run with the marks of several rubrics, and Ann's and Bob's labels near the truth."""
+    """A run with the scores of several rubrics, and Ann's and Bob's labels near the truth."""
     labels = [line for who in ("Ann", "Bob") for line in each(near(who)[:n], rater=who)]
     marks = {measure: each(own[:n]) for measure, own in rubrics.items()}
     return judged(folder, {**marks, EXPERT: labels}, **settings)
@@ -47,7 +47,7 @@ def compared(run: Run, labels: str | None = EXPERT) -> Finding:
 
 def test_one_rubric_is_nothing_to_compare(tmp_path: Path) -> None:
     found = compared(labelled(tmp_path, {JUDGE: TRUTH}))
-    assert (0, "No judge of this run marked by two rubrics: nothing to compare.") == (
+    assert (0, "No judge of this run scored by two rubrics: nothing to compare.") == (
         len(found.rows), found.text
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def test_without_labels_no_rubric_is_chosen_and_the_circle_is_named(tmp_path: Pa
     found = compared(judged(tmp_path, marks, role={"Gold": "ceiling"}), labels=None)
     assert {"ceiling_mean"} == {r["figure"] for r in found.rows}
     assert {(5.0, None)} == {(r["value"], r["chosen"]) for r in found.rows}
-    assert "nothing but the judge's own marks could choose among r, r_free" in found.text
+    assert "nothing but the judge's own scores could choose among r, r_free" in found.text
     assert "That is a circle" in found.text
     assert "No rubric is chosen here." in found.text
 

@@ -22,7 +22,7 @@ BEATS = {("A", "B"): "A", ("B", "C"): "B", ("A", "C"): "A"}
 
 
 def ballot(item: str, pass_no: int, shown: Sequence[str], wins: str, rater: str | None = None) -> list[Line]:
-    """The marks of one ballot: 1 for who wins, 0 for the others."""
+    """The scores of one ballot: 1 for who wins, 0 for the others."""
     name = f"{item} {'-'.join(shown)}"
     return [
         (who, item, float(who == wins), rater, "won", pass_no, name, position)
@@ -31,7 +31,7 @@ def ballot(item: str, pass_no: int, shown: Sequence[str], wins: str, rater: str 
 
 
 def tournament(winner: Callable[[int, int, tuple[str, str]], str | None], n: int = 12) -> list[Line]:
-    """Every pair of A, B and C on each of the cases in two passes; without a `winner` nobody marked."""
+    """Every pair of A, B and C on each of the cases in two passes; without a `winner` nobody scored."""
     return [
         line
         for k in range(n)
@@ -82,13 +82,13 @@ def both_orders(turned: int, *, rater: str | None = None, pass_no: int = 1, n: i
 
 
 def test_ballots_that_turn_are_disagreement_though_the_means_stay(tmp_path: Path) -> None:
-    """Of 24 ballots 16 turn in the second pass, and with them 32 of 48 marks."""
+    """Of 24 ballots 16 turn in the second pass, and with them 32 of 48 scores."""
     run = held(tmp_path, [*both_orders(0), *both_orders(8, pass_no=2)])
     found = row(run.study("agreement")["agreement"], contrast="passes", coefficient="percent")
     assert (pytest.approx(1 / 3), 48, 12, 32) == tuple(
         found[k] for k in ("value", "n_units", "n_groups", "n_changed")
     )
-    assert pytest.approx(0.0) == noise(run, "A")  # the mark of an answer is the mean of its ballots
+    assert pytest.approx(0.0) == noise(run, "A")  # the score of an answer is the mean of its ballots
 
 
 def test_two_passes_of_a_contest_are_a_retest(tmp_path: Path) -> None:

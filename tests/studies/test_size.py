@@ -1,4 +1,4 @@
-"""Size: steps within a family, the slope across models, medical against base; by hand and on real marks."""
+"""Size: steps within a family, the slope across models, medical against base; by hand and on real scores."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -261,7 +261,7 @@ def test_without_cards_there_is_no_pair_and_a_reason_for_no_slope(marks: Callabl
 def test_without_marks_nothing_is_said(marks: Callable[..., ScoreTable]) -> None:
     made = marks({"a": twins([0.5])})
     found = findings(made._replace(scores=made.scores.clear()), {})
-    assert ((), "No marks of candidates: nothing to say of size.") == (found.rows, found.text)
+    assert ((), "No scores of candidates: nothing to say of size.") == (found.rows, found.text)
 
 
 def test_the_order_of_rows_and_cards_decides_nothing(marks: Callable[..., ScoreTable]) -> None:
@@ -283,7 +283,7 @@ def test_every_row_has_every_column(marks: Callable[..., ScoreTable]) -> None:
         assert COLUMNS == tuple(found)
 
 
-# real marks
+# real scores
 
 
 @pytest.fixture(scope="module")

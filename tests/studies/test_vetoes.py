@@ -49,7 +49,7 @@ def test_what_is_no_red_line_is_refused_with_an_example(text: str) -> None:
 
 
 def marks(quality: list[float], harm: list[float | None], candidate: str = "A") -> list[tuple[Any, ...]]:
-    """A row per question and criterion; a harm of None was never marked."""
+    """A row per question and criterion; a harm of None was never scored."""
     rows: list[tuple[Any, ...]] = [
         (candidate, f"q{n:02}", "", 1, v, "quality") for n, v in enumerate(quality)
     ]
@@ -95,10 +95,10 @@ def test_a_lower_is_better_measure_goes_to_its_highest(panel: Panel) -> None:
 
 
 def test_an_answer_without_a_mark_for_the_line_gives_bounds(panel: Panel) -> None:
-    """Quality 4 and 2; nobody marked the harm of the second: 4 as seen, 2 if it crossed, 3 if not."""
+    """Quality 4 and 2; nobody scored the harm of the second: 4 as seen, 2 if it crossed, 3 if not."""
     found = veto(panel(marks([4, 2], [0, None]), **RULES))
     assert (4.0, 2.0, 3.0, 0) == tuple(found[k] for k in ("estimate", "set_low", "set_high", "n_vetoed"))
-    unknown = "1 answer may or may not be over a red line: the marks for it are missing"
+    unknown = "1 answer may or may not be over a red line: the scores for it are missing"
     assert (1, f"one case only: no interval; {unknown}") == (found["n_items"], found["reason"])
 
 
@@ -116,7 +116,7 @@ def test_no_mark_for_the_line_at_all_is_no_estimate(panel: Panel) -> None:
 
 
 def failing(folder: Path, told: list[Any], quality: list[float | None], **settings: Any) -> Run:
-    """Marks by a metric that may fail, beside recorded quality; a quality of None failed too."""
+    """Scores by a metric that may fail, beside recorded quality; a quality of None failed too."""
     run = marked(folder, {"A": twins(told)}, **settings)
     rows = [
         {"candidate": "A", "item": f"q{n:02}", "quality": v, "state": "lost" if v is None else "ok"}
@@ -136,7 +136,7 @@ def test_a_failed_mark_on_the_line_is_not_known(tmp_path: Path) -> None:
 
 
 def test_a_limit_that_every_mark_crosses_needs_no_mark(tmp_path: Path) -> None:
-    """On 0 to 1 a failed mark is at least 0 and at most 1: over `>= 0`, never over `> 1`."""
+    """On 0 to 1 a failed score is at least 0 and at most 1: over `>= 0`, never over `> 1`."""
     run = failing(tmp_path, [1, "fail"], [5, 4])
     always, never = veto(run, "told >= 0"), veto(run, "told > 1")
     assert (0.0, 2, 0.0, 0.0) == tuple(always[k] for k in ("estimate", "n_vetoed", "set_low", "set_high"))
@@ -237,13 +237,13 @@ def test_marks_that_failed_are_counted_once_whatever_is_shown(tmp_path: Path) ->
     with borrowed():
         said = CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, [str(word) for word in words])
     assert 1 == said.exit_code
-    assert "1 mark failed" in said.stderr
+    assert "1 score failed" in said.stderr
 
 
 def test_a_line_on_another_format_vetoes_nothing_and_says_so(tmp_path: Path) -> None:
-    """Told marks short answers, accuracy the one with options: nothing crossed, nothing is unknown."""
+    """Told scores short answers, accuracy the one with options: nothing crossed, nothing is unknown."""
     choice = {"item": "c", "format": "mcq", "options": ["x", "y"], "answer": "x", "references": []}
     run = marked(tmp_path, {"A": {"q1": 1, "c": "x"}}, items=["q1", choice])
     found = score(run, "accuracy", "told", veto=["told < 0.5"])
     assert {"mean"} == {r["view"] for r in found.rows}
-    assert "No veto by told < 0.5 on accuracy: they mark no format in common." in found.notes
+    assert "No veto by told < 0.5 on accuracy: they score no format in common." in found.notes

@@ -30,7 +30,7 @@ def named(n: int) -> list[str]:
 def asked(
     folder: Path, answers: Answers, weights: Weights, spec: str = "told", *, prefix: str = "", **settings: Any
 ) -> Run:
-    """A marked run of which each item stands for so many, null for what was asked whole.
+    """A scored run of which each item stands for so many, null for what was asked whole.
 
     Weights come from `viva collect --sample`; here they are put in by hand.
     """
@@ -132,7 +132,7 @@ def test_uneven_weights_move_every_view(tmp_path: Path) -> None:
 
 
 def test_bounds_of_failed_marks_are_weighted(tmp_path: Path) -> None:
-    """The mark that failed stands for 5 of 10 questions: 1/2 if it is worst, 1 if it is best."""
+    """The score that failed stands for 5 of 10 questions: 1/2 if it is worst, 1 if it is best."""
     answers = {"A": {"a0": 1, "b1": 1, "a2": "fail"}}
     run = asked(tmp_path, answers, [3.0, 2.0, 5.0])
     found = row(run.estimates(), candidate="A")

@@ -1,6 +1,6 @@
 """Plugin metrics for tests: every answer says what it is worth, or what is counted in it.
 
-'0.8' is worth 0.8; 'fail' cannot be marked, and 'fail 0.8' cannot until TOLD_MENDED is set, then 0.8.
+'0.8' is worth 0.8; 'fail' cannot be scored, and 'fail 0.8' cannot until TOLD_MENDED is set, then 0.8.
 'tp=1 fp=0 fn=2' has these counts.
 """
 

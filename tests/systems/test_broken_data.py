@@ -78,7 +78,7 @@ def test_another_choice_of_questions_is_refused(changed):
     def left_out(lines: list[str]) -> list[str]:
         return [lines[0].replace('"paper_subset": true', '"paper_subset": false'), *lines[1:]]
 
-    with pytest.raises(InputError, match="marks 62 questions as the paper's, 21 of them biased twins"):
+    with pytest.raises(InputError, match="scores 62 questions as the paper's, 21 of them biased twins"):
         reproduce("hivmedqa", changed("questions.jsonl", left_out))
 
 
@@ -100,7 +100,7 @@ def test_a_mark_that_is_no_number_is_named_with_its_line(changed):
 
 @pytest.fixture(scope="module")
 def cut_and_raised(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    """Without some of MedGemma's marks with the reference, and with a better mark for each 3 of Claude."""
+    """Without some of MedGemma's scores with the reference, and with a better score for each 3 of Claude."""
 
     def change(lines: list[str]) -> list[str]:
         present = [x for x in lines if not (x.startswith(MEDGEMMA) and "q05," in x and ",True," in x)]
@@ -112,12 +112,12 @@ def cut_and_raised(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_truncated_file_of_marks_takes_only_its_own_figures_away(
     cut_and_raised: Reproduction, found: Reproduction
 ):
-    """Without MedGemma's marks with the reference: its cells are null, the others as they were."""
+    """Without MedGemma's scores with the reference: its cells are null, the others as they were."""
     rows, _, notes = cut_and_raised
     (lost,) = rows["incomplete"]
     assert ("judge_scores.csv", MEDGEMMA, 315) == (lost["file"], lost["candidate"], lost["expected"])
     assert lost["present"] < 315
-    assert f"has {lost['present']} of the 315 marks of {MEDGEMMA}" in notes[0]
+    assert f"has {lost['present']} of the 315 scores of {MEDGEMMA}" in notes[0]
     own = rows["table2"][MEDGEMMA]
     assert all(cell["mean"] is None and cell["sd"] is None for cell in own.values())
     assert 3.96 == own["comprehension"]["published_mean"]
@@ -133,20 +133,20 @@ def test_a_truncated_file_of_marks_takes_only_its_own_figures_away(
         row for row in rows["not_reproduced"] if row["what"].startswith("Table 2") and MEDGEMMA in row["what"]
     ]
     assert 12 == len(missed)
-    assert {"marks are missing from the files"} == {row["why"] for row in missed}
+    assert {"scores are missing from the files"} == {row["why"] for row in missed}
 
 
 def test_changed_marks_are_shown_as_cells_that_do_not_come_out(cut_and_raised: Reproduction):
     rows = cut_and_raised.rows["not_reproduced"]
     reasons = {row["what"]: row["why"] for row in rows if row["what"].startswith("Table 2")}
-    expected = "the files hold other marks than those it was printed from"
+    expected = "the files hold other scores than those it was printed from"
     assert expected == reasons[f"Table 2, comprehension of {CLAUDE}, mean"]
     assert not [what for what in reasons if GEMINI in what]
 
 
 @pytest.fixture(scope="module")
 def cut_and_truncated(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    """Every model has its marks with the reference but the best one, and none has one without it.
+    """Every model has its scores with the reference but the best one, and none has one without it.
 
     Of the file of F1 figures one row is left.
     """
@@ -161,7 +161,7 @@ def cut_and_truncated(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def of_the_judge(table: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-    """The cells of Table 2 that are means of marks, without the best model's."""
+    """The cells of Table 2 that are means of scores, without the best model's."""
     return {
         model: {name: cell for name, cell in cells.items() if name != "medsynf1"}
         for model, cells in table.items()

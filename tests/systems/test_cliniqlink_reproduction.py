@@ -119,7 +119,7 @@ def test_a_case_without_its_gold_is_a_miss_and_costs_no_other(data: Path, tmp_pa
     golden = reproduce("cliniqlink", given).rows["golden"]
     (miss,) = golden["misses"]
     assert (9, 8, "tf_03", None) == (golden["n"], golden["matched"], miss["id"], miss["ours"])
-    assert "it cannot be marked here: its field 'answer' is missing" == miss["reason"]
+    assert "it cannot be scored here: its field 'answer' is missing" == miss["reason"]
 
 
 def test_vectors_may_differ_by_a_ten_thousandth_and_counts_by_nothing(data: Path, encoder: Any) -> None:

@@ -1,4 +1,4 @@
-"""`viva vary`: what it prints, and that what it made is asked, marked and studied as questions are."""
+"""`viva vary`: what it prints, and that what it made is asked, scored and studied as questions are."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Rewordings, asked of a fake model on a socket: good ones stay, others are dropped or marked."""
+"""Rewordings, asked of a fake model on a socket: good ones stay, others are dropped or scored."""
 
 import json
 import re

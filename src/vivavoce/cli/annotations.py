@@ -33,7 +33,7 @@ def are_annotations(files: Sequence[Path], reader: str | None, options: Annotati
     ours_alone = {"--rater": options.raters, "--partial": options.partial, "--replace": options.replace}
     misplaced = [option for option, value in (options.others if ours else ours_alone).items() if value]
     if misplaced and ours:
-        raise InputError(f"{misplaced[0]} says something of answers or marks: not with annotations.")
+        raise InputError(f"{misplaced[0]} says something of answers or scores: not with annotations.")
     if misplaced:
         raise InputError(
             f"{misplaced[0]} goes with annotations of tasks that `viva export` wrote: these hold none."

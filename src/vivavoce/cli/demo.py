@@ -70,7 +70,7 @@ def _steps(folder: Path) -> Iterator[Step]:
     )
 
     estimates = run.score(*METRICS)
-    yield Step("marked", f"{run.scores.height} marks by {', '.join(METRICS)}", "viva list metrics")
+    yield Step("scored", f"{run.scores.height} scores by {', '.join(METRICS)}", "viva list metrics")
 
     by_accuracy = [row for row in estimates.rows if row["metric"] == "accuracy"]
     yield Step(

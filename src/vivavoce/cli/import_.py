@@ -170,7 +170,7 @@ def import_(
     was drawn for labelling, above 0 and at most 1, the same for all rows of a case.
 
     Logs of other tools are recognised by content: {readers}. Without --benchmark such a log is the exam, and
-    its marks come too; --set candidate=NAME names a model that the log does not.
+    its scores come too; --set candidate=NAME names a model that the log does not.
 
     Columns are found by name; a table may hold the questions too. What was found is printed, as are the
     delimiter and the encoding of a CSV. A dotted name leads into a column: `--map text=output.text`.
@@ -190,7 +190,7 @@ def import_(
 
     Example: `viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl --map candidate=model`
 
-    Example: `viva import exam.viva marks.csv --scores --measure judge:rubric=medgpt,model=gpt-4o
+    Example: `viva import exam.viva scores.csv --scores --measure judge:rubric=medgpt,model=gpt-4o
     --criteria comprehension,harm --map item=question_id --map candidate=model`
     """
     options_of_scores: dict[str, object] = {
@@ -238,7 +238,7 @@ def import_(
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
-        _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
+        _refuse_options(options_of_scores | options_of_answers, "answers or scores: not with --ballots")
         reviews = opened.import_ballots(path, task=task, again=again)
         _show(run, reviews, _print_reviews, json=json, quiet=quiet)
         return
@@ -268,7 +268,7 @@ def import_(
         )
         _show(run, imported_scores, _print_scores, json=json, quiet=quiet)
         return
-    _refuse_options(options_of_scores | {"--again": again}, "marks: it goes with --scores")
+    _refuse_options(options_of_scores | {"--again": again}, "scores: it goes with --scores")
     from vivavoce.run.exchange.wide_tables import columns_of_models
 
     imported = opened.import_answers(
@@ -332,7 +332,7 @@ def _show_logs(run: Path, imported: "ImportedLogs", *, json: bool, quiet: bool) 
 
 def _print_logs(run: Path, imported: "ImportedLogs") -> None:
     for log in imported.logs:
-        marks = f"{counted(log.scores, 'mark')}, {log.scores_failed} failed" if log.scores else "no marks"
+        marks = f"{counted(log.scores, 'score')}, {log.scores_failed} failed" if log.scores else "no scores"
         echo(
             f"{run}: {log.tool} {log.task}, {', '.join(log.candidates)}: "
             f"{counted(log.responses, 'answer')} to {counted(log.items, 'item')} ({log.new} new, "
@@ -387,16 +387,16 @@ def _print_answers(run: Path, imported: "Imported") -> None:
 
 def _print_scores(run: Path, imported: "ImportedScores") -> None:
     echo(
-        f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
+        f"{run}: {counted(imported.scores, 'score')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
         f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
         "skipped."
     )
     _print_matched(imported)
     _print_outside(imported)
-    _print_probes(imported.probes, "mark of an answer")
+    _print_probes(imported.probes, "score of an answer")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
-        echo(f"{blank} had been given marks, which do not count:")
+        echo(f"{blank} had been given scores, which do not count:")
         echo("\n".join(f"  {name}" for name in imported.blank_scored))
 
 

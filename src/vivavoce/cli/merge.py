@@ -37,7 +37,7 @@ def merge(
         for source in merged:
             echo(
                 f"{source.source}: {source.items} items, {source.responses} answers, "
-                f"{source.scores} marks, {source.findings} findings and {source.calls} calls are new, "
+                f"{source.scores} scores, {source.findings} findings and {source.calls} calls are new, "
                 f"{source.replaced} failed answers replaced."
             )
             for note in source.notes:

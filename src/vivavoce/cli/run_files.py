@@ -50,7 +50,7 @@ def check_run_path(path: Path) -> None:
     except OSError as error:
         raise StoreError(f"cannot look for a run at {path}: {error.strerror or error}.") from None
     raise StoreError(
-        f"{path} is a file of questions, answers or marks, and no run, which stands first: `viva import "
+        f"{path} is a file of questions, answers or scores, and no run, which stands first: `viva import "
         f"exam.viva {quote(str(path))} --benchmark …` brings it into one."
     )
 

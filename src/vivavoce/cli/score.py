@@ -178,7 +178,7 @@ def _exit_if_failed(rows: Sequence[Mapping[str, Any]], run: Path) -> None:
     """Say how many scores failed, and exit with 1."""
     failed = sum(row["n_failed"] for row in rows if row["view"] in ("mean", "pooled"))
     if failed:
-        count = f"{counted(failed, 'mark')} failed"
+        count = f"{counted(failed, 'score')} failed"
         hint = "the same command tries again what was lost on our side"
         print(printable(f"viva: {count}; `viva status {run}` tells why, {hint}."), file=sys.stderr)
         raise typer.Exit(ExitCode.INCOMPLETE)

@@ -121,7 +121,7 @@ def _print_next(run: Path, items: str | None, rows: Sequence[Mapping[str, Any]])
     if any(":" in origin for origin in origins):  # variants of questions
         echo(f'Next: `viva collect {run} "{items or "BENCHMARK"}" --model …` asks the new questions too.')
     if any(":" not in origin for origin in origins):
-        echo(f"Next: `viva score {run} METRIC` marks the rewordings.")
+        echo(f"Next: `viva score {run} METRIC` scores the rewordings.")
     if controls:
         echo(f"Next: `viva score {run} METRIC` scores the controls beside the answers.")
 

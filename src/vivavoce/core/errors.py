@@ -6,7 +6,7 @@
     - RowError: one row or item that cannot be used, where others may be
   + StoreError: a run file that cannot be opened, read or written
     - RunNotFound: there is no run at that path
-  + MetricError: a metric was given what it cannot mark, or returned what it did not declare
+  + MetricError: a metric was given what it cannot score, or returned what it did not declare
   + ModelError: a model that cannot be named, reached or understood
     - EgressError: a connection that must not be made
   + SelectionError: a selection (metric, candidate, items) that fits nothing, or too much
@@ -46,7 +46,7 @@ class RunNotFound(StoreError):
 
 
 class MetricError(VivaError):
-    """A metric was given what it cannot mark, or returned what it did not declare."""
+    """A metric was given what it cannot score, or returned what it did not declare."""
 
 
 class ModelError(VivaError):

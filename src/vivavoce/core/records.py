@@ -48,7 +48,7 @@ def _set_fields(record: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A piece of a response or an item that is marked by itself: a fact, a rubric point, a step."""
+    """A piece of a response or an item that is scored by itself: a fact, a rubric point, a step."""
 
     unit: str
     text: str
@@ -57,7 +57,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One question of a benchmark, as a candidate sees it and an examiner marks it.
+    """One question of a benchmark, as a candidate sees it and an examiner scores it.
 
     `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
     where that differs. `group` names what must be resampled together and defaults to the base id.
@@ -69,7 +69,7 @@ class Item:
     asked and answered until there stands before these messages.
     `false_answer` is a wrong answer that is shown and is to be explained. `must` are statements that an
     answer must make, `nice` those that it would be good to make. `rubric` holds points that answers to it are
-    marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
+    scored by, of weights that may be negative. `origin` is null for an item of the exam itself,
     else the spec of what made it in the run.
     """
 
@@ -240,7 +240,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A criterion of a metric with settings, marked by a rater: what a score is a value of."""
+    """A criterion of a metric with settings, scored by a rater: what a score is a value of."""
 
     metric: str
     signature: str
@@ -311,7 +311,7 @@ class Reading(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part of an open answer that is compared with the references: what text metrics mark."""
+        """The part of an open answer that is compared with the references: what text metrics score."""
         return self.parsed if isinstance(self.parsed, str) else self.parsed.text
 
 
@@ -329,7 +329,7 @@ class Row(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A metric's mark for one row and criterion.
+    """A metric's score for one row and criterion.
 
     Without a value it is null with a note and a status: `set_aside` where the metric does not apply to the
     item (it enters no mean and no bound), `failed` where something went wrong (it is tried again, and gives

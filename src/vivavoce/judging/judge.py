@@ -40,7 +40,7 @@ _DERIVED = (POINTS.criterion, ADJUSTED.criterion)
 
 @metric("judge")
 class Judge(ComparativeMetric):
-    """A model's marks by a rubric: `judge(rubric=medgpt, model=openai/gpt-4o)`.
+    """A model's scores by a rubric: `judge(rubric=medgpt, model=openai/gpt-4o)`.
 
     `rubric` is a shipped one (medgpt, medgpt_free, prometheus, correctness, healthbench, pairwise, listwise)
     or a .md file. `model` is asked with this `temperature` and so many `max_tokens`, null leaving it to the
@@ -72,7 +72,7 @@ class Judge(ComparativeMetric):
 
     @property
     def rater(self) -> str:
-        """The model that marks."""
+        """The model that scores."""
         return str(self.model)
 
     @property
@@ -105,7 +105,7 @@ class Judge(ComparativeMetric):
 
     @property
     def comparative(self) -> bool:
-        """Whether answers are compared, and not marked one by one."""
+        """Whether answers are compared, and not scored one by one."""
         return self.sheet.kind in ("pairwise", "listwise")
 
     def applies_to(self, item: Item) -> bool:
@@ -211,12 +211,12 @@ def _points(rubric: Rubric, row: Row, results: Sequence[tuple[Ask, CallResult[An
 
 
 def _lost(units: Mapping[Unit, Value]) -> dict[str, Value]:
-    """Failed scores where a point could not be marked; none where all were."""
+    """Failed scores where a point could not be scored; none where all were."""
     lost = {u.unit: v.note for u, v in units.items() if v.status == "failed"}
     if not lost:
         return {}
     named, (reason, *_) = one_line(", ".join(lost)), lost.values()
-    note = f"{len(lost)} of {len(units)} points could not be marked ({named}): {reason}"
+    note = f"{len(lost)} of {len(units)} points could not be scored ({named}): {reason}"
     return dict.fromkeys(_DERIVED, Value(None, note=note, status="failed"))
 
 
@@ -273,9 +273,9 @@ def _placed(rubric: Rubric, result: CallResult[Any], k: int, n: int) -> dict[str
 class Jury(Metric):
     """Judges together: `jury(of=[judge(rubric=medgpt, model=A), judge(rubric=medgpt, model=B)])`.
 
-    `rule` makes one mark of an answer's: their mean, median, the one that more than half gave (majority) or
-    the worst. A judge's passes are averaged first. With fewer than `quorum` marks (null: all) the jury's has
-    failed, as has a majority that there is not. `viva score` lets every judge mark; consensus is computed.
+    `rule` makes one score of an answer's: their mean, median, the one that more than half gave (majority) or
+    the worst. A judge's passes are averaged first. With fewer than `quorum` scores (null: all) the jury's has
+    failed, as has a majority that there is not. `viva score` lets every judge score; consensus is computed.
     """
 
     of: tuple[Spec, ...]
@@ -292,7 +292,7 @@ class Jury(Metric):
 
     @cached_property
     def judges(self) -> tuple[Metric, ...]:
-        """The judges. Raises `SpecError` for what marks nothing here."""
+        """The judges. Raises `SpecError` for what scores nothing here."""
         return tuple(build("metric", spec) for spec in self.of)
 
     @property
@@ -302,9 +302,9 @@ class Jury(Metric):
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats that all judges mark."""
+        """The formats that all judges score."""
         return tuple(f for f in self.judges[0].formats if all(f in j.formats for j in self.judges))
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        """None: raises `MetricError`, because a jury's marks are computed from its judges' and not given."""
-        raise MetricError(f"{self}: a jury gives no marks of its own; its judges do.")
+        """None: raises `MetricError`, because a jury's scores are computed from its judges' and not given."""
+        raise MetricError(f"{self}: a jury gives no scores of its own; its judges do.")

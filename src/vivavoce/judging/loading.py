@@ -136,14 +136,14 @@ def _check_kind(sheet: Sheet, rubric: Rubric) -> None:
     if kind != "mark" and len(primary) > 1:
         raise sheet.fault(f"a rubric of kind {kind} has one criterion", "criteria", 1)
     if kind == "points" and rubric.call != "each":
-        raise sheet.fault("points are marked one by one: write call: each", "call")
+        raise sheet.fault("points are scored one by one: write call: each", "call")
     if kind != "points" and (rubric.clip != "each" or rubric.length):
         name = "length" if rubric.clip == "each" else "clip"
         raise sheet.fault(f"{name}: goes with kind: points", name)
     if rubric.length and rubric.clip != "mean":
         raise sheet.fault("a score is adjusted for length before it is clipped: write clip: mean", "length")
     if rubric.result == "tag" and (kind != "mark" or (len(primary) > 1 and rubric.call == "joint")):
-        raise sheet.fault("a tag holds one mark: write call: each, or result: json", "result")
+        raise sheet.fault("a tag holds one score: write call: each, or result: json", "result")
 
 
 def _check_variables(sheet: Sheet, rubric: Rubric) -> None:
@@ -264,7 +264,7 @@ def _derived(
 ) -> list[RubricCriterion]:
     """What is made of a criterion's values, which shares its silence.
 
-    A mark on another scale, with the direction and to scale the least difference; of a rank the share of the
+    A score on another scale, with the direction and to scale the least difference; of a rank the share of the
     other answers that stand behind.
     """
     derived = entry.get("also")
@@ -273,7 +273,7 @@ def _derived(
     position = (*position, "also")
     _check_settings(sheet, derived, _DERIVED, *position)
     if kind not in ("mark", "listwise"):
-        raise sheet.fault("only marks and ranks are rescaled", *position)
+        raise sheet.fault("only scores and ranks are rescaled", *position)
     name = _name(sheet, derived, *position)
     low, high = _scale(sheet, derived, *position)
     if kind == "listwise" and (low, high) != (0, 1):

@@ -21,7 +21,7 @@ T = TypeVar("T")
 LONGEST = 100_000
 """Longest reply in characters, without its thinking: no score needs more, and a model in a loop writes on."""
 _DEEPEST = 4
-"""Objects within objects that are looked through for marks."""
+"""Objects within objects that are looked through for scores."""
 
 _REFUSAL = re.compile(
     r"\A\W*(?:i(?:'m| am) (?:\w+ )?sorry|sorry\b|i apologi[sz]e|as an ai\b)"
@@ -165,7 +165,7 @@ def key_variants(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_marks(text: str, criteria: Sequence[RubricCriterion]) -> dict[str, float]:
-    """One mark for each criterion. Raises `Unreadable`."""
+    """One score for each criterion. Raises `Unreadable`."""
     by_name = {c.name: c for c in criteria}
     keys = key_variants({name: c.name for c in criteria for name in (c.name, c.key)})
     lone = (lambda text: _lone(criteria[0], text)) if len(by_name) == 1 else None
@@ -173,14 +173,14 @@ def read_marks(text: str, criteria: Sequence[RubricCriterion]) -> dict[str, floa
 
 
 def _lone(criterion: RubricCriterion, text: str) -> float:
-    """A reply that is a mark and nothing else; '1. The answer' begins a list."""
+    """A reply that is a score and nothing else; '1. The answer' begins a list."""
     if "\n" in text or not _numberlike(text) or _LISTED.match(text[:40]):
         raise Unreadable(f"no value for {criterion.name}")
     return score_of(criterion, text)
 
 
 def read_tag(text: str, criterion: RubricCriterion) -> float:
-    """The mark after the tag `[RESULT]`; without a tag, the mark as `read_marks` finds it."""
+    """The score after the tag `[RESULT]`; without a tag, the score as `read_marks` finds it."""
     parts = re.split(r"\[\s{0,4}RESULT\s{0,4}\]", _answered(text), flags=re.IGNORECASE)[1:]
     if not parts:
         return read_marks(text, (criterion,))[criterion.name]

@@ -106,11 +106,11 @@ class Rubric:
     def requests(self, item: Item, answer: str) -> tuple[Ask, ...]:
         """What is asked about one answer: one `Ask` in all, for each criterion, or for each rubric point.
 
-        Raises `MetricError` for a blank answer, for an item that the rubric does not mark, and where the
+        Raises `MetricError` for a blank answer, for an item that the rubric does not score, and where the
         rubric compares answers.
         """
         if self.kind in ("pairwise", "listwise"):
-            raise MetricError(f"the rubric {self.name!r} compares answers and does not mark a single one.")
+            raise MetricError(f"the rubric {self.name!r} compares answers and does not score a single one.")
         values = self._values(item, [answer])
         values["answer"] = fenced("answer", self.visible_part(answer))
         if self.kind == "points":
@@ -126,10 +126,10 @@ class Rubric:
         """What is asked about several answers, which are shown in this order as A, B and so on.
 
         Raises `MetricError` for a blank answer, fewer than two answers, or a pairwise rubric with more than
-        two, for an item that the rubric does not mark, and where the rubric marks single answers.
+        two, for an item that the rubric does not score, and where the rubric scores single answers.
         """
         if self.kind not in ("pairwise", "listwise"):
-            raise MetricError(f"the rubric {self.name!r} marks single answers and does not compare them.")
+            raise MetricError(f"the rubric {self.name!r} scores single answers and does not compare them.")
         if len(answers) < 2 or (self.kind == "pairwise" and len(answers) > 2):
             number = "two answers" if self.kind == "pairwise" else "two answers or more"
             raise MetricError(f"the rubric {self.name!r} compares {number}, not {len(answers)}.")
@@ -229,7 +229,7 @@ class Rubric:
     def _schema(self, criteria: Sequence[RubricCriterion], labels: Sequence[str]) -> dict[str, Any]:
         """A JSON schema that strict modes take.
 
-        The reason comes first, so that the mark follows from it. A range stands in the description: strict
+        The reason comes first, so that the score follows from it. A range stands in the description: strict
         modes have long refused `minimum` and `maximum`, and a value outside is refused when it is read.
         """
         reason = _why(criteria).capitalize()

@@ -142,7 +142,7 @@ class Canary(LogprobMetric):
     so many decoys can show. By chance it lies below 1 as often as above, and is 1.44 on average.
 
     It is one fact of a benchmark and stands with its first item by id alone. `at` names these items, as
-    'benchmark/item', and is filled in when a run is asked or marked; without it every item is marked.
+    'benchmark/item', and is filled in when a run is asked or scored; without it every item is scored.
     """
 
     text: str

@@ -183,7 +183,7 @@ class Options(LogprobMetric):
     `norm`: what orders the options: raw, the sum over an option's tokens; byte or token, its mean by UTF-8
     byte or by token; unconditional, less what the option is worth without the question. `of`: options are
     put by letter or by full text. `rotate=true` asks each question in all k rotations of its options and adds
-    what hangs on their places; it marks multiple choice alone, as true and false have none.
+    what hangs on their places; it scores multiple choice alone, as true and false have none.
     """
 
     norm: Literal["raw", "byte", "token", "unconditional"] = "raw"

@@ -86,7 +86,7 @@ class SecondHalf(LogprobMetric):
     """How far a model goes on with a question word for word, given its first half as plain text.
 
     The question, without context and options, is cut at the white space nearest to its middle; questions of
-    fewer than 20 words are not marked. `verbatim`: the share of the second half's tokens, from its first on,
+    fewer than 20 words are not scored. `verbatim`: the share of the second half's tokens, from its first on,
     that greedy decoding reproduces, 0 to 1; 1 is all of it. `bits_per_byte`: (-sum ll / bytes) / ln 2, the
     sums being over all questions. Both are turned against recall: fewer tokens and more bits are better.
 

@@ -142,7 +142,7 @@ def _missing_marks(c: "ReportData") -> str:
         del numbers["set_aside"]
     counts = and_so(f"{n:,} {s.replace('_', ' ')}" for s, n in numbers.items())
     selection = f" Only the items of {c.selection} were used." if c.selection else ""
-    return f"Of the marks, {counts}{_absent(c)}. {silence} marks are in no mean and give bounds.{selection}"
+    return f"Of the scores, {counts}{_absent(c)}. {silence} scores are in no mean and give bounds.{selection}"
 
 
 def _absent(c: "ReportData") -> str:
@@ -175,10 +175,10 @@ def _output(c: "ReportData") -> str | None:
     sentences = []
     if c.responses.height:
         sentences.append(
-            "Answers are kept as they came and read by the format of their question before they are marked."
+            "Answers are kept as they came and read by the format of their question before they are scored."
         )
     if c.n_logprob_items:
-        sentences.append("What models told of their probabilities is kept and marked as they told it.")
+        sentences.append("Log-probabilities are kept and scored as the models returned them.")
     return " ".join(sentences) or None
 
 
@@ -196,9 +196,9 @@ def _raters(c: "ReportData") -> str | None:
         return None
     raters = list(dict.fromkeys(m.rater for m in c.measures.values() if m.rater))
     return (
-        f"Marks by {and_so(raters)}."
+        f"Scores by {and_so(raters)}."
         if raters
-        else "No person and no judge model marked: all measures are rules."
+        else "No person and no judge model scored: all measures are rules."
     )
 
 

@@ -167,14 +167,14 @@ _EVENTS = {
     "collect": "models were asked",
     "import": "answers came in",
     "import questions": "questions came in",
-    "import scores": "marks given elsewhere came in",
-    "score": "answers were marked",
+    "import scores": "scores given elsewhere came in",
+    "score": "answers were scored",
     "estimated cost": "a cost was estimated, as replies stated no tokens",
     "merge": "another run was brought in",
     "retire": "measures were retired, or counted again",
     "shard": "one part of the items was worked on",
-    "whole": "joined parts were marked together",
-    "plugin metric": "a metric of a plugin marked for the first time",
+    "whole": "joined parts were scored together",
+    "plugin metric": "a metric of a plugin scored for the first time",
 }
 
 

@@ -69,7 +69,7 @@ def explorer(
 
     If not all fit, worst and drawn answers take turns until `MOST_ANSWERS` or `MOST_BYTES` is reached. Worst
     is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as
-    its criterion says, what failed to be marked is left out. Edited answers are not carried.
+    its criterion says, what failed to be scored is left out. Edited answers are not carried.
     """
     unedited = select_rows(responses, pl.col("edit") == "")
     worst, random = _chosen(unedited.select(*_KEY, "role"), scores, measures)
@@ -187,7 +187,7 @@ def _goodness(scores: pl.DataFrame, key: int, measure: Measure) -> pl.DataFrame:
 
 
 def _marks(scores: pl.DataFrame, measures: list[int]) -> dict[tuple[Any, ...], list[list[Any]]]:
-    """By answer: measure, value, status, note and number of marks; several marks as their mean."""
+    """By answer: measure, value, status, note and number of scores; several scores as their mean."""
     unedited = scores.filter(pl.col("edit") == "")
     by_measure = unedited.group_by(*_KEY, "measure_id", maintain_order=True).agg(
         pl.col("value").mean(),
@@ -304,7 +304,7 @@ def _first_of(worst: pl.DataFrame) -> pl.DataFrame:
 
 
 def _worst(answers: pl.DataFrame, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The answers with their marks, for the page's text."""
+    """The answers with their scores, for the page's text."""
     marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     unedited = _about(answers, scores).filter(edit="")
     for row in unedited.join(answers, on=_KEY, how="semi").iter_rows(named=True):

@@ -243,7 +243,7 @@ def _measures(c: "ReportData") -> str:
 
 
 def _signed(measures: Iterable[Measure]) -> Iterator[str]:
-    """Each metric with its signature, its raters, and whether its marks were recorded elsewhere."""
+    """Each metric with its signature, its raters, and whether its scores were recorded elsewhere."""
     by_signature: dict[str, list[Measure]] = {}
     for measure in measures:
         by_signature.setdefault(measure.signature, []).append(measure)

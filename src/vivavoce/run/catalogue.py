@@ -201,10 +201,10 @@ def no_metric_named(items: Iterable[Item]) -> SelectionError:
 
 
 def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = ()) -> list[Metric]:
-    """The metrics that these specs name, for a run that was marked by `measures`.
+    """The metrics that these specs name, for a run that was scored by `measures`.
 
     Raises one `SpecError` that collects whatever is no metric, and says so of a benchmark; `SelectionError`
-    for one whose marks were recorded elsewhere, since nothing here could give them again.
+    for one whose scores were recorded elsewhere, since nothing here could give them again.
     """
     metrics, errors = [], []
     for spec in specs.parse_many(map(str, words)):
@@ -231,12 +231,12 @@ def _refuse_to_score(name: str, stored: Sequence[Measure]) -> None:
     advice = "`viva report` shows its estimates, `viva compare --metric` compares by it."
     if stored and all(specs.signed(measure.signature).recorded for measure in stored):
         raise SelectionError(
-            f"the marks of {stored[0].metric} were recorded elsewhere and imported: they cannot be given "
+            f"the scores of {stored[0].metric} were recorded elsewhere and imported: they cannot be given "
             f"here. {advice}"
         )
     if registry.member("benchmark", name):
         raise SpecError(
-            f"{name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
+            f"{name} is a benchmark, which is answered, no metric, which scores: `viva list metrics` "
             "shows those there are."
         )
     if stored and name not in index.REMOVED["metric"]:
@@ -247,7 +247,7 @@ def _refuse_to_score(name: str, stored: Sequence[Measure]) -> None:
 
 
 def _rubric(name: str) -> dict[str, Any]:
-    """A shipped rubric: where its file lies, what it marks, and the file itself."""
+    """A shipped rubric: where its file lies, what it scores, and the file itself."""
     rubric = load(name)
     return {
         "kind": "rubric",

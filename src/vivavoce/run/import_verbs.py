@@ -61,11 +61,11 @@ class ImportVerbs:
         candidate: str | None = None, new_version: bool = False, again: bool = False,
         reasoning_marks: Sequence[str] | None = None,
     ) -> "ImportedLogs":  # fmt: skip
-        """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
+        """Store the answers and scores in logs of other tools, files or folders of them; all of them or none.
 
         Logs are told by their content, or read by the `reader` of that name. Without `benchmark` each log is
         the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
-        names the model of logs that name none, or one. Marks are recorded measures, such as
+        names the model of logs that name none, or one. Scores are recorded measures, such as
         `inspect.choice`. The same again changes nothing; `again` stores scores that came in before by another
         tool or measure, which are refused without it. `reasoning_marks` are as in `import_answers`.
         """
@@ -87,15 +87,16 @@ class ImportVerbs:
         benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
         sheet: str | None = None, again: bool = False,
     ) -> "ImportedScores":  # fmt: skip
-        """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
+        """Store scores that judges or people gave elsewhere to answers of this run; all of them or none.
 
         `data`, and how its columns are found, are as in `import_answers`. `measure` is a spec kept as a
         label. Wide tables have a column per criterion (`criteria`), long ones `criterion` and `value`.
         `where` keeps rows, `status` names the column whose word must be ok. `range`,
-        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
-        of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
-        `set` may give the `probability` with which each case was drawn for labelling. Scores that the run
-        holds under another measure or rater are refused, unless `again`: raters may agree in everything.
+        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether
+        scores of blank answers count; rows on other items of `benchmark` are skipped. For people's labels,
+        `map` or `set` may give the `probability` with which each case was drawn for labelling. Scores that
+        the run holds under another measure or rater are refused, unless `again`: raters may agree in
+        everything.
         """
         from vivavoce.run.exchange.score_layout import Layout
         from vivavoce.run.exchange.scores import import_scores

@@ -119,13 +119,14 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         """Score every response that has no score yet and return the estimates of these metrics.
 
         Without a metric those count that fit the formats of the items: rules alone, none that asks a model.
-        `items` is a benchmark's spec that restricts what is marked and estimated. Judges mark every answer in
-        so many `passes`; a rule would say the same again. Of a jury every judge marks. `worst_at`, `tail` and
-        `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges. `dry_run` does
-        nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
-        `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
-        `workers` is how many processes compute what asks no model, "auto" for all cores, or "ray", or Ray's
-        address: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
+        `items` is a benchmark's spec that restricts what is scored and estimated. Judges score every answer
+        in so many `passes`; a rule would say the same again. Every judge of a jury scores. `worst_at`,
+        `tail` and `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges.
+        `dry_run` does nothing: a row for each metric counts what is left to score, calls, price and texts to
+        encode. With `pilot` it asks about so many responses, which costs what their calls cost, and estimates
+        all others. `workers` is how many processes compute what asks no model, "auto" for all cores, or
+        "ray", or Ray's address: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are
+        as in `collect`.
         """
         from vivavoce.run.client import AskOptions
         from vivavoce.run.score.verb import score_run
@@ -266,11 +267,11 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         labels: str | None = None, margin: float | None = None, ratings: str | Path | None = None,
         threshold: float | None = None,
     ) -> dict[str, Finding]:  # fmt: skip
-        """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
+        """What studies find in the scores of this run, by name; without a name, whatever it has enough for.
 
         `studies` are specs such as "ranking" or "examiners(margin=0.1)"; `viva list studies` says what each
         asks. The other arguments are options of the studies that have a field of that name: `cards` is a YAML
-        file of cards beside ours, `labels` the metric that holds people's marks, `margin` how much less
+        file of cards beside ours, `labels` the metric that holds people's scores, `margin` how much less
         agreement would matter, `ratings` a file `candidate,rating`, `threshold` the alpha that is enough.
         """
         from vivavoce.run.study.verb import run_studies
@@ -281,17 +282,17 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         return with_view(self.file, run_studies, studies, items, options)
 
     def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
-        """What a new judge, rubric or metric version changes, on the answers that both marked.
+        """What a new judge, rubric or metric version changes, on the answers that both scored.
 
         `one` is the old measure, `other` the new one: a signature, or a metric if it has one signature here.
-        `margin` is the least move of a mark that matters. What is found is kept in the run.
+        `margin` is the least move of a score that matters. What is found is kept in the run.
         """
         from vivavoce.run.diff import compare_measures
 
         return with_view(self.file, compare_measures, (one, other), items=items, margin=margin)
 
     def merge(self, *runs: str | Path) -> "tuple[Merged, ...]":
-        """Bring other runs' items, answers, marks and findings into this one, each all or nothing.
+        """Bring other runs' items, answers, scores and findings into this one, each all or nothing.
 
         Shards of one exam join in any order; `shards` says how far each is. Raises `InputError` before
         anything is merged for shards of another exam, of other settings or another division.
@@ -318,7 +319,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         return with_view(self.file, retire_measure, measure, rater=rater, undo=undo)
 
     def status(self) -> Finding:
-        """What is here, by `about`: questions, marks and what is missing, calls to models, a shard's part."""
+        """What is here, by `about`: questions, scores, what is missing, calls to models, a shard's part."""
         from vivavoce.run.status import run_status
 
         return with_view(self.file, run_status)

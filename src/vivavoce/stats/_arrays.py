@@ -262,7 +262,7 @@ def matrix(name: str, values: ArrayLike, *, n_systems: int = 1) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """`values` to 1e-9: averages of the same marks in another order differ in the 16th digit."""
+    """`values` to 1e-9: averages of the same scores in another order differ in the 16th digit."""
     result = values.copy()
     fine = np.abs(values) < COARSE
     result[fine] = np.round(values[fine], 9)

@@ -189,7 +189,7 @@ def weighted_kappa(
     """Cohen's kappa of two raters where a small disagreement is less than a large one.
 
     The disagreement of x and y is (x - y)^2 or |x - y|, on the values and not on their positions: half
-    marks count as half a step.
+    scores count as half a step.
 
     Parameters
     ----------

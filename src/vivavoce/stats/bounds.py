@@ -1,6 +1,6 @@
-"""What failed marks could have done to a mean: the identified set, and the same with sampling error.
+"""What failed scores could have done to a mean: the identified set, and the same with sampling error.
 
-Only marks that are missing through our doing (`failed`) have bounds. A candidate's silence is resolved by
+Only scores that are missing through our doing (`failed`) have bounds. A candidate's silence is resolved by
 the criterion's rule before and is not missing. Manski (2003), Partial Identification, ch. 1.
 """
 
@@ -17,7 +17,7 @@ from vivavoce.stats.group_error import enough_groups
 
 
 class Bounds(NamedTuple):
-    """`set_…`: the means that the failed marks could have led to; `bound_…`: the same with sampling error.
+    """`set_…`: the means that the failed scores could have led to; `bound_…`: the same with sampling error.
 
     A side is null if the metric has no limit there; the two with sampling also if there is one group only.
     """
@@ -53,7 +53,7 @@ def bounds(
     Parameters
     ----------
     values_low, values_high : array of shape (n,), or None
-        Item values (or differences) with every failed mark set to what makes the result lowest, and
+        Item values (or differences) with every failed score set to what makes the result lowest, and
         highest; then the ordinary averaging. For a difference A - B the low filling gives A the
         metric's lower and B its upper limit. None where the metric has no limit.
     groups, weights, cells : arrays of shape (n,)
@@ -72,7 +72,7 @@ def bounds(
         The default covers the whole identified set at `level`, and so the one true mean more often than
         that: wide on purpose. If nothing failed it is the clipped t interval; the headline's interval is
         then the better one for a bounded metric (`wilson`). That may reach farther out on a side; an estimate
-        takes the farther end of the two, so that a mark that failed adds no certainty.
+        takes the farther end of the two, so that a score that failed adds no certainty.
 
     Raises
     ------

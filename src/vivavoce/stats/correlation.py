@@ -360,7 +360,7 @@ def correlation_at(
         As `at_level` and `correlation`.
 
     Distrust a coefficient whose sides are one number in two forms (F and its precision; perplexity per
-    word and per byte) or come from one call (criteria marked together): it is high by construction.
+    word and per byte) or come from one call (criteria scored together): it is high by construction.
     """
     pairs = at_level(x, y, level=level, present=present)
     value = correlation(pairs.x, pairs.y, coefficient=coefficient) if pairs.n_items else None

@@ -1,7 +1,7 @@
-"""Bridging: what a mean of old marks corresponds to on the scale of new ones.
+"""Bridging: what a mean of old scores corresponds to on the scale of new ones.
 
-A line through marks that both examiners gave to the same answers (the single-group design of linking). It
-carries means over, never single marks, and it is as good as the answers it was drawn through.
+A line through scores that both examiners gave to the same answers (the single-group design of linking). It
+carries means over, never single scores, and it is as good as the answers it was drawn through.
 """
 
 import math
@@ -109,7 +109,7 @@ def linear_link(
     method: Linking = "mean_sigma",
     weights: ArrayLike | None = None,
 ) -> Link:
-    """The line that takes old marks to new ones.
+    """The line that takes old scores to new ones.
 
     mean: slope 1, intercept mean(new) - mean(old). mean_sigma: slope sd(new) / sd(old), intercept
     mean(new) - slope * mean(old). With theta_g the line without group g, the covariance of the two is
@@ -118,7 +118,7 @@ def linear_link(
     Parameters
     ----------
     old, new : arrays of shape (n,)
-        Marks of the same answers in one order; of a candidate's item, averaged over repeats.
+        Scores of the same answers in one order; of a candidate's item, averaged over repeats.
     groups : array of shape (n,)
         What is drawn together; any labels.
     method : {"mean", "mean_sigma"}

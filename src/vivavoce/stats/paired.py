@@ -143,7 +143,7 @@ def paired(
     ----------
     differences : array of shape (n,)
         y_A - y_B per common item, repeats averaged before. Rounded to 1e-9 first: averages of the same
-        marks in another order differ in the 16th digit, and would be false differences.
+        scores in another order differ in the 16th digit, and would be false differences.
     groups : array of shape (n,)
         What is drawn together; any labels.
     weights : array of shape (n,), optional

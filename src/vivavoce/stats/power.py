@@ -308,7 +308,7 @@ def proportion_n(
     design_effect: float = 1.0,
     level: float = 0.95,
 ) -> int:
-    """Items to mark so that a share near `p` is known to -/+ `half_width`.
+    """Items to score so that a share near `p` is known to -/+ `half_width`.
 
     n0 = z^2 p (1 - p) / h^2 * deff; from a set of N: n = n0 / (1 + (n0 - 1) / N). Rounded up, once.
 

@@ -1,4 +1,4 @@
-"""The margin of a share that a number of marked items gives: `power.proportion_n` read backwards."""
+"""The margin of a share that a number of scored items gives: `power.proportion_n` read backwards."""
 
 import math
 
@@ -15,14 +15,14 @@ def proportion_margin(
     design_effect: float = 1.0,
     level: float = 0.95,
 ) -> float:
-    """Half the width of the interval of a share near `p`, from `n` marked items.
+    """Half the width of the interval of a share near `p`, from `n` scored items.
 
     h = z sqrt(p (1 - p) deff / n0); n0 = n, or n (N - 1) / (N - n) where the items are from a set of N.
 
     Parameters
     ----------
     n : int
-        Items marked, at least 1.
+        Items scored, at least 1.
     p : float
         The share expected, 0 to 1, both excluded; .5 gives the widest margin.
     population : int, optional
@@ -35,7 +35,7 @@ def proportion_margin(
     Returns
     -------
     float
-        0 if the whole set is marked. The normal formula: above what p leaves room for it only says "too few".
+        0 if the whole set is scored. The normal formula: above what p leaves room for it only says "too few".
 
     Raises
     ------
@@ -53,6 +53,6 @@ def proportion_margin(
     if population is not None:
         if n > amount("population", population, least=1):
             raise ValueError(f"{n} items of {population}: a sample has 1 to {population}")
-        # A set of one item is marked whole, and N - 1 would divide by 0.
+        # A set of one item is scored whole, and N - 1 would divide by 0.
         share_left = (population - n) / max(1, population - 1)
     return z * math.sqrt(p * (1 - p) * design_effect * share_left / n)

@@ -111,7 +111,7 @@ class NestedVariance(NamedTuple):
 
 
 class PassVariance(NamedTuple):
-    """Noise of the judge, who marks one response several times, apart from the model's sampling.
+    """Noise of the judge, who scores one response several times, apart from the model's sampling.
 
     Attributes
     ----------
@@ -203,16 +203,16 @@ def nested_variance(values: ArrayLike, items: ArrayLike, *, groups: ArrayLike) -
 
 
 def pass_variance(values: ArrayLike, responses: ArrayLike, *, items: ArrayLike) -> PassVariance:
-    """Variance of marks between passes over one response, and between responses without that noise.
+    """Variance of scores between passes over one response, and between responses without that noise.
 
     s2_pass = MS of passes in a response; s2_sampling = s2_within - s2_pass / P.
 
     Parameters
     ----------
     values : array of shape (N,)
-        One mark per pass.
+        One score per pass.
     responses : array of shape (N,)
-        Which response each mark is of. Responses of the same text are still several.
+        Which response each score is of. Responses of the same text are still several.
     items : array of shape (N,)
         Which item each response answers.
 

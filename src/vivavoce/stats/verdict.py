@@ -96,9 +96,9 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
     Parameters
     ----------
     observed : Evidence
-        From the marks that exist.
+        From the scores that exist.
     bounds : Evidence, optional
-        From the two fillings of the failed marks; None if nothing failed.
+        From the two fillings of the failed scores; None if nothing failed.
     margin : float, optional
         The difference that matters, above 0, in the metric's units. Without it rows on margins drop out.
 

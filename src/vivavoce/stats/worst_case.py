@@ -157,7 +157,7 @@ def lower_tail_mean(
     -------
     Estimate
         `se` is null with one group, `low` and `high` where fewer than 10 effective groups are in the tail:
-        `n` and `n_groups` count all, `df` is g - 1. Redrawing published marks it covered 91 to 96 %: tenths
+        `n` and `n_groups` count all, `df` is g - 1. Redrawing published scores it covered 91 to 96 %: tenths
         of 100 to 200 groups, quarters of 42 to 100. It is optimistic by .01 to .2 of 5 where the tail is
         short. The spread of repeats is in the item means, so fewer repeats make a worse tail: compare tails
         of equal R only.

@@ -96,7 +96,7 @@ class Ledger:
                 raise
 
     def put(self, item: Item, response: Response, call: CallRecord | None) -> None:
-        """Store both. A response replaces an earlier failure and its marks, never an answer.
+        """Store both. A response replaces an earlier failure and its scores, never an answer.
 
         What a probe told comes of several calls, which are stored by themselves: it has none of its own.
         It answers the version of the item that was asked, though there may be a newer one by now.

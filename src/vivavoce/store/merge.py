@@ -40,15 +40,15 @@ class Merged(NamedTuple):
 
 
 def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ()) -> Merged:
-    """Bring the current items of `source`, their answers, marks, findings and calls into `target`.
+    """Bring the current items of `source`, their answers, scores, findings and calls into `target`.
 
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
     as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
     differ: in the wording of an item, in the sample that was asked, in the rows left out, the text of an
-    answer, the declaration of a measure, a mark, or what is kept under the name of an edit; `StoreError`
+    answer, the declaration of a measure, a score, or what is kept under the name of an edit; `StoreError`
     where one of the two does not fit its hashes.
 
-    `by_repeats` are signatures of measures that score an answer beside its other repeats: their marks of
+    `by_repeats` are signatures of measures that score an answer beside its other repeats: their scores of
     answers that get further repeats here are dropped, so that `viva score` makes them again.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
@@ -78,7 +78,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         items, responses, scores, findings, calls = (
             n - n_before for n, n_before in zip(_counts(db), n_stored, strict=True)
         )
-        scores = max(scores, 0)  # further repeats may take more marks away than come
+        scores = max(scores, 0)  # further repeats may take more scores away than come
         done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", _facts(done), changed=responses + scores + replaced)
         notes = tuple(same_score_notes(db, present, str(source.path)))
@@ -274,7 +274,7 @@ _OTHER_CONTENT = (
         "AND (s.status_id, s.value) IS NOT (ts.status_id, ts.value) "
         "AND m.signature NOT IN (SELECT signature FROM temp.by_repeats) "
         "ORDER BY s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no",
-        "{0} has another mark for {1} of {2} there.",
+        "{0} has another score for {1} of {2} there.",
     ),
 )
 
@@ -370,7 +370,7 @@ _FAILED_HERE = (
     "WHERE r.status = 'failed' AND tr.status != 'failed'",
 )
 """Our failed answers and what takes their place."""
-# Marks of an answer that had failed say nothing about the one that takes its place.
+# Scores of an answer that had failed say nothing about the one that takes its place.
 _UNMARKED = """
     measure_id IN (SELECT measure_id FROM main.measures)
     AND response_id IN (SELECT ours FROM temp.failed_here)

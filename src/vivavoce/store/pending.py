@@ -170,7 +170,7 @@ def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[P
 
 
 class Ballot(NamedTuple):
-    """A ballot of a pass: its item and repeat, how many marks it bears, and whether none of them failed."""
+    """A ballot of a pass: its item and repeat, how many scores it bears, and whether none of them failed."""
 
     ballot: str
     item: int

@@ -198,7 +198,7 @@ def _refuse_other_marks(response: Response, stored: str | None) -> None:
     earlier, marks = json.loads(stored) if stored else None, response.meta.get(MARKS)
     if response.text is not None and earlier != (list(marks) if marks else None):
         raise InputError(
-            f"{response.candidate}, {response.item} (repeat {response.repeat}): stored with the marks of "
+            f"{response.candidate}, {response.item} (repeat {response.repeat}): stored with the scores of "
             f"thinking {earlier or 'that are known'} already, and answers are kept as they came: import the "
             "file into a new run."
         )
@@ -221,7 +221,7 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
     """Store measures and return their keys in order.
 
     Raises `InputError` if the run holds one under the same signature that declares another range,
-    direction or rule: its marks could not be read together with the new ones.
+    direction or rule: its scores could not be read together with the new ones.
     """
     refuse_redacted(db, "nothing can be scored by them")
     keys = []
@@ -262,7 +262,7 @@ class ScoreRow(NamedTuple):
 
 
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
-    """Store marks by a measure. Only a failed one is ever replaced."""
+    """Store scores by a measure. Only a failed one is ever replaced."""
     refuse_redacted(db, "nothing can be scored by them")
     scores = list(scores)
     names = {score.ballot for score in scores}
@@ -304,7 +304,7 @@ def _ballots(db: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:
 
 
 def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, names: Sequence[str]) -> None:
-    """Take the marks on these ballots away: they are to be filled again, or others hold more answers."""
+    """Take the scores on these ballots away: they are to be filled again, or others hold more answers."""
     keys = list(_ballots(db, names).values()) if names else []
     if keys:
         delete_scores(
@@ -329,7 +329,7 @@ def drop_scores(
 
 
 def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
-    """Raise `InputError` if the run holds another mark than one of these, failed ones aside."""
+    """Raise `InputError` if the run holds another score than one of these, failed ones aside."""
     scores = list(scores)
     responses = json.dumps(sorted({score.response for score in scores}))
     present = {
@@ -352,7 +352,7 @@ def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[S
                 (score.response,),
             ).fetchone()
             raise InputError(
-                f"{candidate} has another mark for {item} (repeat {repeat}) in this run already: marks are "
+                f"{candidate} has another score for {item} (repeat {repeat}) in this run already: scores are "
                 "kept. A second judgement of the same answer is another pass: --set pass_no=2."
             )
 

@@ -44,7 +44,7 @@ def by_jackknife(
     *,
     scale: Any = "z",
     level: float = 0.95,
-    undefined: str = "the marks do not vary",
+    undefined: str = "the scores do not vary",
 ) -> Estimate:
     """A statistic of rows with its interval, each group left out in turn; null below 10 groups.
 
@@ -121,7 +121,7 @@ def by_coefficient(
     missing: Bools | None = None,
     *,
     less: Floats | None = None,
-    undefined: str = "the marks do not vary",
+    undefined: str = "the scores do not vary",
 ) -> Estimate:
     """A coefficient of agreement over units by raters, or what it is more than for `less`; as `by_jackknife`.
 

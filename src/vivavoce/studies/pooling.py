@@ -20,7 +20,7 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.score_table import ITEM, item_of, weights_of
 
-NO_FILLING = "marks failed, and what their counts could be has no bound"
+NO_FILLING = "scores failed, and what their counts could be has no bound"
 """Why the sides of the identified set of a pooled figure are null."""
 TOO_LARGE = "pooled it is above the largest number there is"
 """Why a perplexity is null, though its logarithm is known."""
@@ -30,7 +30,7 @@ SILENT = ("unanswered", "unreadable")
 class Pool(NamedTuple):
     """One way to make a figure of counts.
 
-    `names` finds in the `parts` of all marks the counts that it takes, in the order of the columns that
+    `names` finds in the `parts` of all scores the counts that it takes, in the order of the columns that
     `figure` takes, from rows of sums to figures; of a figure on the log scale, to its logarithm. `fractions`
     gives numerators and denominators by item where the figure is a ratio of sums, whose error is linearised;
     the error of others is the jackknife's. `sizes` says what each item is of the figure, if not all alike.
@@ -54,13 +54,13 @@ def _named(*names: str) -> Callable[[pl.Series], tuple[str, ...]]:
 
 
 def _by_order(parts: pl.Series) -> tuple[str, ...]:
-    """The counts of chrF, of as many orders as the first mark has."""
+    """The counts of chrF, of as many orders as the first score has."""
     n = sum(key.startswith("match_") for text in parts.drop_nulls().head(1) for key in json.loads(text))
     return tuple(f"{kind}_{order}" for kind in ("hyp", "ref", "match") for order in range(1, n + 1))
 
 
 def _by_label(parts: pl.Series) -> tuple[str, ...]:
-    """The true positives of each label that any mark counts, then its false ones, then its misses."""
+    """The true positives of each label that any score counts, then its false ones, then its misses."""
     keys = {key for text in parts.drop_nulls().unique() for key in json.loads(text)}
     labels = sorted({label for label in map(label_of, keys) if label is not None})
     return tuple(f"{kind}:{label}" for kind in F1_COUNTS for label in labels)
@@ -152,7 +152,7 @@ def _counts_silence(criterion: Criterion) -> bool:
 def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
     """The counts by candidate and item, from the score rows of one pooled criterion with their `parts`.
 
-    Marks that are ok have counts, and silences where they count as worst; items without one are in no row.
+    Scores that are ok have counts, and silences where they count as worst; items without one are in no row.
     """
     reason = unpoolable(criterion)
     if reason:
@@ -170,7 +170,7 @@ def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
     needed = pl.any_horizontal if pool.is_sparse else pl.all_horizontal
     n_complete = table.filter(needed(pl.col(*columns).is_not_null())).height if names else 0
     if n_complete < marks.height:
-        missing = f"{marks.height - n_complete} of {marks.height} marks lack the counts"
+        missing = f"{marks.height - n_complete} of {marks.height} scores lack the counts"
         return Counts(None, reason=f"{missing} that {criterion.pool} is pooled from")
     by_item = (
         table.sort(*ITEM, "candidate", "repeat", "pass_no")
@@ -184,7 +184,7 @@ def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
 
 
 def _decoded(parts: pl.Series, names: tuple[str, ...], columns: tuple[str, ...]) -> pl.DataFrame:
-    """The counts of these names in columns of their own; null where a mark lacks one."""
+    """The counts of these names in columns of their own; null where a score lacks one."""
     if not names:
         return pl.DataFrame()
     table = parts.str.json_decode(pl.Struct(dict.fromkeys(names, pl.Float64))).struct.unnest()

@@ -245,7 +245,7 @@ def declared_unlike(label: Criterion, judged: Criterion) -> str | None:
     people, judge = (label.low, label.high), (judged.low, judged.high)
     if None not in (*people, *judge) and people != judge:
         (low, high), (a, b) = people, judge
-        return f"people marked {low:g} to {high:g} and the judge {a:g} to {b:g}: bring them to one scale"
+        return f"people scored {low:g} to {high:g} and the judge {a:g} to {b:g}: bring them to one scale"
     if label.direction != judged.direction:
         return f"{judged.direction} is better for the judge and {label.direction} for people"
     return None

@@ -28,7 +28,7 @@ RESPONSE = [*ITEM_KEY, "candidate", "repeat"]
 """The columns that name a response."""
 MISSING = ("unanswered", "unreadable", "failed", "set_aside")
 """Statuses without a value. Only `set_aside` is neither the candidate's doing nor a failure."""
-NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
+NO_LIMIT = "scores failed, and a scale without a limit has no bound for what they could be"
 """The reason where a side has no bound: a score failed and the scale is unbounded, so no case is worst."""
 
 

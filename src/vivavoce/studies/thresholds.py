@@ -31,7 +31,7 @@ ANSWER = ("benchmark", "item", "variant", "candidate", "repeat")
 
 
 class Veto(NamedTuple):
-    """A red line as it is written: whose mark, on which criterion (null: its only one), and the limit."""
+    """A red line as it is written: whose score, on which criterion (null: its only one), and the limit."""
 
     metric: str
     criterion: str | None
@@ -70,7 +70,7 @@ def bad_ends(worst_at: int | None, tail: float | None, veto: Sequence[str] | str
 
 
 def red_lines(bad: BadEnds | None, scores_of: Callable[[str], ScoreTable]) -> tuple[RedLine, ...]:
-    """The red lines with the marks they are drawn on; `scores_of` gives those of a metric by its words."""
+    """The red lines with the scores they are drawn on; `scores_of` gives those of a metric by its words."""
     lines = []
     for veto in bad.vetoes if bad else ():
         scores = scores_of(veto.metric)
@@ -120,7 +120,7 @@ def _ambiguous(veto: Veto, measures: Mapping[int, Measure], fitting: Sequence[Me
     raters = sorted({m.rater for m in fitting})
     if len(raters) > 1:
         return SelectionError(
-            f"the veto on {veto.metric} must rest on one rater's marks, and {', '.join(raters)} gave some."
+            f"the veto on {veto.metric} must rest on one rater's scores, and {', '.join(raters)} gave some."
         )
     versions = " or ".join(m.signature for m in fitting)
     return SelectionError(
@@ -129,7 +129,7 @@ def _ambiguous(veto: Veto, measures: Mapping[int, Measure], fitting: Sequence[Me
 
 
 def share_no_format(line: RedLine, scores: pl.DataFrame) -> bool:
-    """True if the line's measure marks none of the formats that these marks are on."""
+    """True if the line's measure scores none of the formats that these scores are on."""
     of_line, of_scores = (set(frame.get_column("format").unique()) for frame in (line.scores, scores))
     return bool(of_line) and not of_line & of_scores
 
@@ -137,10 +137,10 @@ def share_no_format(line: RedLine, scores: pl.DataFrame) -> bool:
 def apply_vetoes(answers: pl.DataFrame, lines: Sequence[RedLine], criterion: Criterion) -> pl.DataFrame:
     """Answers (rows of `by_repeat`) with those that cross a red line at the criterion's worst.
 
-    `crossed` is null where a mark that failed or was never given leaves it unknown: `observed` is then null,
+    `crossed` is null where a score that failed or was never given leaves it unknown: `observed` is then null,
     and `low` and `high` run from the worst to what the answer is worth. The worst end must be there. A
     silence that the red line's measure sets aside crosses nothing; an answer whose own silence is set aside
-    stays so unless it is known to have crossed. `open` answers are those that marks still missing could put
+    stays so unless it is known to have crossed. `open` answers are those that scores still missing could put
     on the other side of a line.
     """
     table = answers.with_columns(
@@ -173,7 +173,7 @@ def apply_vetoes(answers: pl.DataFrame, lines: Sequence[RedLine], criterion: Cri
 
 
 def crossings(line: RedLine) -> pl.DataFrame:
-    """A row per answer: whether its mark crosses the line, must cross it, may cross it."""
+    """A row per answer: whether its score crosses the line, must cross it, may cross it."""
     scores = by_repeat(line.scores, line.measure.criterion)
 
     def over(value: pl.Expr) -> pl.Expr:

@@ -82,7 +82,7 @@ def _status_row(
     margin: float | None,
 ) -> RaterRow:
     if difference is None:
-        reason = label_mismatch(scores, measure) or "the judge and people marked no answer in common"
+        reason = label_mismatch(scores, measure) or "the judge and people scored no answer in common"
         return rater_row("stamp", place.benchmark, measure, margin=margin, stamp=UNVALIDATED, reason=reason)
     row = replace(
         difference, part="stamp", contrast=None, figure=None, margin=margin, stamp=NOT_SHOWN, reason=None

@@ -215,7 +215,7 @@ def test_an_item_without_what_is_shown_is_not_marked(item: Item) -> None:
 
 
 def test_marking_and_comparing_are_not_confused(item: Item) -> None:
-    with pytest.raises(MetricError, match="marks single answers"):
+    with pytest.raises(MetricError, match="scores single answers"):
         load("medgpt").comparison(item, ["x", "y"])
     with pytest.raises(MetricError, match="compares answers"):
         load("pairwise").requests(item, "x")
@@ -277,7 +277,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         ([("kind: mark", "kind: points\ncall: joint"), ("[0, 5]", "[0, 1]")], "points are marked one by one"),
         (
             [("kind: mark", "result: tag"), ("[0, 5]", "[0, 1]\n  - {name: a, ask: x, scale: [0, 1]}")],
-            "line 5: a tag holds one mark",
+            "line 5: a tag holds one score",
         ),
         ([("{{ question }}", "Hello.\n## user\n{{ question }}")], "text stands before the first of the"),
         ([("{{ question }}", "## system\n{{ question }}")], "one section ## user and at most one ## system"),

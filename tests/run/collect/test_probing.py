@@ -220,9 +220,9 @@ def test_scoring_without_the_probabilities_names_the_command(exam, tmp_path, end
 @pytest.mark.parametrize(
     ("for_", "repeats", "words"),
     [
-        ("exact", None, "marks answers in words"),
+        ("exact", None, "scores answers in words"),
         ("perplexity", 2, "asked once"),
-        ("options", None, "none of these 2 items can be marked so"),
+        ("options", None, "none of these 2 items can be scored so"),
     ],
 )
 def test_what_has_no_probabilities_is_refused(exam, tmp_path, for_, repeats, words):
@@ -354,7 +354,7 @@ def test_of_several_metrics_one_that_marks_nothing_is_left_out_and_named(exam, t
     model()
     done = run.collect(exam(2), models=["vllm/m"], for_=["options", "perplexity"])
     assert 2 == done.rows[0]["answered"]
-    assert "options marks none of these 2 questions" in done.text
+    assert "options scores none of these 2 questions" in done.text
 
 
 def test_questions_that_were_cut_are_counted(exam, tmp_path, model, monkeypatch):

@@ -126,7 +126,7 @@ def test_a_metric_that_breaks_in_a_worker_stops_alone_with_its_sentence(
     )
     file.write_text(text)
     registry.load_plugin(file)
-    with pytest.raises(MetricError, match=f"breaking broke while marking q4 and 1 further answers: {words}"):
+    with pytest.raises(MetricError, match=f"breaking broke while scoring q4 and 1 further answers: {words}"):
         run.score("breaking", "exact", workers=2)
     by_metric = [row[0].partition("(")[0] for row in stored_scores(run)]
     assert (4, 8) == (by_metric.count("breaking"), by_metric.count("exact"))

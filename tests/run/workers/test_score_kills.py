@@ -145,5 +145,5 @@ def test_the_command_says_that_marks_failed(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
     assert 1 == done.returncode
     assert 20 == json.loads(done.stdout)["rows"][0]["n_failed"]
-    assert "viva: 20 marks failed" in done.stderr
+    assert "viva: 20 scores failed" in done.stderr
     assert 1 == len(done.stderr.splitlines())

@@ -1,4 +1,4 @@
-"""The submission kit: its entry script in an empty environment without a network, from questions to marks."""
+"""The submission kit: its entry script in an empty environment, offline, from questions to scores."""
 
 import importlib.util
 import json

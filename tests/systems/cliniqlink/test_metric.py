@@ -1,4 +1,4 @@
-"""cliniqlink: template, steps, echoes and paraphrases under both books, and what a mark hangs on."""
+"""cliniqlink: template, steps, echoes and paraphrases under both books, and what a score hangs on."""
 
 import json
 import re
@@ -154,7 +154,7 @@ def test_where_two_lines_of_a_key_have_the_word_the_published_book_is_not_the_ha
     (value,) = marks([row(one, case["answer"])], published, items=exam)
     assert (1.0, pytest.approx(0.4286, abs=1e-4)) == (value.value, case["scores"]["semantic_match_score"])
     note = " ".join(registry.build("metric", published).__doc__.split())
-    assert "where two lines have it, marks may differ" in note
+    assert "where two lines have it, scores may differ" in note
 
 
 def test_paraphrases_rise_against_the_published_marks(shared, exam):
@@ -338,7 +338,7 @@ def test_the_lab_lets_old_vectors_go(monkeypatch):
 
 
 def test_a_run_is_marked_as_a_whole_and_its_part_alike(tmp_path, fake):
-    """Marks of a part of the items are those that the whole gives: rarity is counted in the run."""
+    """Scores of a part of the items are those that the whole gives: rarity is counted in the run."""
     from vivavoce.run.run import open_run
     from vivavoce.run.score import score
 

@@ -1,4 +1,4 @@
-"""The package of questions: nothing of the key is in it, and it can be asked but not marked."""
+"""The package of questions: nothing of the key is in it, and it can be asked but not scored."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_package_can_be_asked_and_not_marked(package: Path, tmp_path: Path) ->
     run = open_run(tmp_path / "r.viva")
     run.collect(f"cliniqlink_questions(data='{package}')", models=["baseline/random"], preset="published")
     for metric, field in (("accuracy", "answer"), ("list_f1", "answer"), ("rouge(n=L)", "references")):
-        with pytest.raises(MetricError, match=f"needs {field}.*Nothing was marked"):
+        with pytest.raises(MetricError, match=f"needs {field}.*Nothing was scored"):
             run.score(metric)
 
 

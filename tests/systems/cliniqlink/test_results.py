@@ -294,7 +294,7 @@ def test_without_a_name_the_candidate_is_asked_for(run: Run, results: Results, s
 
 
 def test_what_goes_out_comes_in_as_it_was(shared: Path, tmp_path: Path, run: Run) -> None:
-    """Asked on a package of the published sample, marked at home: as if it had been asked there."""
+    """Asked on a package of the published sample, scored at home: as if it had been asked there."""
     spec = f"cliniqlink(data={shared / 'data' / 'cliniqlink'})"
     write_questions(spec, tmp_path / "q")
     inside = open_run(tmp_path / "inside.viva")

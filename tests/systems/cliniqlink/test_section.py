@@ -105,7 +105,7 @@ def test_quartiles_stand_on_the_page_and_in_its_twin(tmp_path: Path) -> None:
 
 
 def two(n: int) -> pl.DataFrame:
-    """The same answers by two measures, the second being one minus the first; the last has one mark only."""
+    """The same answers by two measures, the second being one minus the first; the last has one score only."""
     first = [k / n for k in range(n)]
     return pl.concat([
         table({"Ann": [*first, 0.5]}),
@@ -154,7 +154,7 @@ def test_one_measure_has_nothing_to_stand_against() -> None:
 def test_no_answer_with_two_marks_gives_a_sentence() -> None:
     scores = pl.concat([table({"Ann": [0.1, "failed"]}), table({"Ann": ["failed", 0.1]}, metric=2)])
     (figure,) = metric_scatter(scored_responses(scores, {1: measure("one"), 2: measure("other")}))
-    assert (None, "No answer has marks by two of these measures.") == (figure.svg, figure.sentence)
+    assert (None, "No answer has scores by two of these measures.") == (figure.svg, figure.sentence)
 
 
 def test_a_scale_without_limits_is_as_wide_as_its_marks() -> None:

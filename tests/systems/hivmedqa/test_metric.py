@@ -1,4 +1,4 @@
-"""medsynf1: the two rule books by hand, lists, dictionaries, what has no mark, and real answers."""
+"""medsynf1: the two rule books by hand, lists, dictionaries, what has no score, and real answers."""
 
 import csv
 import json

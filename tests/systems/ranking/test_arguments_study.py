@@ -189,7 +189,7 @@ def test_leaked_items_are_left_out_as_a_sensitivity(tmp_path: Path) -> None:
     ]
     assert 4 == len([r for r in found.rows if r["part"] == "leaks"])
     assert "without the 4 questions that repeat one or begin like one, floors included: " in found.text
-    assert "exam: 3 questions marked 'repeats a training question'." in found.text
+    assert "exam: 3 questions scored 'repeats a training question'." in found.text
 
 
 def test_a_source_that_lacks_items_takes_them_from_all(tmp_path: Path) -> None:

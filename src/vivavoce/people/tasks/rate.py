@@ -106,7 +106,7 @@ class RateTask(Task):
                 )
 
     def applies_to(self, item: Item) -> bool:
-        """Whether a judge with this rubric would mark the item."""
+        """Whether a judge with this rubric would score the item."""
         return self.scales.applies_to(item)
 
     def visible_part(self, text: str, final: str) -> str:

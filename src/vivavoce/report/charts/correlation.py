@@ -216,8 +216,8 @@ which has no field; the least room for the name of the last measure."""
 def metric_scatter(parts: Sequence[ScoredResponses]) -> list[Figure]:
     """A figure per benchmark and format with scores by two or more measures: a scatter plot of every pair.
 
-    A point is an answer with a mark by both. Measures that are pooled over answers are left out, those of
-    probabilities, which mark no answer, and those beyond the first six; of many answers some are drawn, the
+    A point is an answer with a score by both. Measures that are pooled over answers are left out, those of
+    probabilities, which score no answer, and those beyond the first six; of many answers some are drawn, the
     same each time.
     """
 
@@ -253,7 +253,7 @@ def _together(parts: Sequence[ScoredResponses]) -> pl.DataFrame:
 def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing | str:
     joined = _together(parts)
     if not joined.height:
-        return "No answer has marks by two of these measures."
+        return "No answer has scores by two of these measures."
     sample = joined.sample(min(MOST_POINTS, joined.height), seed=1)
     ends = [_ends(part) for part in parts]
     shares = [[_share(value, pair) for value in sample[f"m{k}"]] for k, pair in enumerate(ends)]
@@ -283,7 +283,7 @@ def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing |
         return sheet
 
     return drawing(
-        f"Marks of the same answers, pair by pair, by {listed(short(part.label) for part in parts)}", draw
+        f"Scores of the same answers, pair by pair, by {listed(short(part.label) for part in parts)}", draw
     )
 
 
@@ -309,7 +309,7 @@ def _draw_field(
 
 
 def _ends(part: ScoredResponses) -> tuple[float, float]:
-    """The declared range, or where a side has no limit the least or greatest mark."""
+    """The declared range, or where a side has no limit the least or greatest score."""
     c, values = part.measure.criterion, part.answers["value"]
     low = float(values.min()) if c.low is None else c.low  # type: ignore[arg-type]
     high = float(values.max()) if c.high is None else c.high  # type: ignore[arg-type]

@@ -36,9 +36,9 @@ GREYS = {"unanswered": ("#d5d9de", "#000"), "unreadable": ("#9aa2ac", "#000"),
 def distributions(
     scores: pl.DataFrame, measures: Mapping[int, Measure], probes: Collection[int] = ()
 ) -> list[Figure]:
-    """A figure for each measure, benchmark and format: the marks of single answers by candidate.
+    """A figure for each measure, benchmark and format: the scores of single answers by candidate.
 
-    A mark is the mean of an answer's passes. Criteria of few values are stacked bars of shares of all
+    A score is the mean of an answer's passes. Criteria of few values are stacked bars of shares of all
     answers, in which unanswered, unreadable, failed and set aside have parts of their own; others are
     histograms (or points, if there are few) with the median and the middle half, and their missing answers
     counted beside them. What is missing is never drawn as a value. Edited answers are left out; so are
@@ -49,7 +49,7 @@ def distributions(
 
 
 def distributions_of(parts: Sequence[ScoredResponses]) -> list[Figure]:
-    """The figures of `distributions`, from the marks of single answers."""
+    """The figures of `distributions`, from the scores of single answers."""
     return [_figure(part) for part in parts]
 
 
@@ -121,7 +121,7 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
 
     notes = [f"share of all {part.thing}s; {_better(criterion)}", *_left_out(left_out)]
     description = listed(f"{short(name)}: {_shares(tally, name, used)}" for name in names)
-    return drawing(f"Shares of {part.thing}s by mark: {description}", draw)
+    return drawing(f"Shares of {part.thing}s by score: {description}", draw)
 
 
 def _draw_bar(sheet: Sheet, scale: Scale, y: float, parts: Sequence[tuple[int, str, str]]) -> None:
@@ -145,7 +145,7 @@ def _shares(tally: Mapping[tuple[str, float | str], int], name: str, used: Seque
 
 
 def _name(state: float | str) -> str:
-    """A mark, or the word for one that is missing."""
+    """A score, or the word for one that is missing."""
     return state.replace("_", " ") if isinstance(state, str) else number(state, ".3g")
 
 
@@ -205,16 +205,16 @@ def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> D
         f"{short(name)}: median {_name(q['q50'])}, middle half {_name(q['q25'])} to {_name(q['q75'])}, "
         f"{counts[name]}"
         if (q := quantiles.get(name))
-        else f"{short(name)}: no marks, {counts[name]}"
+        else f"{short(name)}: no scores, {counts[name]}"
         for name in names
     )
-    return drawing(f"Marks of single {part.thing}s: {description}", draw)
+    return drawing(f"Scores of single {part.thing}s: {description}", draw)
 
 
 def _between(
     quantiles: Mapping[str, Mapping[str, float]], base: Mapping[str, float], x: Scale, low: str, high: str
 ) -> list[Line]:
-    """A line below each candidate's marks from one quantile to another."""
+    """A line below each candidate's scores from one quantile to another."""
     return [(x(q[low]), base[name] + 7, x(q[high]), base[name] + 7) for name, q in quantiles.items()]
 
 
@@ -229,7 +229,7 @@ def _quantiles(answers: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def _axis(criterion: Criterion, lowest: float, highest: float) -> list[float]:
-    """Round ticks from below the least to above the most mark, inside the declared range."""
+    """Round ticks from below the least to above the greatest score, inside the declared range."""
     ticks = nice_ticks(lowest, highest)
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
@@ -267,7 +267,7 @@ def _outline(heights: Mapping[int, float], base: float, x: Scale) -> list[tuple[
 
 
 def _points(answers: pl.DataFrame, base: Mapping[str, float], x: Scale) -> list[tuple[float, float]]:
-    """An answer each; equal marks stand above each other as far as there is room."""
+    """An answer each; equal scores stand above each other as far as there is room."""
     points = []
     levels: dict[tuple[str, int], int] = {}
     for name, value in answers.sort("candidate", "value").select("candidate", "value").iter_rows():

@@ -30,7 +30,7 @@ def forest(rows: Rows) -> Drawing | str:
     """Estimates, agreement, categories or differences of pairs, a line each, with their intervals.
 
     Differences: the thin line is the interval for all comparisons of the call, the thick one for the pair
-    alone; 0 is drawn through, a margin dashed on both sides. Dotted: what failed marks leave open.
+    alone; 0 is drawn through, a margin dashed on both sides. Dotted: what failed scores leave open.
     """
     lines = _lines(rows)
     with_value = [line for line in lines if line["value"] is not None]
@@ -123,7 +123,7 @@ def rank_ranges(rows: Rows) -> Drawing | str:
 
 
 def variance_bars(rows: Rows) -> Drawing | str:
-    """How the variance of marks divides into question, candidate x question, repeat and pass, as shares.
+    """How the variance of scores divides into question, candidate x question, repeat and pass, as shares.
 
     A bar per row of the consistency study; rows without components are left out.
     """
@@ -187,7 +187,7 @@ def _has_interval(row: Mapping[str, Any]) -> bool:
 
 
 def _lines(rows: Rows) -> list[dict[str, Any]]:
-    """Rows of any study as label, value and ends: thick within thin, and what failed marks leave open."""
+    """Rows of any study as label, value and ends: thick within thin, and what failed scores leave open."""
     lines = []
     for name, row in zip(unique(_names(rows)), rows, strict=True):
         value = next((row[k] for k in ("difference", "estimate", "value", "mean") if k in row), None)

@@ -37,7 +37,7 @@
   };
   const people = data.candidates.map(({ name, role }, n) => [
     String(n), role === "candidate" ? name : `${name} (${role})`]);
-  const statuses = unique(data.answers.flatMap((a) => (a.marks.length ? a.marks.map((m) => m[2]) : ["not marked"])));
+  const statuses = unique(data.answers.flatMap((a) => (a.marks.length ? a.marks.map((m) => m[2]) : ["not scored"])));
   fill("candidate", people);
   fill("beside", people);
   fill("format", unique(data.items.map((item) => item.format)).map((v) => [v, v.replaceAll("_", " ")]));
@@ -92,7 +92,7 @@
     if (!mark || mark[2] === "failed") return null;
     return SILENT.has(mark[2]) ? data.measures[mark[0]].silence : mark[1];
   };
-  /* What was silent has no mark of its own: a dash, though it counts and is sorted as its criterion says. */
+  /* What was silent has no score of its own: a dash, though it counts and is sorted as its criterion says. */
   const shownScore = (answer, by) => {
     const own = answer.marks.filter((m) => m[2] !== "failed" && (by === "" || m[0] === Number(by)));
     return own.length && own.every((m) => SILENT.has(m[2])) ? null : scoreOf(answer, by);
@@ -108,8 +108,8 @@
       if (asked.candidate !== "" && answer.candidate !== Number(asked.candidate)) return false;
       if (asked.format !== "" && item.format !== asked.format) return false;
       if (asked.category !== "" && item.category !== asked.category) return false;
-      if (asked.status === "not marked" && answer.marks.length) return false;
-      if (asked.status !== "" && asked.status !== "not marked" && !answer.marks.some((m) => m[2] === asked.status)) return false;
+      if (asked.status === "not scored" && answer.marks.length) return false;
+      if (asked.status !== "" && asked.status !== "not scored" && !answer.marks.some((m) => m[2] === asked.status)) return false;
       if (from !== null || to !== null) {
         const score = scoreOf(answer, asked.by);
         if (score === null || (from !== null && score < from) || (to !== null && score > to)) return false;
@@ -204,10 +204,10 @@
 
   /* One answer, opened */
   const marksOf = (answer) => {
-    if (!answer.marks.length) return make("p", { cls: "soft small", textContent: "Not marked." });
+    if (!answer.marks.length) return make("p", { cls: "soft small", textContent: "Not scored." });
     const noted = answer.marks.some((mark) => mark[3] !== null);
-    const titles = ["Measure", "Mark", "Status", ...(noted ? ["Note"] : [])];
-    const head = make("tr", {}, ...titles.map((t) => make("th", { scope: "col", cls: t === "Mark" ? "n" : "", textContent: t })));
+    const titles = ["Measure", "Score", "Status", ...(noted ? ["Note"] : [])];
+    const head = make("tr", {}, ...titles.map((t) => make("th", { scope: "col", cls: t === "Score" ? "n" : "", textContent: t })));
     const body = answer.marks.map(([measure, value, status, note, n]) => make("tr", {},
       make("td", { textContent: data.measures[measure].name }),
       make("td", { cls: "n", textContent: figure(value) }),

@@ -35,7 +35,7 @@ class Leaderboard(NamedTuple):
     `size` is questions and cases where all rows rest on as many. `notes` are what a reason says of an
     estimate that is there all the same. `basis` says what the order rests on where candidates have scores on
     different items, and `n_common` is then how many all share; both are null else. `stamp` says what is known
-    of the judge that marked, null where none did; a `saturated` criterion has nearly all its marks at one
+    of the judge that scored, null where none did; a `saturated` criterion has nearly all its scores at one
     value; `is_earlier` where the run has scores by a later version of the metric.
     """
 

@@ -65,7 +65,7 @@ def examiners(
                 "causes": causes.get(key, {}),
                 "stamp": _stamp({place.benchmark: stamps.get(place, UNVALIDATED) for place in places}),
                 "saturated": any(place in saturated for place in places),
-                "reason": None if total else "no marks on these items",
+                "reason": None if total else "no scores on these items",
             }
         )
     return rows

@@ -99,7 +99,7 @@ def _crossing_figures(rows: Rows) -> Iterator[Figure]:
 class Consistency(Section):
     """Variance components of scores."""
 
-    methods = "The variance of marks was divided into question, candidate by question, repeat and examiner."
+    methods = "The variance of scores was divided into question, candidate by question, repeat and examiner."
     order = 40
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
@@ -197,7 +197,7 @@ class Agreement(Section):
     """Agreement of scores on the same response."""
 
     methods = (
-        "Agreement of marks on the same answer was measured by Krippendorff's alpha and other "
+        "Agreement of scores on the same answer was measured by Krippendorff's alpha and other "
         "coefficients, with intervals from leaving out one case at a time."
     )
     order = 50
@@ -233,9 +233,9 @@ class Examiners(Section):
     """What a run shows of its raters."""
 
     methods = (
-        "Judges and raters were examined themselves: repeated marks, marks of other judges and of "
+        "Judges and raters were examined themselves: repeated scores, scores of other judges and of "
         "people on the same answers (Krippendorff's alpha, with intervals from leaving out one case "
-        "at a time), shares of marks at one value, and what marks follow besides quality. Sensitivity and "
+        "at a time), shares of scores at one value, and what scores follow besides quality. Sensitivity and "
         "specificity of yes/no judges have Wilson intervals by case; by candidate they were compared by "
         "permutation over cases, Holm over both figures of all candidates."
     )

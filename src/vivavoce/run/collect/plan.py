@@ -328,7 +328,7 @@ def _logprob_tasks(
         metric: Metric = registry.build("metric", text).bind(items)
         probe = requests_of(metric)
         if probe is None:
-            raise SpecError(f"--for {text}: it marks answers in words, not probabilities; leave --for out.")
+            raise SpecError(f"--for {text}: it scores answers in words, not probabilities; leave --for out.")
         if not any(_scores(metric, item) for item in items):
             inapplicable.append(text)
             continue
@@ -336,7 +336,7 @@ def _logprob_tasks(
         scored_by.setdefault(probe.name, []).append(metric)
     if inapplicable and not probes:
         raise SpecError(
-            f"--for {', '.join(inapplicable)}: none of these {len(items)} items can be marked so; "
+            f"--for {', '.join(inapplicable)}: none of these {len(items)} items can be scored so; "
             "`viva show METRIC` says what it takes."
         )
     tasks = tuple(

@@ -197,7 +197,7 @@ def _remarks(collected: Collected) -> list[str]:
         lines.append(f"{cut:,} question{'s were' if cut > 1 else ' was'} cut to fit the model's context.")
     lines += [cuts.sentence(model) for model, cuts in tally.cut_prompts.items()]
     for metric in collected.inapplicable:
-        lines.append(f"{metric} marks none of these {len(collected.items)} questions.")
+        lines.append(f"{metric} scores none of these {len(collected.items)} questions.")
     for model, cause in tally.stopped.items():
         lines.append(f"{model} was not asked everything: {cause.rstrip('.')}.")
     if collected.n_left:

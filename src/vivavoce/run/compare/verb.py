@@ -307,7 +307,7 @@ def _scores_to_compare(
     if not table.scores.height:
         place = "" if items is None else f" on the items of {items}"
         raise SelectionError(
-            f"none of these candidates has marks by {metric}{place}: `viva score {view.path}` first."
+            f"none of these candidates has scores by {metric}{place}: `viva score {view.path}` first."
         )
     table = comparable_scores(view, table, names)
     if not table.scores.height:

@@ -130,7 +130,7 @@ def export_tables(
 def export_run(
     run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: str | None, redact: bool = False
 ) -> Exported:
-    """Write a run file of the chosen items alone, with their answers and marks; all of it without a choice.
+    """Write a run file of the chosen items alone, with their answers and scores; all of it without a choice.
 
     With `redact` every text gives way to a mark, see `redacted_run`.
     What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and

@@ -1,4 +1,4 @@
-"""Logs of other tools in: their answers and their marks become responses and recorded scores of a run."""
+"""Logs of other tools in: their answers and their scores become responses and recorded scores of a run."""
 
 import json
 import math
@@ -56,7 +56,7 @@ class ImportedLog(NamedTuple):
     """What the import of one log did. `repeats` is the largest number of answers to one item by a candidate.
 
     `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
-    log-likelihoods of options. `scores` counts marks, with `scores_failed`, and those of `units`. `skipped`
+    log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
     answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
     answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
     """
@@ -117,7 +117,7 @@ def import_logs(
     same_allowed: bool = False,
     own_marks: tuple[str, str] | None = None,
 ) -> ImportedLogs:
-    """Store the answers and marks of logs in one transaction: all of them, or none.
+    """Store the answers and scores of logs in one transaction: all of them, or none.
 
     Without a `benchmark` each log is the exam, under the name of its task. `candidate` names the model of
     logs that name none, or one; `own_marks` open and close its thinking. The same again changes nothing.
@@ -220,7 +220,7 @@ def _store(
     answers: Iterator["_Answer"],
     new_version: bool,
 ) -> Stored:
-    """Store the exam, the candidates, the measures, and the answers with their marks, batch by batch."""
+    """Store the exam, the candidates, the measures, and the answers with their scores, batch by batch."""
     roles = candidate_roles(db)
     store_loaded(db, benchmark, benchmark.items, new_version=new_version)
     items = item_keys(db, benchmark.items[0].benchmark)
@@ -236,7 +236,7 @@ def _store(
 
 
 class _Answer(NamedTuple):
-    """An answer with its marks; `is_repeated` where the log has it a second time, with other marks."""
+    """An answer with its scores; `is_repeated` where the log has it a second time, with other scores."""
 
     response: Response
     marks: tuple[Mark, ...]
@@ -303,7 +303,7 @@ def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Respon
 
 
 def _count(counts: _Counts, answer: _Answer) -> None:
-    """Count an answer, and note what its marks declare."""
+    """Count an answer, and note what its scores declare."""
     response = answer.response
     counts.candidates[response.candidate] = None
     counts.items.add((response.item, response.variant))
@@ -320,11 +320,11 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.numbers["scores"] += 1
         counts.numbers["scores_failed"] += mark.outcome == "failed"
         counts.numbers["units"] += mark.unit is not None
-    counts.numbers["marks of failed answers"] += len(answer.marks) - len(_marks_of(answer))
+    counts.numbers["scores of failed answers"] += len(answer.marks) - len(_marks_of(answer))
 
 
 def _marks_of(answer: _Answer) -> tuple[Mark, ...]:
-    """The marks of an answer that came; of one that never came those that say why there is no mark."""
+    """The scores of an answer that came; of one that never came those that say why there is no score."""
     if answer.response.status == "ok":
         return answer.marks
     return tuple(mark for mark in answer.marks if mark.status not in (None, "ok"))
@@ -337,7 +337,7 @@ def _put_marks(
     items: Mapping[tuple[str, str], int],
     candidates: Mapping[str, int],
 ) -> None:
-    """Store the marks of a batch of answers, each beside the answer as the run holds it."""
+    """Store the scores of a batch of answers, each beside the answer as the run holds it."""
     probes = probe_keys(db)
     by_measure: dict[int, list[ScoreRow]] = {}
     for answer in batch:
@@ -370,8 +370,8 @@ def _imported(
         notes.append(
             f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
         )
-    if lost := counts.numbers["marks of failed answers"]:
-        notes.append(f"{lost} marks of answers that failed are left out: nothing was there to be marked.")
+    if lost := counts.numbers["scores of failed answers"]:
+        notes.append(f"{lost} scores of answers that failed are left out: nothing was there to be scored.")
     return ImportedLog(
         source=str(log.files[0]),
         tool=log.tool,

@@ -1,4 +1,4 @@
-"""What the log of another tool holds, in our words: answers, each with its question and its marks."""
+"""What the log of another tool holds, in our words: answers, each with its question and its scores."""
 
 import re
 from abc import abstractmethod
@@ -18,13 +18,13 @@ from vivavoce.run.exchange.log_readers import LogReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A mark that the tool recorded. Without a `value` it failed, unless `status` says otherwise; `note` says
-    why.
+    """A score that the tool recorded. Without a `value` it failed, unless `status` says otherwise;
+    `note` gives the reason.
 
     It is stored under the measure `TOOL.SCORER`. `low`, `high` and `direction` are what the tool says of its
     range, null where it says nothing; `if_unanswered` is what silence counts as. `note` is the grader's
-    reply. `unit` is what was marked by itself, `of_units` says that the criterion marks such pieces.
-    `pass_no` counts marks of the same thing by one rater.
+    reply. `unit` is what was scored by itself, `of_units` says that the criterion scores such pieces.
+    `pass_no` counts scores of the same thing by one rater.
     """
 
     scorer: str
@@ -49,7 +49,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One answer of a log: where it stands, the item that it answers, and its marks.
+    """One answer of a log: where it stands, the item that it answers, and its scores.
 
     The item's id is '' where the log has none, its format '' where it is to be told; `row_id` says that it is
     the place of a row, which finds no item of another exam. Its `answer` holds the key of a closed question,

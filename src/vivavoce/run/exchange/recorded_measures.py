@@ -1,4 +1,4 @@
-"""The measures that the marks of a log are of, as far as the marks declare them."""
+"""The measures that the scores of a log are of, as far as the scores declare them."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ MeasureKey = tuple[str, str, str]
 
 
 class Declared:
-    """What the marks of a measure declare: a limit holds only where each of them declares and keeps it."""
+    """What the scores of a measure declare: a limit holds only where each of them declares and keeps it."""
 
     def __init__(self, mark: Mark) -> None:
         self.low, self.high, self.direction = mark.low, mark.high, mark.direction
@@ -23,7 +23,7 @@ class Declared:
         self.if_unanswered = mark.if_unanswered
 
     def add(self, mark: Mark) -> None:
-        """One more mark; one that failed says nothing of limits."""
+        """One more score; one that failed says nothing of limits."""
         self.of_units |= mark.of_units or mark.unit is not None
         if mark.value is None:
             return
@@ -63,6 +63,6 @@ def retired_notes(
     names = {str(parse(f"{tool}.{scorer}")) for scorer, *_ in declared}
     for name in sorted(retired.keys() & names):
         yield (
-            f"{name} is retired in this run: its marks are stored and count nowhere; "
+            f"{name} is retired in this run: its scores are stored and count nowhere; "
             f"`viva retire RUN {quote(name)} --undo` lets them count."
         )

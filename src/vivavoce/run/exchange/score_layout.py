@@ -17,12 +17,12 @@ Blank = Literal["unanswered", "recorded"]
 
 
 class Layout(NamedTuple):
-    """How a file of marks is laid out, and which of its rows are meant.
+    """How a file of scores is laid out, and which of its rows are meant.
 
     `columns` gives for each of our names the file's, `constants` a value for every row, `criteria` the
     columns of a wide file or a choice from a long one, `where` the values that chosen rows have, `status`
-    the column whose word must be ok. `blank` says what marks of a blank answer count as. A `probability` that
-    is named in `columns` or `constants` is that of the draw of labels.
+    the column whose word must be ok. `blank` says what scores of a blank answer count as. A `probability`
+    that is named in `columns` or `constants` is that of the draw of labels.
     """
 
     columns: Mapping[str, str]
@@ -60,7 +60,7 @@ class Layout(NamedTuple):
         return Line(line.where, {**line.row, **fields}) if fields else line
 
     def check(self) -> None:
-        """Raise `InputError` for a field that marks do not have."""
+        """Raise `InputError` for a field that scores do not have."""
         fields = (*COLUMNS, "id", *self.criteria)
         if wrong := [name for name in (*self.columns, *self.constants) if name not in fields]:
             raise InputError(f"scores have no field {wrong[0]!r}.{suggest(wrong[0], list(fields))}")

@@ -1,4 +1,4 @@
-"""Rows of recorded marks as the scores that they give to answers of a run, read as often as asked for."""
+"""Rows of recorded scores as the scores that they give to answers of a run, read as often as asked for."""
 
 import sqlite3
 from collections import Counter
@@ -26,7 +26,7 @@ _NEEDED = {
 
 
 class Scorable(NamedTuple):
-    """What marks can be about: current items by name and the key of each, candidates and edits by theirs.
+    """What scores can be about: current items by name and the key of each, candidates and edits by theirs.
 
     A name in `shared` is that of items of several benchmarks, and says nothing.
     """
@@ -98,7 +98,7 @@ class LeftOut:
 class ScoreRows:
     """The scores in the rows of a source for answers of a run.
 
-    A rater is who a row says, else the spec's model. Marks of probes are left out: they are of no answer in
+    A rater is who a row says, else the spec's model. Scores of probes are left out: they are of no answer in
     words. Rows about items that the run, or the benchmark chosen, does not have are left out too; `left_out`
     counts what the last reading met.
     """
@@ -170,8 +170,8 @@ class ScoreRows:
     def refuse_left_out(self, *, scored: bool) -> None:
         """Raise `InputError` if what the last reading met keeps the source from being imported.
 
-        That is a row about an answer that the run does not hold, a criterion that no row marks, or, where
-        nothing is `scored`, a source of which nothing but items outside or marks of probes is chosen.
+        That is a row about an answer that the run does not hold, a criterion that no row scores, or, where
+        nothing is `scored`, a source of which nothing but items outside or scores of probes is chosen.
         """
         met, name = self.left_out, self._source.name
         if met.unmatched:
@@ -182,8 +182,8 @@ class ScoreRows:
             )
         if met.probes and not (scored or met.skipped):
             raise InputError(
-                f"{name}: the {met.probes} rows chosen mark what models told of their probabilities, no "
-                "answer in words: `viva merge` brings such marks from the run they are from."
+                f"{name}: the {met.probes} rows chosen score what models told of their probabilities, no "
+                "answer in words: `viva merge` brings such scores from the run they are from."
             )
         if met.skipped and not scored:
             raise InputError(
@@ -192,7 +192,7 @@ class ScoreRows:
             )
         absent = [criterion for criterion in self._layout.criteria if criterion not in met.criteria]
         if met.criteria and absent:
-            raise InputError(f"{name}: no row marks {absent[0]!r}.{suggest(absent[0], list(met.criteria))}")
+            raise InputError(f"{name}: no row scores {absent[0]!r}.{suggest(absent[0], list(met.criteria))}")
 
 
 def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]:
@@ -230,7 +230,7 @@ def _values(line: Line, layout: Layout) -> Iterator[tuple[str, Value]]:
             raise InputError(
                 f"{line.where}: no column {column!r} for a criterion.{suggest(column, list(row))}"
             )
-        if word != "ok":  # what stands in the place of the mark, such as "2-3", need not be a number
+        if word != "ok":  # what stands in the place of the score, such as "2-3", need not be a number
             yield criterion, Value(None, note=word, status="failed")
             continue
         value = number_of(row, column, float, line.where)
@@ -248,6 +248,6 @@ def _columns_of_criteria(line: Line, criteria: Sequence[str]) -> list[tuple[str,
     if criteria:
         return [(name, name) for name in criteria]
     raise InputError(
-        f"{line.where}: neither a column 'value' nor --criteria: name the columns that hold marks "
+        f"{line.where}: neither a column 'value' nor --criteria: name the columns that hold scores "
         "(--criteria a,b), or map value and criterion."
     )

@@ -1,4 +1,4 @@
-"""What a table of recorded marks holds, counted without its notes: numbers and a hash of each score."""
+"""What a table of recorded scores holds, counted without its notes: numbers and a hash of each score."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -22,7 +22,7 @@ _COLUMNS = pl.Schema(
 
 
 class ScoreTally(NamedTuple):
-    """The criteria and raters of a table of marks, each pair numbered in the order of its first score.
+    """The criteria and raters of a table of scores, each pair numbered in the order of its first score.
 
     `is_first` tells for every score whether it is the first under its criterion, rater, answer, pass and
     ballot: any other one repeats that score. `rows` are the first ones: numbers, values and statuses.
@@ -66,7 +66,7 @@ class ScoreTally(NamedTuple):
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The criteria marked, in the order of the table."""
+        """The criteria scored, in the order of the table."""
         return tuple(dict.fromkeys(criterion for criterion, _ in self.measures))
 
     def distinct(self, scores: Iterable[RecordedScore]) -> Iterator[RecordedScore]:
@@ -79,6 +79,6 @@ def _refuse_contradiction(rows: pl.DataFrame, scores: Iterable[RecordedScore]) -
     if numbers := first_contradiction(rows, _KEY, _CONTENT):
         second = next(islice(scores, numbers.second, None))
         raise InputError(
-            f"{second.where}: a second mark for {second.criterion} of {second.words}; --where chooses "
-            "rows, --map pass_no=… or --map rater=… tells marks apart."
+            f"{second.where}: a second score for {second.criterion} of {second.words}; --where chooses "
+            "rows, --map pass_no=… or --map rater=… tells scores apart."
         )

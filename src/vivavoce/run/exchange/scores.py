@@ -1,4 +1,4 @@
-"""Recorded scores in: marks that were given elsewhere, by judges or people, become scores of a run.
+"""Recorded scores in: scores that were given elsewhere, by judges or people, become scores of a run.
 
 A recorded measure needs no registered metric. Its spec is kept as a label, its signature ends in
 `@recorded`, and so it never mixes with a metric that is run here.
@@ -68,8 +68,8 @@ class ImportedScores(NamedTuple):
     """What an import of scores did, in score rows.
 
     `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
-    blank answers that had been given marks. `probes` rows mark what a model told of its
-    probabilities: those are no marks of an answer in words, and are left out. The rest is as in `Imported`.
+    blank answers that had been given scores. `probes` rows score what a model told of its
+    probabilities: those are no scores of an answer in words, and are left out. The rest is as in `Imported`.
     """
 
     scores: int
@@ -104,16 +104,16 @@ def import_scores(
     `measure` is a spec, kept as a label. `declared` gives for a criterion, or for all under '*', fields of
     `Declared`; what is not given is as published where the measure is known. Rows about items that the run,
     or `benchmark` with its settings, does not have are skipped and counted, as in `import_answers`. Importing
-    the same marks again changes nothing. A `probability` that `layout` names is kept as the draw of labels.
-    Raises `InputError` for a measure that is named as a metric of probabilities, which marks no answer in
+    the same scores again changes nothing. A `probability` that `layout` names is kept as the draw of labels.
+    Raises `InputError` for a measure that is named as a metric of probabilities, which scores no answer in
     words, for one that is retired, and unless `same_allowed` for scores that the run holds under another
     measure or rater.
     """
     spec = parse(measure)
     if scores_logprobs(spec):
         raise InputError(
-            f"{spec.name} marks what a model told of its probabilities, and imported marks are of answers in "
-            "words: `viva merge` brings marks of ours, and for others --measure needs another name."
+            f"{spec.name} scores a model's log-probabilities, and imported scores are of answers in "
+            "words: `viva merge` brings scores of ours, and for others --measure needs another name."
         )
     layout.check()
     if layout.blank not in get_args(Blank):
@@ -213,7 +213,7 @@ def _measures(
 
 
 def _check(file: str, tally: ScoreTally, measures: Mapping[tuple[str, str], Measure]) -> None:
-    """Raise `InputError` for a mark out of its range, or a silence worth a limit that is not declared."""
+    """Raise `InputError` for a score out of its range, or a silence worth a limit that is not declared."""
     rows = tally.rows.with_row_index("number")
     faults = [
         fault

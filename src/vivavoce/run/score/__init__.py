@@ -38,7 +38,7 @@ BATCH, ASKED = 2_000, 500
 
 
 class ScoreSummary(NamedTuple):
-    """What a metric did in one call: rows by status, and the items it does not mark, by format.
+    """What a metric did in one call: rows by status, and the items it does not score, by format.
 
     `lacking` of these are of its formats and lack what it needs. `commands` would ask those candidates for
     their probabilities whom nobody has asked.
@@ -72,7 +72,7 @@ def measure_keys(view: View, metric: Metric) -> list[int]:
 
 
 def bind_all(view: View, metrics: Sequence[Metric], *, loaded: bool = True) -> list[Metric]:
-    """The metrics as they mark this run, and as their measures are named in it: `score` begins with this.
+    """The metrics as they score this run, and as their measures are named in it: `score` begins with this.
 
     Without `loaded` no encoder is loaded, and they can only be counted by.
     """
@@ -94,7 +94,7 @@ def score(
 ) -> list[ScoreSummary]:
     """Score all unscored responses and retry failed ones, optionally for some items only.
 
-    Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
+    Where a model scores, each answer is scored in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
     rows done and the rows in all; `encoded` gets the texts that passed each encoder. The `executor` computes
     batches, by default this process; metrics that ask a model, or compare answers, always score here. `begin`
@@ -213,7 +213,7 @@ def check_all(
         if is_comparative(metric) and len(contestants) < 2:
             raise MetricError(
                 f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
-                f"{' and '.join(contestants) or 'none'}. Nothing was marked."
+                f"{' and '.join(contestants) or 'none'}. Nothing was scored."
             )
     return commands
 

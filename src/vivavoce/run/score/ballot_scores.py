@@ -66,7 +66,7 @@ ballot that an answer beats, ties half.
 class BallotTask(NamedTuple):
     """Answers to one item that stand on a ballot, in the order shown.
 
-    `replaces` are ballots there were of the same item and repeat: this one, with marks that are missing, and
+    `replaces` are ballots there were of the same item and repeat: this one, with scores that are missing, and
     those that fewer candidates stood on.
     """
 

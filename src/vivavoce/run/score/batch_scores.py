@@ -171,8 +171,8 @@ def metric_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) 
         raise
     except (Exception, SystemExit) as error:  # third-party code: name it, keep what is stored
         raise MetricError(
-            f"{metric} broke while marking {rows[0].item.name} and {len(rows) - 1} further answers: "
-            f"{error_text(error)}. What was marked before is stored."
+            f"{metric} broke while scoring {rows[0].item.name} and {len(rows) - 1} further answers: "
+            f"{error_text(error)}. What was scored before is stored."
         ) from error
     if len(values) != len(rows):
         raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")

@@ -61,8 +61,8 @@ def check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
         if lacking:
             listed = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
             raise MetricError(
-                f"{metric} needs {field}, and {len(lacking)} of the {len(scored)} items it would mark have "
-                f"none: {listed}. Add them, or restrict the items with --items. Nothing was marked."
+                f"{metric} needs {field}, and {len(lacking)} of the {len(scored)} items it would score have "
+                f"none: {listed}. Add them, or restrict the items with --items. Nothing was scored."
             )
 
 
@@ -82,7 +82,7 @@ def missing_commands(
     collected: Mapping[tuple[str, str], Collection[str]],
     benchmarks: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """The commands that ask for what the metric marks, of exams or candidates that were not asked it.
+    """The commands that ask for what the metric scores, of exams or candidates that were not asked it.
 
     `asked` holds by benchmark and probe the candidates that were, `exams` by benchmark its spec. Candidates
     are those of the run that may tell probabilities. Raises `MetricError` if nobody was asked.
@@ -106,8 +106,8 @@ def missing_commands(
     )  # fmt: skip
     if nobody:
         raise MetricError(
-            f"{metric} marks a model's probabilities, and {run} holds none of this kind: "
-            f"`{'` and `'.join(commands)}` first. Nothing was marked."
+            f"{metric} scores a model's probabilities, and {run} holds none of this kind: "
+            f"`{'` and `'.join(commands)}` first. Nothing was scored."
         )
     return commands
 
@@ -159,7 +159,7 @@ def checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Valu
     value = values[criterion.criterion]
     if not isinstance(value, Value) and isinstance(value, Mapping):
         if not value or not all(isinstance(unit, Unit) for unit in value):
-            raise metric_error(metric, row, f"marks of units need a Unit each, at least one, not {value!r}.")
+            raise metric_error(metric, row, f"scores of units need a Unit each, at least one, not {value!r}.")
         return {unit: _value(metric, row, unit_value, criterion) for unit, unit_value in value.items()}
     return _value(metric, row, value, criterion)
 

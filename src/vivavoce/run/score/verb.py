@@ -302,7 +302,7 @@ def _bound_metrics(
 ) -> tuple[list[Metric], tuple[str, ...]]:
     """The metrics as they score this run, and a note where none was named. Raises `InputError`."""
     if passes < 1:
-        raise InputError(f"--passes {passes}: every answer is marked once at least.")
+        raise InputError(f"--passes {passes}: every answer is scored once at least.")
     names, unnamed = (metrics, ()) if metrics else _fitting(view, select_part(view, items, None))
     specs.require_separate("metrics", names)
     measures = [keyed.measure for keyed in view.fetch(read.stored_measures)]
@@ -347,7 +347,7 @@ def _not_scored(summary: ScoreSummary) -> str:
     formats = _by_format(summary.not_marked)
     lacks = " of its formats that lack what it shows or needs" if summary.lacking else ""
     suffix = f", {summary.lacking}{lacks}" if 0 < summary.lacking < n else lacks
-    return f"{summary.metric} does not mark {n} of the items ({formats}){suffix}."
+    return f"{summary.metric} does not score {n} of the items ({formats}){suffix}."
 
 
 def _by_format(counts: Mapping[str, int]) -> str:
@@ -371,7 +371,7 @@ def _self_scored(metrics: Sequence[Metric], candidates: Sequence[str]) -> Iterat
         judge = metric.rater
         if judge and (candidate := models.get(shown_name(specs.parse(judge).name))):
             yield (
-                f"{judge} marks its own answers, as the candidate {candidate}: hold its marks against "
+                f"{judge} scores its own answers, as the candidate {candidate}: hold its scores against "
                 f"another "
                 "judge's, or people's."
             )

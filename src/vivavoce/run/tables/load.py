@@ -136,7 +136,7 @@ def _metric_name(metric: str, measures: Sequence[Measure]) -> str:
     problem = "matches several" if matches else "matches none"
     near = difflib.get_close_matches(specs.parse(metric).name, {spec.name for spec in stored.values()}, n=1)
     hint = f" Did you mean {near[0]!r}?" if near and not matches else ""
-    raise SelectionError(f"the metric {metric!r} {problem} of what this run was marked by: {names}.{hint}")
+    raise SelectionError(f"the metric {metric!r} {problem} of what this run was scored by: {names}.{hint}")
 
 
 def metrics_meant(metric: str, measures: Sequence[Measure]) -> list[str]:

@@ -113,7 +113,7 @@ def _judge_signature(view: View, judge: specs.Spec) -> str:
         return str(current)
     if len(signatures) > 1:
         raise SelectionError(
-            f"{judge} marked this run under several rubrics or versions, none of which is today's: "
+            f"{judge} scored this run under several rubrics or versions, none of which is today's: "
             f"`viva score {view.path}` with it first."
         )
     return signatures[0]

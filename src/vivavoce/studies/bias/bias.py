@@ -36,7 +36,7 @@ from vivavoce.studies.study import Study, measure_columns
 CONTRASTS = ("bias", "drop", "sentence")
 NO_REPEATS = "no two repeats of a question: how often an answer flips by itself is not known"
 NOTHING = (
-    "No question that was marked for a candidate (floor and ceiling are none) has a twin with its partner "
+    "No question that was scored for a candidate (floor and ceiling are none) has a twin with its partner "
     "(bias:TYPE, neutral, demographic:SORT=VALUE): there is nothing to compare."
 )
 
@@ -371,7 +371,7 @@ def _variance_code(figures: Mapping[str, Any], p: float) -> str:
 def _notes(rows: Sequence[BiasRow], graded: Sequence[str]) -> Iterator[str]:
     if graded:
         yield (
-            "Flips are told of yes-or-no marks; these are graded, and no threshold is made up: "
+            "Flips are told of yes-or-no scores; these are graded, and no threshold is made up: "
             f"{', '.join(graded)}."
         )
     if any(row.contrast == "drop" for row in rows):

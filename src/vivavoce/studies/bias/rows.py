@@ -130,7 +130,7 @@ def with_verdict(row: BiasRow, measure: Measure) -> BiasRow:
         repeats = "how often it flips by itself is not known"
         if row.flips_repeats is not None:
             repeats = f"{row.flips_repeats:.0%} between repeats"
-        text += f" Its mark flips in {row.flips:.0%}; {repeats}."
+        text += f" Its score flips in {row.flips:.0%}; {repeats}."
     return replace(row, verdict=text)
 
 
@@ -142,8 +142,8 @@ def _verdict_text(row: BiasRow, measure: Measure) -> str:
     text = f"{_difference_text(row, measure)}; {pairs} in {_cases(row)}."
     match row.verdict_code:
         case "depends":
-            failed = count(row.n_failed or 0, "mark")
-            return f"{text} It depends on {failed} that failed: mark again before deciding."
+            failed = count(row.n_failed or 0, "score")
+            return f"{text} It depends on {failed} that failed: score again before deciding."
         case "equivalent":
             return f"{text} It resists within {plain(row.margin or 0.0)}."
         case "worse":

@@ -150,7 +150,7 @@ def flip_rates(responses: pl.DataFrame, pairs: pl.DataFrame, *, copied: bool) ->
 def untested_reason(drop: stats.Drop | None) -> str | None:
     """Why figures of a paired test are null; null where none is."""
     if drop is None:
-        return "no pair was marked on both sides"
+        return "no pair was scored on both sides"
     if drop.paired.se is None:
         return "one case: nothing tells how far another would differ"
     return None if drop.paired.se else NO_SPREAD

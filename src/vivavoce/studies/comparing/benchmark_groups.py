@@ -154,7 +154,7 @@ def _places(
     sizes = {name: row["n_items"] for name, row in overalls.items() if row["estimate"] is not None}
     largest = max(sizes.values(), default=0)
     short = {
-        name: {"reason": f"marks on {n:,} of {count(largest, 'question')}: no rank beside the others"}
+        name: {"reason": f"scores on {n:,} of {count(largest, 'question')}: no rank beside the others"}
         for name, n in sizes.items()
         if n <= ENOUGH * largest
     }

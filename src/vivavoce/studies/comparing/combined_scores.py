@@ -57,7 +57,7 @@ def consensus(
         if bounds := [scores.only[k] for k in keys if k in scores.only]:
             only[key] = frozenset.intersection(*bounds)
             if not only[key]:
-                raise SelectionError(f"{metric}: there is no item of which all its judges mark {criterion}.")
+                raise SelectionError(f"{metric}: there is no item of which all its judges score {criterion}.")
             rows = restrict_to_items(rows, only[key])
         vote = _Vote(rule, len(keys), len(keys) if quorum is None else quorum)
         jury = _jury_rows(rows, measure, vote).with_columns(measure_id=pl.lit(key, pl.Int64))
@@ -120,7 +120,7 @@ def _jury_rows(rows: pl.DataFrame, measure: Measure, vote: _Vote) -> pl.DataFram
         n=ok.len(),
     )
     lacking = "majority" if vote.rule == "majority" else "quorum"
-    note = pl.format(f"{{}} of {vote.n_judges} judges marked, and there is no {lacking}", "n")
+    note = pl.format(f"{{}} of {vote.n_judges} judges scored, and there is no {lacking}", "n")
     return counted.with_columns(
         metric=pl.lit(measure.metric),
         criterion=pl.lit(measure.criterion.criterion),
@@ -151,7 +151,7 @@ def _shared_criteria(
         if not _declared_alike(criteria):
             raise SelectionError(
                 f"{metric}: its judges do not declare {name} alike (range, direction, silence), so their "
-                "marks make no one mark."
+                "scores make no one score."
             )
     return {name: [by_judge[judge] for judge in dict.fromkeys(judges)] for name, by_judge in shared.items()}
 

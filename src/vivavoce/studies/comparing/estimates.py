@@ -216,7 +216,7 @@ def _notes_on_vetoes(
         if unrelated:
             names = ", ".join(short[key_of(single[key])] for key in unrelated)
             veto_text = f"{line.veto.metric} {line.veto.op} {line.veto.limit:g}"
-            yield f"No veto by {veto_text} on {names}: they mark no format in common."
+            yield f"No veto by {veto_text} on {names}: they score no format in common."
 
 
 def _sentence(row: EstimateRow) -> str:
@@ -382,7 +382,7 @@ def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_no
     reason = None
     if unknown:
         answers = count(unknown, "answer")
-        reason = f"{answers} may or may not be over a red line: the marks for it are missing"
+        reason = f"{answers} may or may not be over a red line: the scores for it are missing"
     # A veto that is unknown widens the bounds just as a failed score does.
     failed = failed or bool(unknown)
     figures = mean_of(over_repeats(values), criterion, failed=failed, why_none=reason or why_none)

@@ -47,14 +47,14 @@ from vivavoce.studies.text import count
 from vivavoce.studies.validation_status import PEOPLE_ALPHA, validation_status
 
 ABSENT = {
-    "retest": "no second pass, and no recorded marks of a text that was answered twice",
+    "retest": "no second pass, and no recorded scores of a text that was answered twice",
     "judges": "no other judge or rater with the same settings",
     "reference": "no twin that differs in the reference alone",
-    "saturation": "no marks of candidates",
-    "halo": "one criterion, or no answer with marks on two",
+    "saturation": "no scores of candidates",
+    "halo": "one criterion, or no answer with scores on two",
     "length": "no answers to count words in",
     "position": NO_BALLOTS,
-    "family": "no marks",
+    "family": "no scores",
     "bounds": "no ceiling and no floor in this run",
 }
 """Why a rater has no figures in a part."""
@@ -97,7 +97,7 @@ class Examiners(Study):
         if not raters:
             return self.finding(
                 (),
-                "No judge and no rater has marked this run, and rules have no card here: the study `audit` "
+                "No judge and no rater has scored this run, and rules have no card here: the study `audit` "
                 "examines them.",
                 notes,
             )
@@ -105,7 +105,7 @@ class Examiners(Study):
         sentences: list[str] = []
         if not scores.people:
             sentences.append(
-                "No labels were given (--labels METRIC): nothing here shows that a judge marks as people do."
+                "No labels were given (--labels METRIC): nothing here shows that a judge scores as people do."
             )
         for name, part in _parts(scores, self.margin, self.people_alpha).items():
             rows += [*part.rows, *_absent_rows(name, scores, raters, part.rows)]
@@ -165,12 +165,12 @@ def _retest(scores: ScoreTable) -> Entries:
 
 def _retest_text(name: str, row: AgreementRow) -> str:
     candidate = f", {row.candidate}" if row.candidate else ""
-    place = f"{name}, marked again ({row.contrast}{candidate}) on {row.benchmark}"
+    place = f"{name}, scored again ({row.contrast}{candidate}) on {row.benchmark}"
     if row.value is None:
         return f"{place}: {row.reason}."
     return (
         f"{place}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
-        f"{counts_text(row, 'unit')} were not marked alike."
+        f"{counts_text(row, 'unit')} were not scored alike."
     )
 
 
@@ -308,8 +308,8 @@ def _pair_text(part: str, by: Mapping[str | None, RaterRow]) -> str:
     order = ""
     if tau.value is not None:
         candidates = count(tau.n_units or 0, "candidate")
-        order = f"; on what both marked they order {candidates} with tau-b {tau.value:.2f}"
-    scores = "Without the reference the marks are" if part == "reference" else "The second marks"
+        order = f"; on what both scored they order {candidates} with tau-b {tau.value:.2f}"
+    scores = "Without the reference the scores are" if part == "reference" else "The second scores"
     return (
         f" ({counts_text(shift, 'response')}): alpha (ordinal) {agreed}{order}. {scores} "
         f"{_shift_text(shift)}.{_hidden_shift(shift, by['pearson'])}"

@@ -77,10 +77,10 @@ class Forms(Study):
         """A row per two forms and candidate, and one with an empty candidate for the order of all.
 
         Means, `difference` (the first form's less the second's) and its t interval are over the cases with
-        marks in both forms, each case by the mean of its questions; null differences are between criteria
+        scores in both forms, each case by the mean of its questions; null differences are between criteria
         that are not one. `p_adjusted` is by Holm over all differences of the call. `association` is
         Spearman's rho over cases, higher being better on both sides, by jackknife over cases. `order_tau` is
-        Kendall's tau-b of the candidates' means. Fewer than 10 cases have a reason; so have failed marks,
+        Kendall's tau-b of the candidates' means. Fewer than 10 cases have a reason; so have failed scores,
         with which there is no test.
         """
         matrices = list(grids(scores.scores, scores.measures))
@@ -97,14 +97,14 @@ class Forms(Study):
 
 
 class _Pair(NamedTuple):
-    """Two forms by one measure each, of which some cases have marks in both."""
+    """Two forms by one measure each, of which some cases have scores in both."""
 
     first: ScoreMatrix
     second: ScoreMatrix
 
     @property
     def candidates(self) -> list[str]:
-        """Those with marks in both forms."""
+        """Those with scores in both forms."""
         return [name for name in self.first.candidates if name in self.second.candidates]
 
     @property
@@ -170,7 +170,7 @@ class _Pair(NamedTuple):
 
 
 def _difference_columns(differences: Floats, cases: Any, *, is_tested: bool) -> dict[str, Any]:
-    """The columns of the paired difference and its test; with failed marks no test."""
+    """The columns of the paired difference and its test; with failed scores no test."""
     paired = stats.paired(differences, cases)
     figures: dict[str, Any] = {"difference": paired.difference, "n_different": paired.n_different}
     if not is_tested:
@@ -199,7 +199,7 @@ def _name(measure: Measure) -> tuple[Any, ...]:
 
 
 def _by_case(matrix: ScoreMatrix, candidate: str) -> tuple[Any, Floats, Any]:
-    """The cases that a candidate has marks on, the mean of each, and how many questions that is."""
+    """The cases that a candidate has scores on, the mean of each, and how many questions that is."""
     k = matrix.candidates.index(candidate)
     present = matrix.present[k]
     cases, at = np.unique(matrix.groups[present], return_inverse=True)
@@ -208,7 +208,7 @@ def _by_case(matrix: ScoreMatrix, candidate: str) -> tuple[Any, Floats, Any]:
 
 
 def _failed(scores: ScoreTable) -> Counter[tuple[Any, ...]]:
-    """How many marks failed on cases of several benchmarks, by benchmark, measure and candidate."""
+    """How many scores failed on cases of several benchmarks, by benchmark, measure and candidate."""
     # What failed on a case of one benchmark alone has no part in any pair.
     rows = scores.scores.filter(pl.col("benchmark").n_unique().over("group") > 1)
     rows = rows.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))

@@ -43,7 +43,7 @@ from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat, over_r
 AGREEMENT: tuple[stats.AgreementCoefficient, ...] = ("alpha_ordinal", "percent")
 BETWEEN = ("people and people", "difference")
 ONE_PERSON = "no answer has the labels of two people: no ceiling to hold the judge against"
-NOTHING_SHARED = "the judge and people marked no answer in common"
+NOTHING_SHARED = "the judge and people scored no answer in common"
 THIRDS = ("lowest third", "middle third", "highest third")
 Z_95 = 1.959964
 """The normal quantile that turns a 95 % half-width into a standard error."""
@@ -237,7 +237,7 @@ def _labels_for_percent(equal: Estimate, n_judged: int) -> tuple[int | None, str
     if p is None:
         return None, equal.reason
     if not 0 < p < 1:
-        return None, "all marks are equal, or none: nothing to reckon with"
+        return None, "all scores are equal, or none: nothing to reckon with"
     # How much wider the interval is by group than if all responses were independent.
     independent = p * (1 - p) / equal.n_units
     design_effect = equal.se**2 / independent if equal.se else 1.0

@@ -36,7 +36,7 @@ from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 
 UNKNOWN = "difference, cause unknown"
-NO_BALLOTS = "no ballots: answers were marked one at a time"
+NO_BALLOTS = "no ballots: answers were scored one at a time"
 
 
 @card_part
@@ -158,7 +158,7 @@ def _length_correlation(rows: pl.DataFrame, words: pl.DataFrame) -> Estimate | N
     if not ranks.height:
         return None
     table = ranks.select("value", "words").to_numpy()
-    undefined = "inside the questions marks or lengths do not vary"
+    undefined = "inside the questions scores or lengths do not vary"
     return by_coefficient("pearson", table, ranks["group"].to_numpy(), undefined=undefined)
 
 

@@ -80,13 +80,13 @@ class OverallRow:
 COLUMNS = columns(OverallRow)
 HEAD = ("cliniqlink", "score")
 CLOSED = {"mcq": ("accuracy", "accuracy"), "true_false": ("accuracy", "accuracy"), "list": ("list_f1", "f1")}
-"""Metric and criterion of a closed format, where the head itself does not mark it."""
+"""Metric and criterion of a closed format, where the head itself does not score it."""
 NO_HEAD = (
-    "No overall: it takes marks of candidates (floor and ceiling are none) by cliniqlink, which marks all "
+    "No overall: it takes scores of candidates (floor and ceiling are none) by cliniqlink, which scores all "
     "seven formats (`viva score RUN cliniqlink`)."
 )
 NO_MATCHES = (
-    "How answers named their options, by text or letter, stands with marks by cliniqlink(rules=published) "
+    "How answers named their options, by text or letter, stands with scores by cliniqlink(rules=published) "
     "alone."
 )
 BY_LABELS = (
@@ -95,13 +95,13 @@ BY_LABELS = (
 )
 NOT_THE_HARNESS = (
     "rules=published is not the harness everywhere: what is unanswered or unreadable here has 0, where the "
-    "harness gives some of it a mark, and in multi-hop inverse the reference is the line that begins with "
+    "harness gives some of it a score, and in multi-hop inverse the reference is the line that begins with "
     "'explanation', in the harness the first that has the word."
 )
 
 
 class Sheet(NamedTuple):
-    """The columns of one board: which measure marks which format, and the values by candidate and item.
+    """The columns of one board: which measure scores which format, and the values by candidate and item.
 
     `values` has a row per format, item and candidate: `observed`, `low`, `high` as `resolve` gives them.
     """
@@ -251,7 +251,7 @@ def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
     """A candidate's mean of one format."""
     means = ItemMeans(values)
     if not means.observed.height:
-        return {"n_items": 0, "n_groups": 0, "reason": "no mark that counts"}
+        return {"n_items": 0, "n_groups": 0, "reason": "no score that counts"}
     estimate = means.arrays().mean(criterion.low, criterion.high)
     ends = {f"set_{side}": _filled(values, side) for side in ("low", "high")}
     figures = Bounded.from_figure(estimate).columns("estimate")
@@ -259,7 +259,7 @@ def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
 
 
 def _filled(values: pl.DataFrame, side: str) -> float | None:
-    """The mean with every failed mark at one end of the scale; null where the scale has none."""
+    """The mean with every failed score at one end of the scale; null where the scale has none."""
     filled = values.filter(pl.col(side).is_not_null())
     mean = weighted_mean(filled[side].to_numpy(), weights_of(filled)) if filled.height else float("nan")
     return None if np.isnan(mean) else mean
@@ -273,7 +273,7 @@ def _overall(sheet: Sheet, values: pl.DataFrame, by_format: Sequence[Mapping[str
     missing = [name for form, name in SEVEN.items() if form not in formats]
     if missing:
         return overall | {
-            "reason": f"no marks on {', '.join(missing)}: an overall is the mean of all seven formats"
+            "reason": f"no scores on {', '.join(missing)}: an overall is the mean of all seven formats"
         }
     low, high = _limits(sheet)
     estimate = stats.estimate_macro(
@@ -322,7 +322,7 @@ def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> It
         rates = [
             f"{subject} {overall[key]:.0%}" for key, subject in _SAID.items() if overall[key] is not None
         ]
-        yield f"{overall['candidate']}: {'; '.join([figures or 'no mark that counts', *rates])}."
+        yield f"{overall['candidate']}: {'; '.join([figures or 'no score that counts', *rates])}."
 
 
 def _order_words(estimated: Sequence[Mapping[str, Any]], criterion: Criterion) -> str:
@@ -398,6 +398,6 @@ def _notes(
     ranked = [row for row in overalls if row["n_common"] is not None and row["estimate"] is not None]
     if ranked and any(row["n_items"] != row["n_common"] for row in ranked):
         yield (
-            f"Ranks rest on the {count(ranked[0]['n_common'], 'question')} that all have marks on; means are "
-            "of each candidate's own."
+            f"Ranks rest on the {count(ranked[0]['n_common'], 'question')} that all have scores on; means "
+            "are of each candidate's own."
         )

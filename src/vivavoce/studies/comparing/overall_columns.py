@@ -30,7 +30,7 @@ SEVEN = {
 }
 """The formats that an overall is the mean of, in the order of the paper's table, and their names."""
 ENOUGH = 0.9
-"""The share of the questions that others have marks on, above which a candidate is ranked beside them."""
+"""The share of the questions that others have scores on, above which a candidate is ranked beside them."""
 
 
 def ranked(values: pl.DataFrame) -> dict[str, dict[str, Any]]:
@@ -45,7 +45,7 @@ def ranked(values: pl.DataFrame) -> dict[str, dict[str, Any]]:
     n_all = observed.select(*ITEM).n_unique()
     counts = dict(observed.group_by("candidate").len().iter_rows())
     short = {
-        name: {"reason": f"marks on {counts[name]} of {count(n_all, 'question')}: no rank beside the others"}
+        name: {"reason": f"scores on {counts[name]} of {count(n_all, 'question')}: no rank beside the others"}
         for name in sorted(complete["candidate"])
         if counts[name] <= ENOUGH * n_all
     }
@@ -66,12 +66,12 @@ def ranked(values: pl.DataFrame) -> dict[str, dict[str, Any]]:
 def _why_unranked(table: pl.DataFrame) -> str | None:
     """Why candidates have no rank on these items; null if they have one."""
     if table["format"].n_unique() < len(SEVEN):
-        return f"no {_missing_format(table)} question that all have marks on"
+        return f"no {_missing_format(table)} question that all have scores on"
     design = stats.macro_mean(np.zeros(table.height), **_design(table))
     if design.n_groups >= LEAST_DIFFERENT:
         return None
     size = cases(design.n_groups, design.effective_groups)
-    return f"{size} that all candidates have marks on: too few to rank"
+    return f"{size} that all candidates have scores on: too few to rank"
 
 
 def _unranked(table: pl.DataFrame, name: str, reason: str) -> dict[str, Any]:
@@ -135,11 +135,11 @@ def _missing_format(table: pl.DataFrame) -> str:
 
 RATES = ("empty", "unanswered", "readable", "invented", "by_text", "by_letter", "by_both")
 OF_OPTIONS = {"mcq": "multiple_choice", "list": "list"}
-"""Formats whose answers are options, and how the parts of marks name them."""
+"""Formats whose answers are options, and how the parts of scores name them."""
 FORMS = {"by_text": "full", "by_letter": "letter", "by_both": "mixed"}
-"""How an answer names its options, and how the parts of marks by cliniqlink(rules=published) name that."""
+"""How an answer names its options, and how the parts of scores by cliniqlink(rules=published) name that."""
 NO_OPTION = "names no option|no option has the letter|^no option: "
-"""What the note of a mark says where an answer brought something that is not among the options."""
+"""What the note of a score says where an answer brought something that is not among the options."""
 ANSWER = ("item", "variant", "repeat")
 
 
@@ -198,7 +198,7 @@ def answering(
 ) -> Answering:
     """How the answers of one candidate in one format came, from all its rows of that format.
 
-    `by` is the measure whose statuses count. Marks that were recorded elsewhere tell nothing of silence and
+    `by` is the measure whose statuses count. Scores that were recorded elsewhere tell nothing of silence and
     form: whoever gave them read the answers their own way. `texts` are the responses with `blank`, if
     at hand.
     """
@@ -260,13 +260,13 @@ def _strays_noted(rows: pl.DataFrame, measures: Mapping[int, Measure]) -> bool:
 
 
 def _named(scores: pl.DataFrame, form: str, part: str) -> Share | None:
-    """How many answers named their options in this form; null where the parts of marks do not tell."""
+    """How many answers named their options in this form; null where the parts of scores do not tell."""
     if form not in OF_OPTIONS:
         return None
     scores = scores.filter(pl.col("status") == "ok")
     path = f"$.{OF_OPTIONS[form]}_{part}_match"
     values = scores.select(pl.col("parts").str.json_path_match(path).cast(pl.Float64))["parts"].drop_nulls()
-    # If some marks lack the part, the share would be one of the rest alone.
+    # If some scores lack the part, the share would be one of the rest alone.
     return Share(int(values.sum()), len(values)) if len(values) == scores.height else None
 
 

@@ -221,7 +221,7 @@ def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str
         return "one candidate has no rank"
     # The pairs are tested by sign flips from six cases on, as `compare` does.
     if n_groups < LEAST_DIFFERENT:
-        return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
+        return f"{cases(n_groups, effective)} that all candidates have scores on: too few to rank"
     return None
 
 
@@ -409,7 +409,7 @@ def _headline(rows: Sequence[RankingRow]) -> str:
 
 def _why_no_order(rows: Sequence[RankingRow]) -> str | None:
     """Why candidates have no ranks by a measure; null where they have."""
-    return rows[0].reason if rows else "no marks"
+    return rows[0].reason if rows else "no scores"
 
 
 def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: Sequence[RankingRow]) -> str:

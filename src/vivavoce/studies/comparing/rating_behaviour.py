@@ -52,8 +52,8 @@ def saturation(scores: ScoreTable) -> Entries:
             if modal.saturated:
                 yield (
                     f"{scored.name} on {scored.benchmark}: saturated, {100 * (modal.value or 0.0):.1f} % "
-                    f"of {counts_text(modal, 'mark')} are {modal.contrast}; it hardly tells candidates apart "
-                    "and belongs in no mean over criteria."
+                    f"of {counts_text(modal, 'score')} are {modal.contrast}; it hardly tells candidates "
+                    "apart and belongs in no mean over criteria."
                 )
 
 
@@ -147,7 +147,7 @@ def _halo_text(rows: Sequence[RaterRow]) -> str:
     return (
         f"{count(len(pairs), 'pair')} of criteria that vary: {'; '.join(ranges)}. Closest are "
         f"{closest.criterion} and {closest.other}, r {closest.value:.2f}{interval_text(closest)} over "
-        f"{counts_text(closest, 'response')}; where one call marked both they are no separate evidence."
+        f"{counts_text(closest, 'response')}; where one call scored both they are no separate evidence."
     )
 
 

@@ -90,7 +90,7 @@ class Rubrics(Study):
         sentences: list[str] = []
         judges = list(_rubric_versions(scores))
         if not judges:
-            return self.finding((), "No judge of this run marked by two rubrics: nothing to compare.", notes)
+            return self.finding((), "No judge of this run scored by two rubrics: nothing to compare.", notes)
         for versions in judges:
             shared = [c for c in versions[0].keys if all(c in version.keys for version in versions)]
             for criterion in shared:
@@ -160,7 +160,7 @@ def _by_criterion(
         rows.extend(more_rows)
         sentences.append(f"{criterion} on {benchmark}, rubrics {_names(versions)}: {text}")
     if not rows:
-        sentences.append(f"{subject}: no answer has labels and marks by all of them.")
+        sentences.append(f"{subject}: no answer has labels and scores by all of them.")
     return rows, sentences
 
 
@@ -321,9 +321,9 @@ def circular_choices(scores: ScoreTable, judge: Rater, names: str) -> Iterator[s
         )
     else:
         yield (
-            "No labels were given (--labels METRIC), so nothing but the judge's own marks could choose among "
-            f"{names}: by how high they put the ceiling, or by how they fit each other. That is a circle: "
-            "the judge would choose the rubric by which it is then believed. No rubric is chosen here."
+            "No labels were given (--labels METRIC), so nothing but the judge's own scores could choose "
+            f"among {names}: by how high they put the ceiling, or by how they fit each other. That is a "
+            "circle: the judge would choose the rubric by which it is then believed. No rubric is chosen."
         )
     for ceiling in _ceilings(scores):
         author = _related_author(ceiling, model_of(judge), scores)

@@ -136,7 +136,7 @@ class Size(Study):
         sampled = [SAMPLED] if "weight" in table.columns else []
         return self.finding(
             [_with_parameters(row, cards) for row in rows],
-            "\n".join(lines) or "No marks of candidates: nothing to say of size.",
+            "\n".join(lines) or "No scores of candidates: nothing to say of size.",
             (*_notes(names, cards, model_pairs, n_pairs), *pooled, *sampled),
         )
 
@@ -210,7 +210,7 @@ def _compared(
             pair = Pair(str(benchmark), models.a, models.b, measure, "sample", *margin_of(measure))
             absent = [name for name in (models.a, models.b) if name not in by_candidate.rows]
             if absent:
-                reason = f"{absent[0]} has no marks by {measure.metric} on {benchmark}"
+                reason = f"{absent[0]} has no scores by {measure.metric} on {benchmark}"
                 yield models, Incomparable(pair, reason)
             else:
                 yield models, compare_pair(pair, by_candidate)
@@ -298,7 +298,7 @@ def _why_no_slope(x: Floats, matrix: ScoreMatrix) -> str | None:
     if len(x) < 3:
         return f"{count(len(x), 'model')} of known size: two points always lie on a line"
     if not matrix.items:
-        return "no question has marks of all models of known size"
+        return "no question has scores of all models of known size"
     return "all models have the same size" if np.ptp(x) < 1e-9 else None
 
 

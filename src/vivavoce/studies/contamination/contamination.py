@@ -365,4 +365,4 @@ def _notes(rows: Sequence[ContaminationRow]) -> Iterator[str]:
         if row.n_failed
     }
     if failed:
-        yield f"{count(sum(failed.values()), 'mark')} failed and took no part."
+        yield f"{count(sum(failed.values()), 'score')} failed and took no part."

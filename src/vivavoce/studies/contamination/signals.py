@@ -27,7 +27,7 @@ ALONE = (
     "can tell that from memory"
 )
 """Why a candidate without others is not tested against other words."""
-ALL_FAILED = "every mark failed"
+ALL_FAILED = "every score failed"
 
 
 class Signal(NamedTuple):
@@ -174,7 +174,7 @@ def _option_order(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame
     cell = ["options", "place"]
     values = _with_key_places(of_candidate, signal.measure, cell)
     if values.height and values.select(cell).null_count().sum_horizontal().item():
-        reason = "the marks do not say where keys stood: score options(rotate=true) again"
+        reason = "the scores do not say where keys stood: score options(rotate=true) again"
         yield signal._replace(reason=reason)
         return
     values = values.with_columns(n=pl.col("group").n_unique().over(cell))
@@ -242,7 +242,7 @@ def _canary(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> I
     parts = pl.Struct({"at_least": pl.Float64, "decoys": pl.Float64})
     at_least, decoys = ok.head(1).select(pl.col("parts").str.json_decode(parts)).unnest("parts").row(0)
     if at_least is None or decoys is None:
-        yield signal._replace(reason="the mark lacks how many decoys there were")
+        yield signal._replace(reason="the score lacks how many decoys there were")
         return
     k, n = int(at_least), int(decoys)
     # The canary counts among the draws: without the 1 its p could be 0.
@@ -275,10 +275,10 @@ def _with_others(rows: pl.DataFrame, candidate: str) -> list[pl.DataFrame] | str
     if candidate not in names:
         return ALL_FAILED
     if len(names) < 2:
-        return "no other candidate has marks"
+        return "no other candidate has scores"
     shared = rows.filter(pl.len().over(ITEM) == len(names)).sort(ITEM)
     if not shared.height:
-        return "no question has marks of all candidates"
+        return "no question has scores of all candidates"
     order = [candidate, *(name for name in names if name != candidate)]
     return [shared.filter(pl.col("candidate") == name) for name in order]
 
@@ -290,7 +290,7 @@ def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> l
     """
     plain, rewritten = _wordings(rows)
     if not rewritten.filter(pl.col("candidate") == candidate).height:
-        return f"no question has a variant {REWRITTEN!r} with a mark"
+        return f"no question has a variant {REWRITTEN!r} with a score"
     key = ("benchmark", "item", "group", "candidate")
     means = rewritten.group_by(key, maintain_order=True).agg(pl.col(names).mean())
     # Other variants are not the published wording, and only that could have been memorised.
@@ -299,7 +299,7 @@ def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> l
     )
     of_candidate = joined.filter(pl.col("candidate") == candidate)
     if not of_candidate.height:
-        return "no question has marks in both wordings"
+        return "no question has scores in both wordings"
     return [of_candidate] if joined["candidate"].n_unique() < 2 else _with_others(joined, candidate)
 
 

@@ -325,7 +325,7 @@ def _agreement_rows(board: Board, matrix: ScoreMatrix, name: str) -> Iterator[Pa
     k = len(x.candidates)
     counts = {"other": name, "n_items": len(x.items), "n_groups": len(set(x.groups.tolist()))}
     if k < 2 or not x.items:
-        reason = "no question on which all candidates have both marks"
+        reason = "no question on which all candidates have both scores"
         yield _row(board, "metrics", "tau", n=k, reason=reason, **counts)
         return
     within = _within(x.values, y.values, x.groups)

@@ -89,7 +89,7 @@ class Agreement(Study):
         rows = [row for table in tables for row in agreement_rows(table)]
         text = "\n".join(_sentences(rows, row_labels(scores.measures))) or (
             "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
-            "answered twice; marks that are computed do not vary."
+            "answered twice; scores that are computed do not vary."
         )
         return self.finding(rows, text, (*notes, *unweighted(scores.scores, "agreement counts")))
 
@@ -208,5 +208,5 @@ def _sentences(rows: Sequence[AgreementRow], names: Mapping[tuple[str, str, str]
         note = f" {row.reason[0].upper()}{row.reason[1:]}." if row.reason else ""
         yield (
             f"{subject}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
-            f"{counts_text(row, 'unit')} were not marked alike.{note}"
+            f"{counts_text(row, 'unit')} were not scored alike.{note}"
         )

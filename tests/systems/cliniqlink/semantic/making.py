@@ -17,7 +17,7 @@ from vivavoce.embeddings.encoder import Encoder, load_encoder, resolve_encoder
 
 @cache
 def golden(shared: Path) -> dict[str, Any]:
-    """The cases that the published harness marked, its table of weights and its stop words."""
+    """The cases that the published harness scored, its table of weights and its stop words."""
     folder = shared / "data" / "cliniqlink"
     cases = json.loads((folder / "golden.json").read_text("utf-8"))["cases"]
     return {"cases": cases} | json.loads((folder / "idf_sample.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""The published harness on raw cases: its own marks, value by value, and what it does at the edges."""
+"""The published harness on raw cases: its own scores, value by value, and what it does at the edges."""
 
 import pytest
 from tests.systems.cliniqlink.semantic.making import KEPT, FakeEncoder, golden, minilm

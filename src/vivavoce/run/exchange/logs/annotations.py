@@ -50,7 +50,7 @@ def candidate_in(fields: Mapping[str, Any]) -> str:
 
 
 def marks_of(judgements: Iterable[Judgement], choices: Mapping[str, Iterable[str]]) -> Iterator[Mark]:
-    """A number is a mark as it is. A choice gives one for each word that the file knows: 1 if chosen, else 0.
+    """A number is a score as it is. A choice gives one for each word of the file: 1 if chosen, else 0.
 
     Words have no order that a file tells, so no number is made of them. `choices` are the words by question.
     """

@@ -34,7 +34,7 @@ _FIELDS = {"fields", "responses", "suggestions", "metadata"}
 
 @log_reader("argilla")
 class ArgillaRecords(RecordedLogReader):
-    """Records with responses of people, and suggestions of models as marks of their own raters."""
+    """Records with responses of people, and suggestions of models as scores of their own raters."""
 
     describes: ClassVar[str] = "records of Argilla as JSON"
 

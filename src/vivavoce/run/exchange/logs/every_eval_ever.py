@@ -37,7 +37,7 @@ _END = "_samples.jsonl"
 
 @log_reader("every_eval_ever")
 class EveryEvalEver(RecordedLogReader):
-    """Samples of one evaluation. A mark stands with the number that the schema demands of each."""
+    """Samples of one evaluation. A score stands with the number that the schema demands of each."""
 
     describes: ClassVar[str] = "*_samples.jsonl beside its .json"
 
@@ -130,7 +130,7 @@ def texts_or_null(values: Any) -> list[Any]:
 
 
 def _mark(row: Mapping[str, Any], results: Mapping[Any, Mapping[str, Any]]) -> Mark:
-    """The sample's mark, under the metric of its result."""
+    """The sample's score, under the metric of its result."""
     config = part(results.get(row.get("evaluation_result_id")) or {}, "metric_config")
     name = config.get("metric_name", row.get("evaluation_result_id", row.get("evaluation_name")))
     filter_name = part(row, "metadata").get("filter")

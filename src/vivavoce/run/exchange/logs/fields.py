@@ -1,4 +1,4 @@
-"""What readers of logs share: the fields of a JSON object, questions, keys, answers and marks."""
+"""What readers of logs share: the fields of a JSON object, questions, keys, answers and scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -144,7 +144,7 @@ def answer_fields(
 
 
 def mark_of(scorer: str, value: Any, note: Any = None, **declared: Any) -> Mark:
-    """A mark of a scorer, whose name is put in small letters; what is no number failed, with a note."""
+    """A score of a scorer, whose name is put in small letters; what is no number failed, with a note."""
     number = number_or_null(value)
     words = str(note) if note else None
     return Mark(

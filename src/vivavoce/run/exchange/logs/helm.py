@@ -33,7 +33,7 @@ _ACCOUNTS = (
     *("num_", "training_", "inference_", "batch_size", "finish_reason_", "prompt_truncated", "max_prob"),
     *("logprob", "perplexity", "bits_per_byte", "logprob_per_byte"),
 )
-"""How the names of HELM's statistics begin that count work and mark no answer."""
+"""How the names of HELM's statistics begin that count work and score no answer."""
 Marks = Mapping[tuple[str, int, str], tuple[Mark, ...]]
 
 
@@ -62,10 +62,10 @@ class HelmRun(RecordedLogReader):
         outputs = adapter.get("num_outputs", 1)
         notes = []
         if not stats.is_file():
-            notes.append(f"{path.parent.name} has no {stats.name}: no mark was recorded.")
+            notes.append(f"{path.parent.name} has no {stats.name}: no score was recorded.")
         elif adapter.get("method") == "generation" and outputs != 1:
             notes.append(
-                f"HELM marks the {outputs} completions of a request together: marks stand at the first."
+                f"HELM scores the {outputs} completions of a request together: scores stand at the first."
             )
         yield RecordedLog(
             tool="helm",
@@ -134,7 +134,7 @@ def _item(row: Mapping[str, Any], instance: Mapping[str, Any], task: str, varian
 
 
 def _marks(path: Path) -> Marks:
-    """The marks of each instance, trial and perturbation."""
+    """The scores of each instance, trial and perturbation."""
     marks = {}
     for number, row in enumerate(entries(path), 1):
         stats = need(need({"entry": row}, "entry", f"{path}, entry {number}"), "stats", str(path), list)

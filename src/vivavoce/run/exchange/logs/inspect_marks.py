@@ -1,4 +1,4 @@
-"""Marks in a log of Inspect: letters, numbers, objects of several, and graders that gave none."""
+"""Scores in a log of Inspect: letters, numbers, objects of several, and graders that gave none."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class Scorers(NamedTuple):
         return cls(_raters(of_eval), declared_metrics(of_eval))
 
     def marks(self, scores: Mapping[str, Any], where: str) -> Iterator[Mark]:
-        """The marks of a sample; those of our own metrics as they stood in the run."""
+        """The scores of a sample; those of our own metrics as they stood in the run."""
         for scorer in scores:
             score = need(scores, scorer, f"{where}, scores")
             if scorer in self.ours and OURS in part(score, "metadata"):
@@ -46,7 +46,7 @@ def _raters(of_eval: Mapping[str, Any]) -> dict[str, str]:
 
 
 def marks_of(scorer: str, score: Mapping[str, Any], rater: str, where: str) -> Iterator[Mark]:
-    """The marks of a scorer: one, or where its value is an object one for each of its names."""
+    """The scores of a scorer: one, or where its value is an object one for each of its names."""
     value, note = score.get("value"), score.get("explanation")
     values = value if isinstance(value, dict) else {"value": value}
     for criterion, entry in values.items():

@@ -34,7 +34,7 @@ _SMALL = ("annotation_id", "annotator", "lead_time")
 
 @log_reader("label_studio")
 class LabelStudioExport(RecordedLogReader):
-    """Tasks with the annotations of several people; ratings, numbers and choices become marks."""
+    """Tasks with the annotations of several people; ratings, numbers and choices become scores."""
 
     describes: ClassVar[str] = "the export JSON of Label Studio"
 

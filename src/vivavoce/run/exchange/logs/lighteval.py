@@ -135,7 +135,7 @@ def _stripped(options: Iterable[str]) -> tuple[str, ...]:
 
 
 def _marks(metric: Mapping[str, Any]) -> Iterator[Mark]:
-    """A mark for each metric of the task; a struct has those of other rows too, as null."""
+    """A score for each metric of the task; a struct has those of other rows too, as null."""
     for name, value in metric.items():
         if value is not None:
             yield mark_of(safe_name(name), value)

@@ -37,7 +37,7 @@ _UNIT_RANGE = ("acc", "acc_norm", "exact_match", "em", "f1", "mcc", "acc_bytes",
 
 @log_reader("lm_eval")
 class LmEval(RecordedLogReader):
-    """Samples of one task; each filter repeats them, and gives marks of its own."""
+    """Samples of one task; each filter repeats them, and gives scores of its own."""
 
     describes: ClassVar[str] = "samples_*.jsonl beside results_*.json"
 
@@ -57,7 +57,7 @@ class LmEval(RecordedLogReader):
         notes = [] if of_run else [f"{path.name} has no {results.name} beside it, which names the model."]
         if repeats != 1:
             notes.append(
-                f"lm_eval marks all {repeats} answers to an item together: marks stand at the first."
+                f"lm_eval scores all {repeats} answers to an item together: scores stand at the first."
             )
         yield RecordedLog(
             tool="lm_eval",
@@ -75,7 +75,7 @@ def _samples(path: Path, task: str, directions: Mapping[str, Direction]) -> Iter
     first_filter = first_line(path).get("filter")
     for line in json_rows(path, *_FIELDS):
         samples = _sample(line, task, directions)
-        # Every filter repeats all answers; of those after the first only what they mark is new.
+        # Every filter repeats all answers; of those after the first only what they score is new.
         yield from samples if line.row["filter"] == first_filter else (s for s in samples if s.marks)
 
 
@@ -103,7 +103,7 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
     options = texts(doc.get("options", doc.get("choices")))
     key = key_texts(row["target"], options)
     item = item_of(task, name, question, category=category_in(doc), **keyed(options, key))
-    for number, answer in enumerate(replies[0], 1):  # the marks are of all repeats, and stand at the first
+    for number, answer in enumerate(replies[0], 1):  # the scores are of all repeats, and stand at the first
         answered = answer_fields(text_or_null(answer, place))
         yield Sample(item=item, repeat=number, marks=marks if number == 1 else (), **answered, **fields)
 
@@ -138,7 +138,7 @@ def _key(row: Mapping[str, Any], options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _marks(row: Mapping[str, Any], directions: Mapping[str, Direction]) -> Iterator[Mark]:
-    """A mark for each metric of the row that gives a number; its filter is part of the scorer's name."""
+    """A score for each metric of the row that gives a number; its filter is part of the scorer's name."""
     label = "" if row["filter"] == "none" else f"(filter={one_line(str(row['filter']), 60)})"
     for metric in row["metrics"]:
         value = row.get(metric)

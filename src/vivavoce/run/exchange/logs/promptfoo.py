@@ -26,7 +26,7 @@ from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogRea
 
 _RESULTS = "results.results"
 _ERROR = 2
-"""`failureReason` of a result without an answer; 1 is an assertion that failed, which is a mark."""
+"""`failureReason` of a result without an answer; 1 is an assertion that failed, which is a score."""
 
 
 @log_reader("promptfoo")
@@ -102,7 +102,7 @@ def _text(output: Any) -> str | None:
 
 
 def _marks(results: Sequence[Mapping[str, Any]]) -> tuple[Mark, ...]:
-    """A mark for each assertion, named by its metric or type; several of one name are numbered."""
+    """A score for each assertion, named by its metric or type; several of one name are numbered."""
     numbers: Counter[str] = Counter()
     marks = []
     for result in results:

@@ -1,4 +1,4 @@
-"""ClinIQLink 2025: the cases that its released harness marked, and the overall of its leaderboard.
+"""ClinIQLink 2025: the cases that its released harness scored, and the overall of its leaderboard.
 
 Colelough, Bartels and Demner-Fushman (2025). The harness's rules are `rules=published` of the metric
 `cliniqlink`; what the paper prints is in published.yaml. What the harness does and is not copied stands there
@@ -34,7 +34,7 @@ NO_VALUE = "the harness gave no value"
 
 @reproduction("cliniqlink")
 def reproduce(data: Path) -> Reproduction:
-    """Mark the cases of golden.json by the harness's rules, and average the columns of the paper's Table 2.
+    """Score the cases of golden.json by the harness's rules, and average the columns of the paper's Table 2.
 
     `data` also holds idf_sample.json, the harness's weights and stop words. Without the encoder the cases of
     open formats are not computed, and `incomplete` says what to install. Raises `InputError` for files that

@@ -1,4 +1,4 @@
-"""The golden cases: answers that the released harness marked, marked again here under its own rules."""
+"""The golden cases: answers that the released harness scored, scored again here under its own rules."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ class Words(NamedTuple):
 class Checked(NamedTuple):
     """A value here beside the harness's: `ours` null if not computed, `reference` if it gave none.
 
-    `why` is the reason where a case cannot be marked.
+    `why` is the reason where a case cannot be scored.
     """
 
     id: str
@@ -198,7 +198,7 @@ def _marked(metric: Metric, criterion: str, gold: str, response: str) -> float:
 
 
 class _Attempt(NamedTuple):
-    """What came of marking a case, or why nothing did."""
+    """What came of scoring a case, or why nothing did."""
 
     value: Any
     reason: str | None
@@ -209,9 +209,9 @@ def _attempt(score: Callable[[Case], Any], case: Case) -> _Attempt:
     try:
         return _Attempt(score(case), None)
     except KeyError as error:
-        return _Attempt(None, f"it cannot be marked here: its field {error} is missing")
+        return _Attempt(None, f"it cannot be scored here: its field {error} is missing")
     except (InputError, TypeError, AttributeError, ValueError) as error:
-        return _Attempt(None, f"it cannot be marked here: {str(error).rstrip('.')}")
+        return _Attempt(None, f"it cannot be scored here: {str(error).rstrip('.')}")
 
 
 def _pair(case: Case) -> _Attempt:
@@ -238,7 +238,7 @@ def tables(
     columns = printed["columns"][1:]
     return (
         Table(
-            "Golden cases: the released harness's headline value, marked here by its own rules",
+            "Golden cases: the released harness's headline value, scored here by its own rules",
             ("format", "value", "cases", "matched", "greatest deviation", "tolerance"),
             [(name, checks[0].field, *_agreeing(checks)) for name, checks in by(scored, "qtype").items()],
         ),

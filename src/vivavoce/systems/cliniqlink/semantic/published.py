@@ -201,7 +201,7 @@ def score_case(
     embed: Embedder,
     baseline: float = 0.3,
 ) -> Mapping[str, float]:
-    """The marks of a raw case, the headline and its parts by their names in the golden cases.
+    """The scores of a raw case, the headline and its parts by their names in the golden cases.
 
     `idf` gives the weight of a WordPiece; of a table, one that it has not weighs 1. Steps that were not found
     are left out. Raises `InputError` for an unknown type or an item without its gold.
@@ -294,7 +294,7 @@ def _fault(gold: Any) -> tuple[int | None, str]:
 
 
 def score_closed(qtype: str, item: Mapping[str, Any], answer: str) -> dict[str, float]:
-    """The marks of a closed case: a word, an option's full text, or options by commas."""
+    """The scores of a closed case: a word, an option's full text, or options by commas."""
     response = without_thoughts(answer)
     if qtype == "true_false":
         match = _TRUTH.match(response)

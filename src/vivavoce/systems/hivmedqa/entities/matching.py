@@ -24,7 +24,7 @@ _NOTHING, _ALL = Overlap(0.0, 0.0, 0.0), Overlap(1.0, 1.0, 1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the two books differ in. An edge of null has no value: the item cannot be marked."""
+    """What the two books differ in. An edge of null has no value: the item cannot be scored."""
 
     matching: Literal["greedy", "maximum"]
     """Published: each reference entity takes the first free entity of the answer. The order is a hash's, so
@@ -39,10 +39,10 @@ class Rules:
     is never found and an inflected synonym never matches."""
 
     both_empty: Overlap | None
-    """Published: 1, a full mark for a comparison of nothing with nothing (without synonyms 0)."""
+    """Published: 1, a full score for a comparison of nothing with nothing (without synonyms 0)."""
 
     no_gold: Overlap | None
-    """Published: 0 with a recall of 1, a bad mark for an answer that had nothing to match (without synonyms
+    """Published: 0 with a recall of 1, a bad score for an answer that had nothing to match (without synonyms
     all three are 0)."""
 
     no_prediction: Overlap

@@ -1,4 +1,4 @@
-"""HIVMedQA, whole: its Table 2, tests, drops and gaps from the published answers and marks.
+"""HIVMedQA, whole: its Table 2, tests, drops and gaps from the published answers and scores.
 
 Cardenal Antolin et al. (2025). What the paper prints is in published.yaml. Every figure comes from the import
 and the studies of the product; only the published order of averaging is this module's own.
@@ -26,9 +26,9 @@ TOLERANCE = 0.0051
 
 @reproduction("hivmedqa")
 def reproduce(data: Path) -> Reproduction:
-    """Recompute the paper's figures from the folder of questions, answers, marks and F1 figures.
+    """Recompute the paper's figures from the folder of questions, answers, scores and F1 figures.
 
-    A candidate of which marks are missing has null figures, and a line under `incomplete`. Raises
+    A candidate of which scores are missing has null figures, and a line under `incomplete`. Raises
     `InputError` for files that hold something else than what was published.
     """
     printed = read_mapping(PUBLISHED, "published figures", InputError)
@@ -82,8 +82,8 @@ def _cells(table: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> lis
                         "what": f"Table 2, {name} of {candidate}, {figure}",
                         "published": printed,
                         "recomputed": recomputed,
-                        "why": "marks are missing from the files" if recomputed is None
-                        else "the files hold other marks than those it was printed from",
+                        "why": "scores are missing from the files" if recomputed is None
+                        else "the files hold other scores than those it was printed from",
                     }
                 )  # fmt: skip
     return missed

@@ -80,7 +80,7 @@ def by_category(part: Part | None) -> dict[str, dict[str, float]]:
 def table2(marks: Recorded, published: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Candidate, criterion: mean and sd (n - 1) over iterations, beside what was printed.
 
-    The sd says how much five generations differ, not how sure the mean is. Null where nothing was marked or
+    The sd says how much five generations differ, not how sure the mean is. Null where nothing was scored or
     printed.
     """
     by_criterion = {name: iterations(marks.column(name)) for name in SIX}
@@ -103,7 +103,7 @@ def table2(marks: Recorded, published: Mapping[str, Mapping[str, Any]]) -> dict[
 def exclusions(marks: Recorded) -> dict[str, Any]:
     """What the published figures leave out without saying so, and what they were if it counted 0.
 
-    `zero` has the rows of Table 2 of the candidates concerned, with unparsed marks at 0 and their F1 as
+    `zero` has the rows of Table 2 of the candidates concerned, with unparsed scores at 0 and their F1 as
     stored.
     """
     unparsed = marks.unparsed().sort("candidate", "alias", "repeat")

@@ -82,7 +82,7 @@ LOWEST = "Llama 3.2-1B-Instruct"
 def figures(
     marks: Recorded, rows: Mapping[str, Any], models: Sequence[str], criterion: str
 ) -> dict[str, Any]:
-    """Every figure that a claim asks for; null where the marks are not there.
+    """Every figure that a claim asks for; null where the scores are not there.
 
     `rows` are the other results of the reproduction, `criterion` that of the published test.
     """

@@ -1,4 +1,4 @@
-"""What the marks can show: differences by case beside the published test on five iteration means."""
+"""What the scores can show: differences by case beside the published test on five iteration means."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
 """From the published files to score rows: imported into a run that lasts as long as the command.
 
-The figures are then those of the product: the same import, the same rules for what is missing. Marks of
+The figures are then those of the product: the same import, the same rules for what is missing. Scores of
 blank answers count as they were recorded (`--blank recorded`), because the published figures have them.
 """
 
@@ -46,7 +46,7 @@ PER_CANDIDATE = ITEMS * REPEATS
 PAIRS = 21
 _SIZES = {1: 11, 2: 12, 3: 24, 4: 11, 5: 24, 6: 10}  # items of each category of the repository
 MARKS = {"judge_scores.csv": 9_660, "f1.csv": 35_420}
-"""Rows of the files of marks, on all 92 items."""
+"""Rows of the files of scores, on all 92 items."""
 _COLUMNS = {
     "questions.jsonl": ("id",),
     "responses.jsonl": ("model", "question_id", "iteration", "answer"),
@@ -57,7 +57,7 @@ _NAMES = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 
 
 class Incomplete(NamedTuple):
-    """A file that has not all the marks of a candidate: figures that rest on them are not given."""
+    """A file that has not all the scores of a candidate: figures that rest on them are not given."""
 
     file: str
     rows: str
@@ -81,7 +81,7 @@ class Part(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """The marks of the candidates that have all of theirs, and what there is to say of the files.
+    """The scores of the candidates that have all of theirs, and what there is to say of the files.
 
     `scores` are score rows with details on the paper's 63 items; `exam` those items and the others.
     """
@@ -92,7 +92,7 @@ class Recorded(NamedTuple):
     incomplete: tuple[Incomplete, ...]
 
     def part(self, metric: str, criterion: str) -> Part | None:
-        """The marks by one criterion of a measure; null where the files hold none."""
+        """The scores by one criterion of a measure; null where the files hold none."""
         import polars as pl
 
         for key, measure in self.measures.items():
@@ -101,7 +101,7 @@ class Recorded(NamedTuple):
         return None
 
     def column(self, name: str) -> Part | None:
-        """The marks behind a column of Table 2, where answers that the judge's marks lack count nowhere."""
+        """The scores behind a column of Table 2, where answers that the judge's scores lack count nowhere."""
         import polars as pl
 
         part = self.part(*SIX[name])
@@ -112,7 +112,7 @@ class Recorded(NamedTuple):
         return part._replace(rows=part.rows.join(unparsed.select(pl.col(keys)), on=keys, how="anti"))
 
     def unparsed(self) -> "pl.DataFrame":
-        """A row for each answer whose marks by the judge could not be read; `note` is the file's word."""
+        """A row for each answer whose scores by the judge could not be read; `note` is the file's word."""
         import polars as pl
 
         judged = self.part(JUDGE, JUDGED[0])
@@ -120,7 +120,7 @@ class Recorded(NamedTuple):
 
 
 def recorded(data: Path, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:
-    """The published marks of `candidates` in the folder `data`, and of the ceiling by all F1 `variants`.
+    """The published scores of `candidates` in the folder `data`, and of the ceiling by all F1 `variants`.
 
     Raises `InputError` where a file is missing, lacks a column, holds questions or answers other than the
     published ones, or a row that cannot be read.
@@ -177,7 +177,7 @@ def _check_exam(file: Path, exam: Loaded) -> None:
     pairs = _count_pairs(exam)
     if (len(exam.items), pairs) != (ITEMS, PAIRS):
         raise InputError(
-            f"{file} marks {len(exam.items)} questions as the paper's, {pairs} of them biased twins of "
+            f"{file} scores {len(exam.items)} questions as the paper's, {pairs} of them biased twins of "
             f"others; its figures rest on {ITEMS} and {PAIRS}."
         )
 
@@ -193,7 +193,7 @@ def _check_answers(file: Path, counts: Mapping[str, int], candidates: Sequence[s
         if counts[candidate] != PER_CANDIDATE:
             raise InputError(
                 f"{file} has {counts[candidate]} of the {PER_CANDIDATE} answers of {candidate} behind the "
-                "published figures: no mark of an answer that is not there can be read, and no figure given."
+                "published figures: no score of an answer that is not there can be read, and no figure given."
             )
 
 
@@ -220,13 +220,13 @@ def _chosen(source: Source, choice: Mapping[str, str]) -> Source:
 
 
 def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[str]) -> Recorded:
-    """Without the marks of candidates that lack some, by a measure, and of those the paper has not."""
+    """Without the scores of candidates that lack some, by a measure, and of those the paper has not."""
     import polars as pl
 
     models = [name for name in candidates if name != CEILING]
     expected: list[tuple[str, str, str, str]] = []
     expected += [("judge_scores.csv", "marks", JUDGE, name) for name in candidates]
-    expected += [("judge_scores.csv", "marks without the reference", FREE, name) for name in models]
+    expected += [("judge_scores.csv", "scores without the reference", FREE, name) for name in models]
     expected += [("f1.csv", "MedSynF1 figures", SIX["medsynf1"][0], name) for name in candidates]
     expected += [("f1.csv", f"figures by {variant}", medsynf1(variant), CEILING) for variant in variants
                  if medsynf1(variant) != SIX["medsynf1"][0]]  # fmt: skip
@@ -241,7 +241,7 @@ def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[
     complete = [
         (metric, candidate)
         for _, _, metric, candidate in expected
-        # Without all marks of the judge nobody knows which of the F1 figures to set aside.
+        # Without all scores of the judge nobody knows which of the F1 figures to set aside.
         if n.get((metric, candidate)) == PER_CANDIDATE
         and not (metric == SIX["medsynf1"][0] and candidate in unknown)
     ]

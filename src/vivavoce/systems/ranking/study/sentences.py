@@ -221,7 +221,7 @@ def _leaks(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
         if row.part == "leaks" and row.figure == "item":
             items[row.benchmark, row.text or ""] = items.get((row.benchmark, row.text or ""), 0) + 1
     for (benchmark, text), n in items.items():
-        yield f"{benchmark}: {count(n, 'question')} marked {text!r}."
+        yield f"{benchmark}: {count(n, 'question')} scored {text!r}."
     for row in rows:
         if row.figure == "answer_leak" and row.value:
             place = f"{row.benchmark}: arguments of {row.candidate}"
