@@ -51,7 +51,7 @@ MEANING = {
     EITHER["equivalent"]: "equivalent within the margin",
     EITHER["cannot_tell"]: "no significant difference",
     EITHER["too_few"]: "too few different cases to say",
-    EITHER["depends"]: "depends on scores that failed",
+    EITHER["depends"]: "missing scores could reverse it",
     EITHER["incomparable"]: "cannot be compared",
 }
 

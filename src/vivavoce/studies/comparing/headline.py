@@ -268,7 +268,7 @@ def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 _OPEN = {
     "cannot_tell": "no significant difference between {it} and {names}",
-    "too_few": "too few cases differ between {it} and {names}",
+    "too_few": "too few different cases between {it} and {names}",
     "depends": "missing scores could reverse the result between {it} and {names}",
     "incomparable": "{it} cannot be compared with {names}",
     "equivalent": "{it} is equivalent to {names} within {margin}",
