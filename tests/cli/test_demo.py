@@ -31,7 +31,7 @@ def demo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_it_says_what_it_did_in_eight_lines(demo_files: tuple[Path, str]) -> None:
     lines = demo_files[1].splitlines()
-    steps = ("imported", "marked", "leaderboard", "verdict", "bias", "studied", "missing", "report")
+    steps = ("imported", "scored", "leaderboard", "verdict", "bias", "studied", "missing", "report")
     assert [f"{n} {step}:" for n, step in enumerate(steps, 1)] == [" ".join(x.split()[:2]) for x in lines]
 
 
