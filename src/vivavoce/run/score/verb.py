@@ -246,7 +246,8 @@ def _fitting(view: View, selected: set[ItemKey] | None) -> tuple[Sequence[str], 
 def _fitting_note(metrics: Sequence[Metric], retired: Sequence[str], items: Sequence[Item]) -> str:
     """Which metrics score these items as none was named, which are retired, and how many items are left."""
     unscored = Counter(i.format for i in items if not any(metric.applies_to(i) for metric in metrics))
-    fit = f"No metric was named: scored by {', '.join(map(str, metrics))}, which fit the formats"
+    verb = "fits" if len(metrics) == 1 else "fit"
+    fit = f"No metric was named: scored by {', '.join(map(str, metrics))}, which {verb} the formats"
     note = f"{fit}; `viva list metrics` shows all."
     if retired:
         note += f" Left out, as retired in this run: {', '.join(retired)}."
