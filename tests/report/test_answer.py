@@ -126,7 +126,7 @@ def test_a_leader_is_named_with_those_it_cannot_be_told_apart_from() -> None:
     rows = [pair("cannot_tell", "A", "B"), pair("better", "A", "C"), pair("too_few", "D", "A")]
     assert (
         "A is better than C by 10.0 percentage points (5.0 to 15.0). No significant difference between it "
-        "and B. Too few cases differ between it and D. It was not compared with E."
+        "and B. Too few different cases between it and D. It was not compared with E."
     ) == leader_headline("A", rows, ["E"], SHARE, str)
 
 

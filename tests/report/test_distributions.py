@@ -205,7 +205,7 @@ def test_of_many_candidates_the_figure_says_how_many_it_leaves_out() -> None:
 def test_what_is_drawn_is_decided_by_the_candidates_that_are_shown() -> None:
     few: dict[str, list[float | str]] = {f"c{k:02}": [0.5] * 4 for k in range(MOST_CANDIDATES)}
     (figure,) = distributions(table({**few, "late": spread(50)}), {1: measure()})
-    assert "Shares of answers by mark: c00: 0.5 4 (100 %)" in told(figure.svg)
+    assert "Shares of answers by score: c00: 0.5 4 (100 %)" in told(figure.svg)
 
 
 @pytest.mark.parametrize(

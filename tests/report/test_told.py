@@ -116,7 +116,7 @@ def test_a_run_of_probabilities_alone_names_whom_it_asked_and_about_what(run: Ru
     known = {row["item"]: row["answer"] for row in of(run, "checklist")}
     assert known["Models"].startswith("Candidates by label: vllm/a and vllm/b.")
     assert "Probabilities were asked about 24 questions." == known["Flow"]
-    assert "told of their probabilities" in known["Raw and processed output"]
+    assert "Log-probabilities are kept" in known["Raw and processed output"]
     assert any("Scores of probabilities" in row["text"] for row in of(run, "limitation"))
 
 

@@ -444,4 +444,5 @@ def test_a_panel_shows_no_name_on_any_page(run):
     for task in ("pairwise", "verify", "assisted"):
         rater = Rater(run, task)
         pages = [rater.page(n) for n in range(1, rater.n_questions() + 1)]
-        assert not any(name in page for page in pages for name in ("Able", "Fair", "Poor", "ben"))
+        # as words: a token of the form may hold any three letters
+        assert not [page for page in pages if re.search(r"\b(Able|Fair|Poor|ben)\b", page)]
