@@ -239,7 +239,7 @@ def test_where_every_mark_failed_there_are_no_marks(tmp_path: Path) -> None:
 
 def test_without_a_candidate_it_says_so(tmp_path: Path) -> None:
     found = study(marked(tmp_path, {"A": twins([1, 0])}, role={"A": "floor"}))
-    assert ("No candidate was marked: there is no spread to part.", ()) == (found.text, found.rows)
+    assert ("No candidate was scored: there is no spread to part.", ()) == (found.text, found.rows)
 
 
 def test_the_published_figures_are_numpys(tmp_path: Path) -> None:
