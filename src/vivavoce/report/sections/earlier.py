@@ -10,8 +10,6 @@ from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, resolve, weights_of
 
-MOST_EARLIER = 12
-
 
 def earlier_comparisons(findings: Rows, primary: Primary | None) -> list[dict[str, Any]]:
     """The comparisons of the primary criterion before the newest of each pair, the newest first.
