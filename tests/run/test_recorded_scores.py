@@ -626,8 +626,8 @@ def test_a_measure_both_recorded_and_run_here_is_named_by_its_signature(run: Run
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--measure", "judge()"), "--measure says something of marks: it goes with --scores."),
-        (("--where", "a=b"), "--where says something of marks: it goes with --scores."),
+        (("--measure", "judge()"), "--measure says something of scores: it goes with --scores."),
+        (("--where", "a=b"), "--where says something of scores: it goes with --scores."),
         (
             ("--scores", "--measure", "j()", "--role", "A=floor"),
             "--role says something of answers: it does not go with --scores.",

@@ -176,7 +176,7 @@ def test_what_was_stored_before_a_crash_is_not_marked_again(
         return ones(rows)
 
     run = made(tmp_path, {"A": twins(["x"] * 7)})
-    with pytest.raises(MetricError, match=r"mine broke while marking q04 and 1 further answers: Runtime"):
+    with pytest.raises(MetricError, match=r"mine broke while scoring q04 and 1 further answers: Runtime"):
         run.score(by(values))
     assert [["q00", "q01"], ["q02", "q03"], ["q04", "q05"]] == asked
     assert 4 == run.scores.height

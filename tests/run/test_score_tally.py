@@ -51,7 +51,7 @@ def test_a_score_that_repeats_another_is_counted_once():
     ],
 )
 def test_two_scores_that_say_different_things_of_one_answer_are_named(fields: dict[str, object]):
-    with pytest.raises(InputError, match=r"line 4: a second mark for harm of A, q1, repeat 1; --where"):
+    with pytest.raises(InputError, match=r"line 4: a second score for harm of A, q1, repeat 1; --where"):
         tallied(score(1), score(2, "tone"), score(3), score(4, **fields), score(5, value=Value(5.0)))
 
 

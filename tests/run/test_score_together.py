@@ -215,7 +215,7 @@ def test_a_metric_that_breaks_stops_alone(tmp_path: Path, monkeypatch: pytest.Mo
 
     run = made(tmp_path, {"A": twins(["x"] * 7)})
     names = (by(ones, name="before"), by(broken, name="broken"), by(ones, name="after"))
-    with pytest.raises(MetricError, match=r"broken broke while marking q02 and 1 further answers: IndexErr"):
+    with pytest.raises(MetricError, match=r"broken broke while scoring q02 and 1 further answers: IndexErr"):
         run.score(*names)
     assert [2, 2] == calls
     assert {"before": 7, "broken": 2, "after": 7} == Counter(run.scores["metric"].to_list())

@@ -198,7 +198,7 @@ def _refuse_other_marks(response: Response, stored: str | None) -> None:
     earlier, marks = json.loads(stored) if stored else None, response.meta.get(MARKS)
     if response.text is not None and earlier != (list(marks) if marks else None):
         raise InputError(
-            f"{response.candidate}, {response.item} (repeat {response.repeat}): stored with the scores of "
+            f"{response.candidate}, {response.item} (repeat {response.repeat}): stored with the marks of "
             f"thinking {earlier or 'that are known'} already, and answers are kept as they came: import the "
             "file into a new run."
         )

@@ -274,7 +274,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         ([("[0, 5]", "[0, 5]\n  - tone")], "line 11: here stands a mapping of names to values"),
         ([("kind: mark", "kind: pairwise")], "line 8: a rubric of kind pairwise has scale: [0, 1]"),
         ([("kind: mark", "kind: listwise")], "line 8: ranks have scale: [1, null]"),
-        ([("kind: mark", "kind: points\ncall: joint"), ("[0, 5]", "[0, 1]")], "points are marked one by one"),
+        ([("kind: mark", "kind: points\ncall: joint"), ("[0, 5]", "[0, 1]")], "points are scored one by one"),
         (
             [("kind: mark", "result: tag"), ("[0, 5]", "[0, 1]\n  - {name: a, ask: x, scale: [0, 1]}")],
             "line 5: a tag holds one score",

@@ -131,7 +131,7 @@ def test_metrics_of_a_shard_are_named_as_which_fit_depends_on_the_whole_exam(
 def test_a_scoring_that_is_refused_is_not_remembered(exam: Exam, tmp_path: Path) -> None:
     spec = exam(12, change=lambda k: {"format": "longform", "answer": None, "references": None})
     runs = parts(tmp_path, spec, 2)
-    with pytest.raises(MetricError, match=r"Nothing was marked"):
+    with pytest.raises(MetricError, match=r"Nothing was scored"):
         runs[0].score("bleu", shard="1/2")
     assert {} == states(joined(tmp_path, runs), "score")
 
