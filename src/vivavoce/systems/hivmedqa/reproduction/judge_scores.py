@@ -225,7 +225,7 @@ def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[
 
     models = [name for name in candidates if name != CEILING]
     expected: list[tuple[str, str, str, str]] = []
-    expected += [("judge_scores.csv", "marks", JUDGE, name) for name in candidates]
+    expected += [("judge_scores.csv", "scores", JUDGE, name) for name in candidates]
     expected += [("judge_scores.csv", "scores without the reference", FREE, name) for name in models]
     expected += [("f1.csv", "MedSynF1 figures", SIX["medsynf1"][0], name) for name in candidates]
     expected += [("f1.csv", f"figures by {variant}", medsynf1(variant), CEILING) for variant in variants
@@ -237,7 +237,7 @@ def _complete(recorded: Recorded, candidates: Sequence[str], variants: Sequence[
         for file, rows, metric, candidate in expected
         if n.get((metric, candidate), 0) != PER_CANDIDATE
     ]
-    unknown = {i.candidate for i in incomplete if i.rows == "marks"}
+    unknown = {i.candidate for i in incomplete if i.rows == "scores"}
     complete = [
         (metric, candidate)
         for _, _, metric, candidate in expected
