@@ -117,7 +117,7 @@ def test_a_choice_of_nothing_but_marks_of_probes_is_refused(run: Run, tmp_path: 
 def test_marks_are_not_imported_under_the_name_of_a_metric_of_probabilities(run: Run, tmp_path: Path) -> None:
     """A table of `Run.scores` has no column that tells them apart."""
     run.scores.write_csv(tmp_path / "scores.csv")
-    with pytest.raises(InputError, match=r"perplexity scores a model.s log-probabilities.* needs another name"):
+    with pytest.raises(InputError, match=r"perplexity scores a model.s log-prob.* another name"):
         run.import_scores(
             tmp_path / "scores.csv", measure="perplexity(given=question)",
             where={"metric": "perplexity", "candidate": "A"}, range={"*": (0, None)},
