@@ -72,8 +72,8 @@ def test_a_score_stands_beside_that_on_complete_answers(tmp_path: Path) -> None:
 def test_a_comparison_says_that_answers_of_one_were_cut(tmp_path: Path) -> None:
     run = with_cuts(tmp_path)
     assert run.compare().notes[0] == (
-        f"exam: 6 of 50 answers (12 %) of {LIMITED} and 0 of 50 answers (0 %) of whole were cut at a limit; "
-        "part of a difference may come from that."
+        f"exam: 6 of 50 answers (12 %) of {LIMITED} and 0 of 50 answers (0 %) of whole were cut at a limit "
+        "(sign flips of cases, Holm-adjusted p = 0.031); part of a difference may come from that."
     )
 
 
@@ -120,8 +120,8 @@ def test_answers_that_an_older_version_stored_are_counted_by_the_same_words(tmp_
     assert line in run.score("accuracy").notes
 
 
-ASIDE = "Like thinking that was not told apart from the answer: 5 of 50 answers (10 %) of aloud."
-PLACES = {"A": "6 of 50 answers (12 %) of A", "aloud": "5 of 50 answers (10 %) of aloud"}
+ASIDE = "Like thinking that was not told apart from the answer: 9 of 100 answers (9 %) of aloud."
+PLACES = {"A": "12 of 100 answers (12 %) of A", "aloud": "9 of 100 answers (9 %) of aloud"}
 
 
 def as_of_today(run: Any) -> Any:
@@ -153,14 +153,14 @@ WAYS = (as_of_today, as_of_an_older_version, as_a_redacted_copy, as_a_redacted_o
 def test_all_places_count_alike(tmp_path: Path, viva: Any, way: Callable[[Any], Any]) -> None:
     thought_out = [("", "MAX_TOKENS"), ("<think>A or B", None), ("<think>A</think>", "length")]
     run = run_of(tmp_path, {
-        "A": [*[(WALK, "length")] * 3, *thought_out, *[("Answer: B", "stop")] * 44],
-        "aloud": [*[(ALOUD, "stop")] * 5, *[("B", None)] * 45],
+        "A": [*[(WALK, "length")] * 9, *thought_out, *[("Answer: B", "stop")] * 88],
+        "aloud": [*[(ALOUD, "stop")] * 9, *[("B", None)] * 91],
     })  # fmt: skip
     run.score("accuracy")
     run = way(run)
     counts = {row["candidate"]: (row["cut"], row["cut_thinking"], row["like_thinking"])
               for row in rows_of(run.status())}  # fmt: skip
-    assert {"A": (6, 2, 0), "aloud": (0, 0, 5)} == counts
+    assert {"A": (12, 2, 0), "aloud": (0, 0, 9)} == counts
     path, cut = run.file.path, f"Cut at a limit: {PLACES['A']}, 2 while thinking."
     in_words = {"status": str(run.status()), "report": run.report().read_text()}
     in_json = {"status": "rows", "compare": "integrity"}
@@ -168,13 +168,14 @@ def test_all_places_count_alike(tmp_path: Path, viva: Any, way: Callable[[Any], 
         in_words["score"], in_json["score"] = " ".join(run.score("accuracy").notes), "integrity"
     assert {} == {name: text for name, text in in_words.items() if cut not in text or ASIDE not in text}
     notes = " ".join(run.compare().notes)
-    assert all(place in notes for place in PLACES.values())
+    assert f"exam: {PLACES['A']} and 0 of 100 answers (0 %) of aloud were cut at a limit (sign flips" in notes
+    assert f"exam: {PLACES['aloud']} and 0 of 100 answers (0 %) of A look like thinking that" in notes
     for command, field in in_json.items():
         rows = json.loads(viva(command, path, "--json").stdout)[field]
         counts = [(row["cut"], row["cut_thinking"], row["like_thinking"]) for row in rows
                   if row["about"] == "integrity"]  # fmt: skip
-        assert (command, [(6, 2, 0), (0, 0, 5)]) == (command, counts)
-    assert {"It was cut at a limit.": 4, "It was cut while thinking.": 2, LOOKS: 5} == in_viewer(run)
+        assert (command, [(12, 2, 0), (0, 0, 9)]) == (command, counts)
+    assert {"It was cut at a limit.": 10, "It was cut while thinking.": 2, LOOKS: 9} == in_viewer(run)
 
 
 LOOKS = "It looks like thinking that was not told apart from the answer."

@@ -5,15 +5,18 @@ It is counted by benchmark and candidate, over unedited answers in words, and to
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.endings import SERVER_ERROR
 from vivavoce.core.errors import VivaError
 from vivavoce.core.parts import ESCAPED, PROMPT_CUT
 from vivavoce.core.specs import parse
 from vivavoce.core.text import one_line
+from vivavoce.stats.sign_flips import FLIP_SEED, FLIPS
 from vivavoce.studies.answers import LIKE_THINKING
 from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import and_so, count
@@ -35,7 +38,7 @@ DERIVED: Mapping[str, pl.Expr] = {
 }
 """What is counted, as columns made of an answer; null counts as false."""
 LEAST_DIFFERENCE = 0.01
-"""The least difference between two candidates' shares that a comparison names."""
+"""The least difference between two candidates' shares that a comparison names, where a test finds it."""
 MOST_NAMED = 3
 
 
@@ -138,27 +141,82 @@ def _limit(row: Mapping[str, Any], kind: str) -> str:
     return f", {further}" if further else ""
 
 
-def differences(rows: Sequence[IntegrityRow], pairs: Iterable[tuple[str, str, str]]) -> list[str]:
+class _ShareTest(NamedTuple):
+    """Two candidates' shares of one kind of answers to a benchmark, with the test of their difference."""
+
+    kind: str
+    sides: tuple[IntegrityRow, IntegrityRow]
+    p: float
+
+    @property
+    def is_worth_a_word(self) -> bool:
+        """Whether the shares differ by more than `LEAST_DIFFERENCE`."""
+        shares = [getattr(row, self.kind) / row.answers for row in self.sides]
+        return bool(abs(shares[0] - shares[1]) >= LEAST_DIFFERENCE)
+
+
+def differences(
+    rows: Iterable[IntegrityRow], answers: pl.DataFrame, pairs: Iterable[tuple[str, str, str]]
+) -> list[str]:
     """A sentence for each benchmark and kind of which compared candidates have different shares.
 
-    Pairs are a benchmark and two candidates. Shares that differ by less than `LEAST_DIFFERENCE` are alike.
+    Pairs are a benchmark and two candidates. `answers` have the columns of `DERIVED` beside the key of a
+    response, and the `group` of its item. Shares of a pair are paired by item and tested by sign flips of
+    cases. The family are all pairs and kinds of which some case differs, by Holm: no other test can reject.
     """
-    by_place = {(row.benchmark, row.candidate): row for row in rows if row.answers}
-    by_benchmark: dict[str, list[list[IntegrityRow]]] = {}
-    for benchmark, *names in dict.fromkeys(pairs):
-        sides = [by_place[benchmark, name] for name in names if (benchmark, name) in by_place]
-        by_benchmark.setdefault(benchmark, []).append(sides)
-    return [
-        f"{benchmark}: {_of_each(differing, kind)} {words}; part of a difference may come from that."
-        for benchmark, compared in by_benchmark.items()
-        for kind, words in _UNLIKE.items()
-        if (differing := _differing(compared, kind))
-    ]
+    tests = [*_share_tests(rows, answers, dict.fromkeys(pairs))]
+    adjusted = stats.holm([test.p for test in tests]).tolist() if tests else []
+    by_kind: dict[tuple[str, str], list[_ShareTest]] = {}
+    for test, p in zip(tests, adjusted, strict=True):
+        if p <= stats.ALPHA and test.is_worth_a_word:
+            place = test.sides[0].benchmark, test.kind
+            by_kind.setdefault(place, []).append(test._replace(p=p))
+    return [_sentence(*place, of_kind, len(tests)) for place, of_kind in by_kind.items()]
 
 
-def _differing(compared: Iterable[Sequence[IntegrityRow]], kind: str) -> list[IntegrityRow]:
-    """The rows of pairs whose shares differ."""
-    return list(dict.fromkeys(row for sides in compared if _differ(sides, kind) for row in sides))
+def _sentence(benchmark: str, kind: str, tests: Sequence[_ShareTest], family: int) -> str:
+    """The shares of the candidates that differ in one kind, with the largest p of their tests."""
+    rows = list(dict.fromkeys(row for test in tests for row in test.sides))
+    p = f"{'p =' if len(tests) == 1 else 'each p at most'} {max(test.p for test in tests):.2g}"
+    tests_made = f" over {count(family, 'test')}" if family > 1 else ""
+    return (
+        f"{benchmark}: {_of_each(rows, kind)} {_UNLIKE[kind]} (sign flips of cases, Holm-adjusted {p}"
+        f"{tests_made}); part of a difference may come from that."
+    )
+
+
+def _share_tests(
+    rows: Iterable[IntegrityRow], answers: pl.DataFrame, pairs: Iterable[tuple[str, str, str]]
+) -> Iterator[_ShareTest]:
+    """The test of each pair and kind of which a case differs."""
+    by_place = {(row.benchmark, row.candidate): row for row in rows}
+    means = (pl.col(kind).fill_null(False).mean() for kind in _UNLIKE)
+    shares = answers.group_by("benchmark", "candidate", "item", "variant", "group").agg(*means)
+    of_place = shares.partition_by("benchmark", "candidate", as_dict=True)
+    for pair in (((benchmark, a), (benchmark, b)) for benchmark, a, b in pairs):
+        sides = [by_place[place] for place in pair if place in by_place]
+        if len(sides) == 2 and not_whole(sides):
+            by_case = _case_differences(of_place[pair[0]], of_place[pair[1]])
+            yield from _tests_by_kind((sides[0], sides[1]), by_case)
+
+
+def _tests_by_kind(sides: tuple[IntegrityRow, IntegrityRow], by_case: pl.DataFrame) -> Iterator[_ShareTest]:
+    """The tests of a pair. That no case differs is no result of one: no such data could have rejected."""
+    for kind in _UNLIKE:
+        if (by_case[kind].round(9) != 0).any():
+            yield _ShareTest(kind, sides, _flipped(by_case[kind]))
+
+
+def _flipped(sums: pl.Series) -> float:
+    """The p of the differences summed by case, if each sign were a coin's."""
+    return stats.sign_flips(sums, rng=np.random.default_rng(FLIP_SEED), resamples=FLIPS).p
+
+
+def _case_differences(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """By case the sum of the differences on the items that both answered, a column for each kind."""
+    paired = first.join(second, on=["item", "variant"], how="inner", suffix="_of_second")
+    sums = ((pl.col(kind) - pl.col(f"{kind}_of_second")).sum() for kind in _UNLIKE)
+    return paired.group_by("group").agg(*sums).sort("group")
 
 
 _UNLIKE = {
@@ -167,11 +225,6 @@ _UNLIKE = {
     "prompt_cut": "came to a prompt that the server cut",
     "server_errors": "are a server's error, which counts as failed",
 }
-
-
-def _differ(sides: Sequence[IntegrityRow], kind: str) -> bool:
-    shares = [getattr(row, kind) / row.answers for row in sides]
-    return len(shares) == 2 and bool(abs(shares[0] - shares[1]) >= LEAST_DIFFERENCE)
 
 
 def _of_each(rows: Sequence[IntegrityRow], kind: str) -> str:

@@ -17,7 +17,7 @@ from vivavoce.run.compare.interim import (
     plans_of,
     store_analyses,
 )
-from vivavoce.run.tables.answer_integrity import answer_integrity
+from vivavoce.run.tables.answer_integrity import answer_flags, answer_integrity
 from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_labels, store_word
 from vivavoce.run.tables.load import (
     comparable_scores,
@@ -44,7 +44,7 @@ from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
 from vivavoce.studies.comparing.repeated_tests import PairKey, comparison_digest, data_digests
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
-from vivavoce.studies.score_table import Labels, ScoreTable, is_confidence
+from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable, is_confidence
 from vivavoce.studies.text import HEADLINES, listed
 
 if TYPE_CHECKING:
@@ -129,10 +129,12 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         statuses=judge_statuses(view),
         plans=plans,
     )
-    integrity = [
-        row for row in answer_integrity(view, select_items(view, options.items)) if row.candidate in names
-    ]
-    of_cut = differences(integrity, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
+    selected = select_items(view, options.items)
+    integrity = [row for row in answer_integrity(view, selected) if row.candidate in names]
+    flags = answer_flags(view, selected).join(
+        load_items(view, selected).select(*ITEM_KEY, "group"), on=ITEM_KEY
+    )
+    of_cut = differences(integrity, flags, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     headline = _headline(finding.rows, question)
     finding = replace(
