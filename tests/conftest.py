@@ -149,4 +149,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     session.config.stash[COLLECTED_MODULES] = frozenset(sys.modules)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(7_000, 10, 10)  # ten times as seldom: what tests leave in circles is little
     gc.enable()

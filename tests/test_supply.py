@@ -178,7 +178,7 @@ def advisories(known: Known) -> Iterator[str]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1/query"
     finally:

@@ -56,7 +56,7 @@ class FakeWriter:
                 pass
 
         self._server = _Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def base_url(self) -> str:

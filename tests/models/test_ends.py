@@ -10,6 +10,7 @@ from tests.models.test_charges import asked, calls, connected
 
 from vivavoce.core.records import Item, Response
 from vivavoce.models.content import checked_reply
+from vivavoce.models.engine import scheduler
 from vivavoce.models.requests import Reply, RetryableError
 from vivavoce.run.collect.generate import response_of
 from vivavoce.run.exchange.logs.fields import answer_fields
@@ -60,7 +61,10 @@ def test_what_came_before_a_filter_is_kept(fake: Any) -> None:
     assert ("Answer:", "content_filter") == (reply.text, reply.finish_reason)
 
 
-def test_a_malformed_call_is_the_endpoint_s_failure(fake: Any, shared: Path) -> None:
+def test_a_malformed_call_is_the_endpoint_s_failure(
+    fake: Any, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.0)
     answer = shared_response(fake, shared, "malformed-call")
     assert ("failed", None) == (answer.status, answer.text)
     assert "the endpoint ended the reply by 'MALFORMED_FUNCTION_CALL', after 6 attempts" == answer.error

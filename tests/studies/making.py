@@ -27,8 +27,7 @@ Answers = Mapping[str, Mapping[str, str | float | Sequence[str | float | None] |
 @contextmanager
 def borrowed() -> Iterator[None]:
     """What is registered inside is forgotten afterwards: no test sees another's plugin."""
-    for kind in registry.DOORS:
-        registry.entries(kind)
+    _load_all()
     kept = [(there, dict(there)) for there in (registry._entries, registry._plugins)]
     try:
         yield
@@ -36,6 +35,13 @@ def borrowed() -> Iterator[None]:
         for there, before in kept:
             there.clear()
             there.update(before)
+
+
+@cache
+def _load_all() -> None:
+    """Register all that ships, once in a process: no block forgets that."""
+    for kind in registry.DOORS:
+        registry.entries(kind)
 
 
 def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:

@@ -80,9 +80,9 @@ def test_its_card_says_the_recipe(tiny, bits):  # noqa: F811
     model = transformers.AutoModelForCausalLM.from_pretrained(tiny)
     for said in (
         "no medical validity", "word salad", "Plumbing and regression tests only",
-        "60 steps of 8 x 128 tokens", "seed 1", "body, phenomenon, state, substance",
+        "60 steps of 8 x 64 tokens", "seed 1", "body, phenomenon, state, substance",
         train.recipe(corpus()).corpus, train.digest(model), f"{model.num_parameters():,} parameters",
-        f"{bits:.4f} bits a byte", "untrained 3.86, single bytes 4.37",
+        f"{bits:.4f} bits a byte", "untrained 3.85, single bytes 4.37",
     ):  # fmt: skip
         assert said in card
     assert "Princeton University" in (tiny / "LICENSE").read_text()

@@ -18,8 +18,8 @@ import pytest
 from tests.absent import absent
 
 SOURCE = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
-SHORT: dict[str, Any] = {"steps": 60, "batch": 8, "length": 128}
-"""About 8 seconds of one core."""
+SHORT: dict[str, Any] = {"steps": 60, "batch": 8, "length": 64, "width": 96, "layers": 2}
+"""About 3 seconds of one core."""
 
 PATIENCE = 180.0
 """Seconds after which whoever said that it is training is taken to be gone."""

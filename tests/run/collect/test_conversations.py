@@ -56,7 +56,7 @@ class FakeTalker:
 @pytest.fixture
 def talker(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTalker]:
     fake = FakeTalker()
-    thread = threading.Thread(target=fake.server.serve_forever, daemon=True)
+    thread = threading.Thread(target=fake.server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     monkeypatch.setenv("VLLM_BASE_URL", f"http://127.0.0.1:{fake.server.server_port}/v1")
     yield fake

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.lazy import lazy_module
+from tests.lengths import LONG
 from tests.models.local.families import saved
 
 import vivavoce as viva
@@ -132,7 +133,10 @@ def logprobs(found: Sequence[Any]) -> list[float]:
 
 
 def test_two_devices_answer_as_one_process_does(folder, pool, runs, starts, monkeypatch):
-    """One process is killed in between: another replaces it, and the answers are the same."""
+    """In the long form one process is killed in between: another replaces it, with the same answers.
+
+    `test_interrupts` kills processes that load no torch in the gate.
+    """
     here = local.connect("hf/some", str(folder), {**SETTINGS, "device": "cpu"})
     expected = answers(here, requests())
     here.release()
@@ -149,15 +153,15 @@ def test_two_devices_answer_as_one_process_does(folder, pool, runs, starts, monk
         pool.facts[key] for key in ("dtype", "way", "gpus")
     )
     assert here.facts["weights"] == pool.facts["weights"]
-
-    runs.clear()
-    process = next(p for p in pool._processes if p.facts)._process
-    assert process is not None
-    os.kill(process.pid or 0, signal.SIGKILL)
-    process.join()
-    assert texts(expected) == texts(answers(pool, requests()))
-    assert len(requests()) - 1 == sum(map(sum, runs.values()))
-    assert 2 <= len(starts) <= 3  # none is started anew where the other had answered all before
+    if LONG:
+        runs.clear()
+        process = next(p for p in pool._processes if p.facts)._process
+        assert process is not None
+        os.kill(process.pid or 0, signal.SIGKILL)
+        process.join()
+        assert texts(expected) == texts(answers(pool, requests()))
+        assert len(requests()) - 1 == sum(map(sum, runs.values()))
+        assert 2 <= len(starts) <= 3  # none is started anew where the other had answered all before
 
 
 def test_what_one_process_alone_knows_is_in_the_facts(folder, on_cpu):
