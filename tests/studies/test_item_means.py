@@ -1,6 +1,7 @@
 """Item means of rows that stand in order: the same to the last bit as by grouping and sorting all of them."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.lengths import length
 
 from vivavoce.core.records import Criterion
-from vivavoce.studies import row_parts
+from vivavoce.studies import row_parts, score_table
 from vivavoce.studies.row_parts import by_benchmark, by_candidate, distinct, parts_by_item, select_rows
 from vivavoce.studies.score_table import (
     FILLED,
@@ -72,6 +73,19 @@ def score_rows(rng: random.Random, n_items: int, most_passes: int) -> pl.DataFra
                                      edit, pass_no, value, status))  # fmt: skip
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     return frame.sort("benchmark", "item", "variant", "candidate", "repeat", "edit", "pass_no")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _as_if_many() -> Iterator[None]:
+    """No rows are few here: small tables go the way of large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        let_rows_be_few(patch, False)
+        yield
+
+
+def let_rows_be_few(patch: pytest.MonkeyPatch, answer: bool) -> None:
+    for module in (row_parts, score_table):
+        patch.setattr(module, "are_few", lambda rows: answer)
 
 
 CRITERIA = [
@@ -141,6 +155,15 @@ def test_a_condition_that_is_null_chooses_no_row() -> None:
     assert rows.filter(condition).equals(select_rows(rows, condition))
 
 
+def test_few_rows_have_the_means_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = score_rows(random.Random(3), 9, 3)
+    of_many = by_repeat(rows, CRITERIA[0])
+    let_rows_be_few(monkeypatch, True)
+    assert of_many.equals(by_repeat(rows, CRITERIA[0]))
+    assert regrouped(of_many).equals(over_repeats(of_many))
+    assert select_rows(rows, pl.col("edit") == "").equals(rows.filter(edit=""))
+
+
 def test_a_candidate_of_whom_no_score_is_ok_has_no_rows() -> None:
     place = ("exam", "q1", "", "case")
     rows = pl.DataFrame(
@@ -178,9 +201,10 @@ def test_means_of_parts_are_those_of_the_whole(
     """Parts of a few rows give every mean to the last bit, whether or not the rows stand in order."""
     rows, criterion = uneven_rows(seed), Criterion(criterion="c", low=0, high=1)
     rows = rows.sample(fraction=1, shuffle=True, seed=seed) if shuffled else rows
-    whole = resolve(rows, criterion), by_repeat(rows, criterion), distinct(rows, "item", "candidate")
+    with monkeypatch.context() as few:
+        let_rows_be_few(few, True)
+        whole = resolve(rows, criterion), by_repeat(rows, criterion), distinct(rows, "item", "candidate")
     monkeypatch.setattr(row_parts, "PART", 1 + seed)
-    monkeypatch.setattr(row_parts, "_FEW", 0)
     in_parts = resolve(rows, criterion), by_repeat(rows, criterion), distinct(rows, "item", "candidate")
     for one, other in zip(whole, in_parts, strict=True):
         assert one.equals(other)

@@ -45,7 +45,7 @@ def current_items(db: sqlite3.Connection, *, generated: bool, weight: bool = Fal
 
 def in_order(names: "pl.DataFrame", *columns: str) -> "pl.DataFrame":
     """The names in the order of these columns, with their place there as `number`."""
-    return names.sort(*columns, maintain_order=True).with_row_index("number")
+    return (names.sort(*columns, maintain_order=True) if len(names) > 1 else names).with_row_index("number")
 
 
 class Places(NamedTuple):
@@ -58,8 +58,8 @@ class Places(NamedTuple):
     @classmethod
     def from_names(cls, names: "pl.DataFrame", key: str) -> "Places":
         """The places of names that `in_order` gave, under this key of theirs."""
-        by_key = names.select(key, "number").sort(key)
-        return cls(key, by_key[key].to_numpy(), by_key["number"].to_numpy())
+        order = names[key].arg_sort()
+        return cls(key, names[key][order].to_numpy(), names["number"][order].to_numpy())
 
     def series(self, name: str, rows: "pl.DataFrame") -> "pl.Series":
         """The places of the rows' keys, null where a key has no name."""
@@ -140,7 +140,7 @@ def frame_of(columns: "Iterable[tuple[str, pl.Series]]", named: "Mapping[str, Na
         else:
             varied[name] = column
     for name, (names, places) in named.items():
-        if len(places) and (names.n_unique() == 1 or places.min() == places.max()):
+        if len(places) and (places.min() == places.max() or names.n_unique() == 1):
             constant[name] = pl.lit(names[places[0]], names.dtype)
         else:
             varied[name] = names.gather(places)

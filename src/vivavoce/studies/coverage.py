@@ -11,7 +11,7 @@ import polars as pl
 
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.studies.row_parts import parts_by
+from vivavoce.studies.row_parts import are_few, parts_by
 
 _ITEM = ("benchmark", "item", "variant")
 _WORST_FIRST = ("failed", "unreadable", "unanswered", "set_aside", "ok")
@@ -186,17 +186,11 @@ def _by_candidate(rows: pl.DataFrame) -> dict[tuple[str, str, str], pl.DataFrame
 
 def coverage(requests: pl.DataFrame, scores: pl.DataFrame) -> Coverage:
     """What became of the expected responses: rows of `Requests.of`, and the score rows of one measure."""
-    order = pl.Enum(_WORST_FIRST)
-    by_response = (
-        scores.lazy()
-        .group_by(*_ITEM, "repeat", "edit")
-        .agg(
-            # An enum's order is that of its physical numbers: the smallest is the worst.
-            state=pl.col("status").cast(order).to_physical().min(),
-            ok=(pl.col("status") == "ok").mean(),
-        )
-        .collect()
-    )
+    # An enum's order is that of its physical numbers: the smallest is the worst.
+    worst = pl.col("status").cast(pl.Enum(_WORST_FIRST)).to_physical().min()
+    ok = (pl.col("status") == "ok").mean()
+    states = scores.lazy().group_by(*_ITEM, "repeat", "edit").agg(state=worst, ok=ok)
+    by_response = states.collect(engine="in-memory" if are_few(scores) else "auto")
     n_of = dict(by_response["state"].value_counts().iter_rows())
     by_state = {state: int(n_of.get(place, 0)) for place, state in enumerate(_WORST_FIRST)}
     return _coverage(requests, by_state, float(by_response["ok"].sum()))

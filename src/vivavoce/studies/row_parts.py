@@ -8,8 +8,11 @@ import polars as pl
 _ITEM = ("benchmark", "item", "variant")
 PART = 500_000
 """Rows of a part: what is worked out for each row stands in memory for one part at a time."""
-_FEW = 1_000
-"""Rows that are hashed sooner than compared."""
+
+
+def are_few(rows: pl.DataFrame) -> bool:
+    """Whether rows are hashed, sorted or copied sooner than compared."""
+    return rows.height <= 1_000
 
 
 def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -17,7 +20,7 @@ def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
     Most rows repeat the row before: where there are many, they are dropped before anything is hashed.
     """
-    if rows.height <= min(_FEW, PART):
+    if are_few(rows):
         return rows.select(columns).unique(maintain_order=True)
     differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns)
     begins = differs | (pl.int_range(pl.len()) == 0)
@@ -43,7 +46,9 @@ def parts_by_item(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def select_rows(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
-    """The rows that meet a condition; where all do, they are not copied."""
+    """The rows that meet a condition; where all do, they are not copied, unless they are few."""
+    if are_few(rows):
+        return rows.filter(condition)
     chosen = rows.select(condition.fill_null(False)).to_series()
     return rows if chosen.all() else rows.filter(chosen)
 

@@ -14,7 +14,7 @@ from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import Answers
-from vivavoce.studies.row_parts import beside_previous, distinct, parts_by_item, select_rows, stacked
+from vivavoce.studies.row_parts import are_few, beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
     from vivavoce.studies.coverage import Requests
@@ -295,9 +295,9 @@ _MEANS = [
 def _means_by(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
     """The means of `FILLED` by these keys, in this order of some of them; rows of a group add in theirs.
 
-    Score rows are read in order, and then each group is a run of rows: nothing is hashed or sorted.
+    Many score rows are read in order, and then each group is a run of rows: nothing is hashed or sorted.
     """
-    starts = _starts(rows, keys, order)
+    starts = None if are_few(rows) else _starts(rows, keys, order)
     if starts is None:
         means = rows.group_by(*keys, maintain_order=True).agg(_MEANS)
         return means.sort(*order)  # a mean in another order has another last digit
