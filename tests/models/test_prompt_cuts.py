@@ -90,7 +90,8 @@ def test_a_token_for_two_short_words_or_one_long_one_is_enough(
 
 
 def test_of_several_cuts_the_deepest_is_named() -> None:
-    cuts = CutPrompts(1, PromptCut(2048, 37_000)).and_one(PromptCut(40, 37_000)).and_one(PromptCut(50, 9000))
+    single = [CutPrompts(1, PromptCut(*counts)) for counts in ((2048, 37_000), (40, 37_000), (50, 9000))]
+    cuts = single[0].joined(single[1]).joined(single[2]).joined(None)
     assert CutPrompts(3, PromptCut(40, 37_000)) == cuts
 
 

@@ -116,7 +116,7 @@ class Choices(LogprobRequests):
         lettered = self.of == "letter"
         places = [(k - shift) % n if lettered else k for k in range(n)]
         likelihoods = _each(reply, n)
-        _refuse_certain_options(targets, likelihoods)
+        refuse_certain_options(targets, [likelihood and likelihood.logprob for likelihood in likelihoods])
         return {
             "shift": shift,
             "put": [targets[position] for position in places],
@@ -157,10 +157,10 @@ def _each(reply: Reply, n: int) -> Sequence[Likelihood | None]:
     return reply.likelihoods if len(reply.likelihoods) == n else [None] * n
 
 
-def _refuse_certain_options(targets: Sequence[str], likelihoods: Sequence[Likelihood | None]) -> None:
+def refuse_certain_options(targets: Sequence[str], logprobs: Sequence[float | None]) -> None:
     """Raise `ValueError` where two options would both be certain, of which none begins the other."""
-    pairs = zip(targets, likelihoods, strict=True)
-    certain = [text for text, likelihood in pairs if likelihood and are_certain([likelihood.logprob])]
+    pairs = zip(targets, logprobs, strict=True)
+    certain = [text for text, logprob in pairs if are_certain([logprob])]
     if any(not a.startswith(b) and not b.startswith(a) for a, b in combinations(certain, 2)):
         raise ValueError(
             "the endpoint gives several options the log-probability 0.0, and two cannot both be certain: its "

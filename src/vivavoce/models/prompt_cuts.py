@@ -50,9 +50,11 @@ class CutPrompts(NamedTuple):
     n: int
     worst: PromptCut
 
-    def and_one(self, cut: PromptCut) -> "CutPrompts":
-        """With one more."""
-        return CutPrompts(self.n + 1, min(self.worst, cut, key=lambda c: c.tokens / c.characters))
+    def joined(self, cuts: "CutPrompts | None") -> "CutPrompts":
+        """With others."""
+        if cuts is None:
+            return self
+        return CutPrompts(self.n + cuts.n, min(self.worst, cuts.worst, key=lambda c: c.tokens / c.characters))
 
     def sentence(self, model: str) -> str:
         """What to say of it."""

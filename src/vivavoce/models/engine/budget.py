@@ -65,8 +65,7 @@ class Budget:
         """Count the reply's tokens and cost; returns the cost, null where it is not known."""
         self.tally.cut += bool(reply.truncated)
         if cut := reply.prompt_cut:
-            cuts, name = self.tally.cut_prompts, queue.model.name
-            cuts[name] = cuts[name].and_one(cut) if name in cuts else CutPrompts(1, cut)
+            self.tally.add_cuts({queue.model.name: CutPrompts(1, cut)})
         cost = queue.price and _price(*_token_counts(request, reply), queue.price)
         return self._count(queue, reply.usage, cost)
 

@@ -342,6 +342,7 @@ class ModelClient:
         for name in _COUNTERS:
             setattr(usage, name, getattr(usage, name) + getattr(tally, name))
         usage.causes.update(tally.causes)
+        usage.add_cuts(tally.cut_prompts)
         traffic = usage.traffic
         for endpoint, requests in tally.traffic.requests.items():
             traffic.requests[endpoint] = traffic.requests.get(endpoint, 0) + requests

@@ -1,7 +1,7 @@
 """What is counted of calls to models, and who hears of it. Light: signatures of verbs name these."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -52,6 +52,11 @@ class UsageCounter:
     cut_prompts: dict[str, CutPrompts] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
     waiting: tuple[Waiting, ...] = ()
+
+    def add_cuts(self, cuts: Mapping[str, CutPrompts]) -> None:
+        """Count cut prompts by model."""
+        for model, of_model in cuts.items():
+            self.cut_prompts[model] = of_model.joined(self.cut_prompts.get(model))
 
     @property
     def done(self) -> int:

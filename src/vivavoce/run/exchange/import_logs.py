@@ -15,7 +15,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
-from vivavoce.logprobs.options import Choices
+from vivavoce.logprobs.options import Choices, refuse_certain_options
 from vivavoce.run.exchange.batch_results import BatchImport, import_batches
 from vivavoce.run.exchange.imported import odd_texts
 from vivavoce.run.exchange.log_exam import LogExam, SamplesMet, exam_of, in_order
@@ -270,12 +270,10 @@ def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], s
 
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
     """The sample as a response. Raises `InputError` for text that is no Unicode, and repeats beyond count."""
-    logprobs: str | None = None
-    if sample.option_logprobs:
-        values = in_order(sample.item.options, sample.option_logprobs, item)
-        order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
-        record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
-        logprobs = json.dumps(record, ensure_ascii=False)
+    try:
+        logprobs, error = _option_record(sample, item), sample.error
+    except ValueError as reason:
+        logprobs, error = None, str(reason)
     if repeat > _MOST_REPEATS:
         raise InputError(f"{sample.where}: {repeat:,} is no number of a repeat: have the log written again.")
     try:
@@ -288,18 +286,32 @@ def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Respon
         variant=item.variant,
         candidate=candidate,
         repeat=repeat,
-        probe=_PROBE if logprobs else "",
-        status=sample.status,
-        text=None if logprobs else sample.text,
+        probe=_PROBE if sample.option_logprobs else "",
+        status="failed" if sample.option_logprobs and not logprobs else sample.status,
+        text=None if sample.option_logprobs else sample.text,
         reasoning=sample.reasoning,
         finish_reason=sample.finish_reason,
         tokens=sample.tokens if isinstance(sample.tokens, int) else None,
         seconds=sample.seconds,
         cost=sample.cost,
-        error=sample.error,
+        error=error,
         meta=sample.meta,
         logprobs=logprobs,
     )
+
+
+def _option_record(sample: Sample, item: Item) -> str | None:
+    """The record of a sample's log-likelihoods of options; null for a sample in words.
+
+    Raises `ValueError` where several would be certain: whoever wrote them down computed none.
+    """
+    if not sample.option_logprobs:
+        return None
+    refuse_certain_options(sample.item.options, sample.option_logprobs)
+    values = in_order(sample.item.options, sample.option_logprobs, item)
+    order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
+    record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
+    return json.dumps(record, ensure_ascii=False)
 
 
 def _count(counts: _Counts, answer: _Answer) -> None:

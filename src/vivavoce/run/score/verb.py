@@ -176,11 +176,12 @@ def _score_run(
     read_by = [
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
+    of_prompts = [cuts.sentence(model) for model, cuts in client.usage.cut_prompts.items()]
     of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
     of_cut = cut_notes(
         view, selected, table, finding.rows, lambda scores: estimate_scores(view, scores, selected).rows
     )
-    notes = (*of_cut, *of_metrics, *read_by, *finding.notes, *unnamed)
+    notes = (*of_cut, *of_prompts, *of_metrics, *read_by, *finding.notes, *unnamed)
     languages = tuple(_languages(view, scorers, selected))
     integrity = not_whole(answer_integrity(view, selected))
     finding = replace(

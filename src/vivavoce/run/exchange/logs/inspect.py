@@ -12,6 +12,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
+from vivavoce.models.content import thinking_text
 from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
@@ -34,7 +35,7 @@ from vivavoce.run.exchange.logs.inspect_archive import attached, header, member,
 from vivavoce.run.exchange.logs.inspect_marks import Scorers
 from vivavoce.run.exchange.logs.inspect_ours import OURS, restored
 from vivavoce.run.exchange.logs.messages import messages_of
-from vivavoce.run.exchange.logs.reasoning import reasoning_in, without_reasoning
+from vivavoce.run.exchange.logs.reasoning import without_reasoning
 from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 NEWEST = 2
@@ -122,7 +123,7 @@ def _sample(row: Any, place: str, task: str, scorers: Scorers) -> Sample:
             part(row, "error").get("message", error or output.get("error")),
             reason,
         ),
-        reasoning=reasoning_in(content),
+        reasoning=thinking_text(content),
         tokens=stated_usage(output).output,
         seconds=number_or_null(output.get("time")),
         marks=tuple(scorers.marks(part(row, "scores"), place)),

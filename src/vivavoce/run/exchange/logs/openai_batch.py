@@ -1,4 +1,7 @@
-"""Results of the OpenAI Batch API: files of results and of errors, and of the requests beside them."""
+"""Results of batches: files of results and of errors, and of the requests beside them.
+
+Those of Anthropic's Message Batches and of Gemini's batch mode are read as if OpenAI's API had written them.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,8 +11,9 @@ from typing import Any, ClassVar
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import log_reader
+from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
-from vivavoce.models.replies import stated_usage
+from vivavoce.models.replies import stated_thinking, stated_usage
 from vivavoce.run.exchange.batches import BATCH_ID
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
@@ -24,6 +28,7 @@ from vivavoce.run.exchange.logs.fields import (
 )
 from vivavoce.run.exchange.logs.files import first_line, json_rows
 from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.logs.reasoning import reasoning_of, without_reasoning
 from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _ID = re.compile(r"(?P<item>.+)#(?P<repeat>[1-9]\d{0,5})")
@@ -31,13 +36,15 @@ _ID = re.compile(r"(?P<item>.+)#(?P<repeat>[1-9]\d{0,5})")
 
 @log_reader("openai_batch")
 class OpenAIBatch(RecordedLogReader):
-    """Replies in any order, by `custom_id`; `ITEM#2` is the second answer to an item."""
+    """Replies in any order, by `custom_id` (Gemini's `key`); `ITEM#2` is the second answer to an item."""
 
-    describes: ClassVar[str] = "results and errors of a batch, beside its requests"
+    describes: ClassVar[str] = (
+        "results and errors of a batch of OpenAI, Anthropic or Gemini, beside its requests"
+    )
 
     def knows(self, path: Path) -> bool:
         """Told by the fields of the first line, which is a result or an error."""
-        return first_line(path).keys() >= {"custom_id", "response", "error"}
+        return _row(first_line(path)).keys() >= {"custom_id", "response", "error"}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The results of one batch: those of this file, and of others that answer the same requests.
@@ -56,7 +63,9 @@ class OpenAIBatch(RecordedLogReader):
             )
             return
         neighbours = sorted(path.parent.glob("*.jsonl"))
-        requests = _requests(f for f in neighbours if first_line(f).keys() >= {"custom_id", "body", "url"})
+        requests = _requests(
+            f for f in neighbours if _row(first_line(f)).keys() >= {"custom_id", "body", "url"}
+        )
         results = [file for file in neighbours if self.knows(file) and _first_id(file) in requests]
         if path not in results:
             raise InputError(
@@ -74,18 +83,83 @@ class OpenAIBatch(RecordedLogReader):
         )
 
 
+def _rows(file: Path) -> Iterator[Line]:
+    """The lines of a file of requests or of results, as the OpenAI Batch API writes them."""
+    return (Line(line.where, _row(line.row)) for line in json_rows(file))
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A request or a result as the OpenAI Batch API writes it; any other row as it is."""
+    if "custom_id" in row and isinstance(row.get("params"), dict):
+        return {
+            **row,
+            "url": "/v1/messages",
+            "body": {**row["params"], "messages": _with_system(row["params"])},
+        }
+    if "custom_id" in row and isinstance(row.get("result"), dict):
+        return {**row, **_anthropic_result(row["result"])}
+    if "key" in row and isinstance(row.get("request"), dict):
+        body = {**row["request"], "messages": _gemini_messages(row["request"])}
+        return {"custom_id": row["key"], "url": "generateContent", "body": body}
+    if "key" in row and (rows_in(part(row, "response"), "candidates") or "error" in row):
+        return {"custom_id": row["key"], "error": row.get("error"), "response": _gemini_response(row)}
+    return dict(row)
+
+
+def _with_system(params: Mapping[str, Any]) -> Any:
+    """The messages of a request to Anthropic with its system prompt in front."""
+    messages, system = params.get("messages"), params.get("system")
+    return (
+        [{"role": "system", "content": system}, *messages]
+        if system and isinstance(messages, list)
+        else messages
+    )
+
+
+def _anthropic_result(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The response and the error in a result of Anthropic's; one that ended without either is an error."""
+    message = part(result, "message")
+    if not message:
+        error = part(result, "error", "error") or part(result, "error")
+        return {"response": None, "error": {"code": result.get("type"), **error}}
+    choice = {"message": message, "finish_reason": message.get("stop_reason")}
+    return {"response": {"status_code": 200, "body": {**message, "choices": [choice]}}, "error": None}
+
+
+def _gemini_messages(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    system = part(request, "systemInstruction") or part(request, "system_instruction")
+    turns = [*([{"role": "system", **system}] if system else []), *rows_in(request, "contents")]
+    roles = {"model": "assistant"}
+    return [
+        {"role": roles.get(role := str(turn.get("role") or "user"), role),
+         "content": "".join(texts([entry.get("text") for entry in rows_in(turn, "parts")]))}
+        for turn in turns
+    ]  # fmt: skip
+
+
+def _gemini_response(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    response = part(row, "response")
+    choices = [
+        {"message": {"content": rows_in(part(candidate, "content"), "parts")},
+         "finish_reason": candidate.get("finishReason")}
+        for candidate in rows_in(response, "candidates")
+    ]  # fmt: skip
+    body = {**response, "choices": choices, "model": response.get("modelVersion")}
+    return {"status_code": 200, "body": body} if choices else None
+
+
 Requests = Mapping[str, tuple[Path, Mapping[str, Any]]]
 
 
 def _first_id(path: Path) -> str:
-    return name_or_empty(first_line(path).get("custom_id"))
+    return name_or_empty(_row(first_line(path)).get("custom_id"))
 
 
 def _requests(files: Iterable[Path]) -> dict[str, tuple[Path, Mapping[str, Any]]]:
     """The body of each request by its id, and the file that it stands in."""
     requests: dict[str, tuple[Path, Mapping[str, Any]]] = {}
     for file in files:
-        for line in json_rows(file):
+        for line in _rows(file):
             name = name_or_empty(line.row.get("custom_id"))
             if name in requests:
                 raise InputError(f"{line.where}: the custom_id {name!r} stands in two requests.")
@@ -95,7 +169,7 @@ def _requests(files: Iterable[Path]) -> dict[str, tuple[Path, Mapping[str, Any]]
 
 def _notes(files: Iterable[Path], requests: Requests) -> tuple[str, ...]:
     """The sentence on requests without a result, where there are any."""
-    replies = {line.row.get("custom_id") for file in files for line in json_rows(file)}
+    replies = {line.row.get("custom_id") for file in files for line in _rows(file)}
     unanswered = [name for name in requests if name not in replies]
     if not unanswered:
         return ()
@@ -104,7 +178,7 @@ def _notes(files: Iterable[Path], requests: Requests) -> tuple[str, ...]:
 
 def _samples(files: Iterable[Path], requests: Requests) -> Iterator[Sample]:
     for file in files:
-        for line in json_rows(file):
+        for line in _rows(file):
             name = name_or_empty(line.row.get("custom_id"))
             if name not in requests:
                 raise InputError(f"{line.where}: no request has the custom_id {one_line(name, 60)!r}.")
@@ -130,17 +204,30 @@ def _answers(row: Mapping[str, Any], place: str, name: str, request: Mapping[str
         return
     tokens = stated_usage(body).output
     meta = {"model": body["model"]} if isinstance(body.get("model"), str) else {}
-    for text, reason in _texts(body, place):
-        yield Sample(tokens=tokens, **fields, **answer_fields(text, reason=reason, meta=meta))
+    if thinking := stated_thinking(body):
+        meta["reasoning_tokens"] = thinking
+    for text, reasoning, reason in _texts(body, place):
+        answer = answer_fields(text, reason=reason, meta=meta)
+        yield Sample(tokens=tokens, reasoning=reasoning, **fields, **answer)
 
 
-def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None]]:
-    """The texts of a chat completion, or of a response, each with why it ended."""
+def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None, str | None]]:
+    """The texts of a chat completion, or of a response, each with its reasoning and why it ended."""
     if choices := rows_in(body, "choices"):
         messages = [(part(choice, "message"), choice.get("finish_reason")) for choice in choices]
-        return [(content_text(m.get("content") or m.get("refusal")), reason) for m, reason in messages]
-    outputs = [entry for entry in rows_in(body, "output") if entry.get("type") == "message"]
-    if not outputs:
+        return [
+            (_text(m.get("content") or m.get("refusal")), reasoning_of(m), reason) for m, reason in messages
+        ]
+    outputs = rows_in(body, "output")
+    replies = [entry for entry in outputs if entry.get("type") == "message"]
+    if not replies:
         raise InputError(f"{place}: the response has status 200, and neither choices nor output.")
     ended = part(body, "incomplete_details").get("reason") or body.get("status")
-    return [(content_text(outputs[-1].get("content")), ended)]
+    thoughts = [entry for output in outputs if output.get("type") == "reasoning"
+                for entry in (*rows_in(output, "content"), *rows_in(output, "summary"))]  # fmt: skip
+    reasoning = "\n".join(texts([entry.get("text") for entry in thoughts])) or None
+    return [(_text(replies[-1].get("content")), reasoning, ended)]
+
+
+def _text(content: Any) -> str:
+    return content_text(without_reasoning(content))
