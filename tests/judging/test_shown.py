@@ -79,15 +79,12 @@ def test_marks_of_a_judge_are_exported_with_their_rater(
         assert ["fake/j1"] * 2 == [one["rater"] for one in csv.DictReader(stream)]
 
 
-def test_a_score_says_that_the_judges_server_cut_its_prompts(
-    tmp_path: Path, judge: FakeJudge, known: Known
-) -> None:
+def test_a_score_says_that_the_judges_server_cut_its_prompts(tmp_path: Path, judge: FakeJudge) -> None:
     """The fake counts 1,000 tokens whatever it is sent."""
     run = made(tmp_path, {"A": {"q1": "worth 0.5 " + "and so the answer continues " * 1_000, "q2": "short"}})
-    notes = run.score(CORRECTNESS, providers=known()).notes
-    (sentence,) = (note for note in notes if "cut the prompts" in note)
+    (providers := tmp_path / "providers.json").write_text(json.dumps({"fake": {"base_url": judge.base_url}}))
+    notes = [run.score(CORRECTNESS, providers=providers).notes for _ in range(2)]
+    (sentence,) = (note for note in notes[0] if "cut the prompts" in note)
     assert sentence.startswith("fake/j1 counted 1,000 tokens for a prompt of ")
     assert "(1 reply with too few)" in sentence
-    assert [] == [
-        note for note in run.score(CORRECTNESS, providers=known()).notes if "cut the prompts" in note
-    ]
+    assert [] == [note for note in notes[1] if "cut the prompts" in note]

@@ -135,9 +135,12 @@ def import_logs(
             digest = "-".join(map(file_hash, log.files))
             data = Import(str(log.files[0]), (digest,), log.tool)
             with refusing_same_scores(db, data, allowed=same_allowed), parting_recorded(db) as recorded:
-                done = _import_log(db, log, loaded, candidate, new_version, digest)
-            notes, n_escaped = (*done.notes, *odd_texts({}, recorded.escaped)), sum(recorded.escaped.values())
-            logs += (done._replace(notes=notes, escaped_line_ends=n_escaped),)
+                log_import = _import_log(db, log, loaded, candidate, new_version, digest)
+            notes, n_escaped = (
+                (*log_import.notes, *odd_texts({}, recorded.escaped)),
+                sum(recorded.escaped.values()),
+            )
+            logs += (log_import._replace(notes=notes, escaped_line_ends=n_escaped),)
         logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
         _refuse_none(logs, loaded)
     return ImportedLogs(logs, recognised.skipped)

@@ -198,17 +198,22 @@ def _answers(row: Mapping[str, Any], place: str, name: str, request: Mapping[str
     body = part(response, "body")
     fields: dict[str, Any] = {"where": place, "item": item, "candidate": candidate, "repeat": repeat}
     if row.get("error") or response.get("status_code") != 200:
-        error = part(row, "error") or part(body, "error")
-        why = " ".join(texts([error.get("code"), error.get("message")]))
-        yield Sample(**fields, **answer_fields(None, why or f"status {response.get('status_code')}"))
+        yield Sample(
+            **fields, **answer_fields(None, _cause(part(row, "error") or part(body, "error"), response))
+        )
         return
     tokens = stated_usage(body).output
-    meta = {"model": body["model"]} if isinstance(body.get("model"), str) else {}
-    if thinking := stated_thinking(body):
-        meta["reasoning_tokens"] = thinking
+    details = {"model": name_or_empty(body.get("model")), "reasoning_tokens": stated_thinking(body)}
+    meta = {name: detail for name, detail in details.items() if detail}
     for text, reasoning, reason in _texts(body, place):
         answer = answer_fields(text, reason=reason, meta=meta)
         yield Sample(tokens=tokens, reasoning=reasoning, **fields, **answer)
+
+
+def _cause(error: Mapping[str, Any], response: Mapping[str, Any]) -> str:
+    """What an error says, else the status of the response."""
+    words = texts([error.get("code"), error.get("message")])
+    return " ".join(words) or f"status {response.get('status_code')}"
 
 
 def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None, str | None]]:
@@ -218,15 +223,19 @@ def _texts(body: Mapping[str, Any], place: str) -> list[tuple[str, str | None, s
         return [
             (_text(m.get("content") or m.get("refusal")), reasoning_of(m), reason) for m, reason in messages
         ]
-    outputs = rows_in(body, "output")
-    replies = [entry for entry in outputs if entry.get("type") == "message"]
-    if not replies:
+    return [_output_text(body, place)]
+
+
+def _output_text(body: Mapping[str, Any], place: str) -> tuple[str, str | None, str | None]:
+    """The last text of a response with its reasoning and why it ended."""
+    by_type = {kind: [entry for entry in rows_in(body, "output") if entry.get("type") == kind]
+               for kind in ("message", "reasoning")}  # fmt: skip
+    if not by_type["message"]:
         raise InputError(f"{place}: the response has status 200, and neither choices nor output.")
     ended = part(body, "incomplete_details").get("reason") or body.get("status")
-    thoughts = [entry for output in outputs if output.get("type") == "reasoning"
-                for entry in (*rows_in(output, "content"), *rows_in(output, "summary"))]  # fmt: skip
-    reasoning = "\n".join(texts([entry.get("text") for entry in thoughts])) or None
-    return [(_text(replies[-1].get("content")), reasoning, ended)]
+    thoughts = [thought.get("text") for entry in by_type["reasoning"]
+                for thought in (*rows_in(entry, "content"), *rows_in(entry, "summary"))]  # fmt: skip
+    return _text(by_type["message"][-1].get("content")), "\n".join(texts(thoughts)) or None, ended
 
 
 def _text(content: Any) -> str:
