@@ -69,6 +69,18 @@ def test_the_list_has_a_row_for_each_language_and_the_page_of_the_docs_the_same(
     assert "<!-- languages -->" in page.read_text(encoding="utf-8")
 
 
+def test_the_list_fits_80_columns_in_one_table_and_says_what_its_words_mean(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = CliRunner().invoke(app, ["list", "languages"]).stdout.splitlines()
+    assert [] == [line for line in lines if len(line) > 80]
+    assert ["code", "language", "scripts", "choice"] == lines[0].split()[:4]
+    assert len(codes()) == sum(line.split()[0] in codes() for line in lines[2:] if line and line[0].islower())
+    assert ["ja", "Japanese", "Kana,", "Han", "listed", "listed", "yes", "yes", "–", "yes", "chars"] in [
+        line.split() for line in lines
+    ]
+    assert "Sentences end at . ! ? … and at ؟ (ar, fa), । (bn, hi), ; (el), 。 ！ ？ (ja, zh)." == lines[-1]
+
+
 def exam(folder: Path) -> Path:
     items = [
         {

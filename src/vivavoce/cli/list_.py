@@ -51,8 +51,38 @@ def list_(
         print_json("list", None, rows)
     elif not rows:
         echo(f"No {kind} are registered.")
+    elif kind == "languages":
+        _print_languages(rows)
     else:
         _print(rows)
+
+
+_HEADS = {"name": "code", "rejection": "reject", "true_false": "t/f", "refusal": "refuse", "no_answer": "N/A"}
+_CELLS = {"listed words": "listed", "not known": "–", "characters": "chars", "pairs of characters": "pairs"}
+"""Heads and cells that are shorter in the table of languages than in its rows, which fits 80 columns so."""
+
+
+def _print_languages(rows: Sequence[Mapping[str, Any]]) -> None:
+    """One table of what is read in each language, with a key below, and what ends a sentence where."""
+    names = [name for name in rows[0] if name != "sentences"]
+    lines = [[_cell(row[name]) for name in names] for row in rows]
+    print_table([_HEADS.get(name, name) for name in names], lines)
+    echo("listed: an option counts only beside words of a list; –: not known.")
+    echo("t/f: true or false; chars, pairs: each character, or each two, is a word.")
+    common = set(rows[0]["sentences"].split())
+    further: dict[str, list[str]] = {}
+    for row in rows:
+        if row["sentences"] != "not known" and (
+            ends := [e for e in row["sentences"].split() if e not in common]
+        ):
+            further.setdefault(" ".join(ends), []).append(row["name"])
+    also = ", ".join(f"{ends} ({', '.join(codes)})" for ends, codes in further.items())
+    echo(f"Sentences end at {rows[0]['sentences']} and at {also}.")
+
+
+def _cell(value: Any) -> str:
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return _CELLS.get(text, text.replace("Hiragana, Katakana", "Kana"))
 
 
 def _print(rows: Sequence[Mapping[str, Any]]) -> None:
