@@ -25,7 +25,7 @@ PARTICLES: dict[str, int] = {
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 32,
-    "cli": 50,
+    "cli": 49,
     "core": 34,
     "embeddings": 9,
     "evaluators": 11,
@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4012,
-    "cli": 6050,
+    "cli": 6052,
     "contrib": 467,
     "core": 5850,
     "embeddings": 797,

@@ -69,15 +69,17 @@ def _print_languages(rows: Sequence[Mapping[str, Any]]) -> None:
     print_table([_HEADS.get(name, name) for name in names], lines)
     echo("listed: an option counts only beside words of a list; –: not known.")
     echo("t/f: true or false; chars, pairs: each character, or each two, is a word.")
-    common = set(rows[0]["sentences"].split())
-    further: dict[str, list[str]] = {}
+    echo(f"Sentences end at {rows[0]['sentences']} and at {_further_ends(rows)}.")
+
+
+def _further_ends(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What ends a sentence in some languages and not in English, with their codes."""
+    languages: dict[str, list[str]] = {}
     for row in rows:
-        if row["sentences"] != "not known" and (
-            ends := [e for e in row["sentences"].split() if e not in common]
-        ):
-            further.setdefault(" ".join(ends), []).append(row["name"])
-    also = ", ".join(f"{ends} ({', '.join(codes)})" for ends, codes in further.items())
-    echo(f"Sentences end at {rows[0]['sentences']} and at {also}.")
+        ends = [end for end in row["sentences"].split() if end not in rows[0]["sentences"]]
+        if ends and row["sentences"] != "not known":
+            languages.setdefault(" ".join(ends), []).append(row["name"])
+    return ", ".join(f"{ends} ({', '.join(codes)})" for ends, codes in languages.items())
 
 
 def _cell(value: Any) -> str:
