@@ -64,7 +64,7 @@ IN_TESTS: dict[str, int] = {
     "facts": 22,
     "first_hour": 2,
     "formats": 19,
-    "judging": 289,
+    "judging": 168,
     "language": 16,
     "logprobs": 214,
     "logs": 12,

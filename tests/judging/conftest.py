@@ -21,8 +21,8 @@ def judge() -> Iterator[FakeJudge]:
 
 
 @pytest.fixture
-def known(tmp_path: Path, judge: FakeJudge) -> Callable[..., Path]:
-    """`known(attempts=2)` writes a providers file that says where `fake/…` is, and so much more of it."""
+def providers_file(tmp_path: Path, judge: FakeJudge) -> Callable[..., Path]:
+    """`providers_file(attempts=2)` writes a file that says where `fake/…` is, and so much more of it."""
 
     def made(**settings: Any) -> Path:
         file = tmp_path / "providers.yaml"

@@ -18,7 +18,7 @@ from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.requests import Message, Reply, Request, Sampling
 from vivavoce.run.run import Run
 
-Known = Callable[..., Path]
+ProvidersFile = Callable[..., Path]
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def desk(run: Run, known: Known) -> Callable[..., ModelClient]:
+def desk(run: Run, providers_file: ProvidersFile) -> Callable[..., ModelClient]:
     """A new desk of the same run, as each command has one; the command before has ended."""
     desks: list[ModelClient] = []
 
     def new(**settings: Any) -> ModelClient:
         for earlier in desks:
             earlier.release()
-        desks.append(ModelClient(run.file, endpoints=load_endpoints(known(**settings))))
+        desks.append(ModelClient(run.file, endpoints=load_endpoints(providers_file(**settings))))
         return desks[-1]
 
     return new
@@ -182,11 +182,11 @@ def test_what_another_second_request_mended_is_asked_again(
 
 
 def test_a_dry_run_counts_no_call_for_what_was_mended(
-    run: Run, desk: Callable[..., ModelClient], known: Known, judge: FakeJudge
+    run: Run, desk: Callable[..., ModelClient], providers_file: ProvidersFile, judge: FakeJudge
 ) -> None:
     desk().ask("fake/j1", [saying("refuse")], read, purpose="test", again=_gentle)
     judge.sent.clear()
-    counting = CountingClient(run.file, load_endpoints(known()))
+    counting = CountingClient(run.file, load_endpoints(providers_file()))
     (result,) = counting.ask("fake/j1", [saying("refuse")], read, purpose="test", again=_gentle)
     assert "heard more of 0, for it will not" == result.value
     assert (0, 2) == (counting.estimate.calls, counting.estimate.stored)

@@ -16,7 +16,7 @@ from vivavoce.embeddings import encoder
 from vivavoce.run.run import Run
 
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
-Known = Callable[..., Path]
+ProvidersFile = Callable[..., Path]
 LIMITED = "judge(rubric=correctness, model=fake/j1, max_tokens=300)"
 PRICES = {"prices": {"j1": [2.0, 10.0]}}
 
@@ -63,55 +63,59 @@ def test_without_a_metric_those_that_fit_are_counted(tmp_path: Path) -> None:
 
 
 def test_calls_are_counted_with_their_price_and_nobody_is_asked(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "same", "q2": "own"}, "B": {"q1": ["same", "same"], "q2": ""}})
-    row = counted(run, LIMITED, passes=2, providers=known(**PRICES))
+    row = counted(run, LIMITED, passes=2, providers=providers_file(**PRICES))
     assert [] == judge.sent
     assert (10, 4, 0, "fake/j1") == (*(row[k] for k in ("to_score", "calls", "stored_calls", "rater")),)
-    run.score(LIMITED, passes=2, providers=known(**PRICES))
+    run.score(LIMITED, passes=2, providers=providers_file(**PRICES))
     assert 4 == len(judge.sent)  # the blank answer is nobody's question, equal ones are asked once
     sent = sum(len(m["content"]) for one in judge.sent for m in one.body["messages"])
     assert sent // 4 == pytest.approx(row["input_tokens"], abs=4)
     assert 4 * 300 == row["output_tokens"]
     assert row["cost"] == pytest.approx((row["input_tokens"] * 2 + row["output_tokens"] * 10) / 1e6)
-    again = counted(run, LIMITED, passes=3, providers=known(**PRICES))
+    again = counted(run, LIMITED, passes=3, providers=providers_file(**PRICES))
     assert (5, 2, 0) == (again["to_score"], again["calls"], again["stored_calls"])
 
 
-def test_replies_that_are_stored_cost_nothing(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_replies_that_are_stored_cost_nothing(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     """Of an interrupted call the replies are there, and the scores are not."""
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
-    run.score(CORRECTNESS, providers=known())
+    run.score(CORRECTNESS, providers=providers_file())
     with run.file.writing() as db:
         db.execute("DELETE FROM scores")
-    row = counted(run, CORRECTNESS, providers=known())
+    row = counted(run, CORRECTNESS, providers=providers_file())
     assert (2, 0, 2, 0) == (*(row[k] for k in ("to_score", "calls", "stored_calls", "input_tokens")),)
 
 
-def test_a_price_that_is_not_known_is_null(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_a_price_that_is_not_known_is_null(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
-    assert counted(run, CORRECTNESS, providers=known())["cost"] is None
-    assert counted(run, LIMITED, providers=known())["cost"] is None
-    assert counted(run, CORRECTNESS, providers=known(**PRICES))["output_tokens"] is None
-    said = str(run.score(CORRECTNESS, "exact", dry_run=True, providers=known()))
+    assert counted(run, CORRECTNESS, providers=providers_file())["cost"] is None
+    assert counted(run, LIMITED, providers=providers_file())["cost"] is None
+    assert counted(run, CORRECTNESS, providers=providers_file(**PRICES))["output_tokens"] is None
+    said = str(run.score(CORRECTNESS, "exact", dry_run=True, providers=providers_file()))
     assert "1 call of models. The price is not known of fake/j1" in said
 
 
-def test_ballots_are_counted(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_ballots_are_counted(tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile) -> None:
     run = made(tmp_path, {name: {"q1": name, "q2": f"{name}!"} for name in "ABC"})
     spec = "judge(rubric=pairwise, model=fake/j1)"
-    row = counted(run, spec, providers=known(**PRICES))
+    row = counted(run, spec, providers=providers_file(**PRICES))
     assert [] == judge.sent
-    run.score(spec, providers=known(**PRICES))
+    run.score(spec, providers=providers_file(**PRICES))
     assert (len(judge.sent), 12) == (row["calls"], row["to_score"])
-    assert 0 == counted(run, spec, providers=known(**PRICES))["to_score"]
+    assert 0 == counted(run, spec, providers=providers_file(**PRICES))["to_score"]
 
 
-def test_a_jury_counts_each_judge(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_a_jury_counts_each_judge(tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
     jury = f"jury(of=[{CORRECTNESS}, {CORRECTNESS.replace('j1', 'j2')}])"
-    rows = run.score(jury, dry_run=True, providers=known()).rows
+    rows = run.score(jury, dry_run=True, providers=providers_file()).rows
     assert [("fake/j1", 1), ("fake/j2", 1)] == [(row["rater"], row["calls"]) for row in rows]
 
 
@@ -182,11 +186,11 @@ def test_cliniqlinks_texts_are_those_that_it_reads(tmp_path: Path, request: pyte
 
 
 def test_what_cannot_be_scored_is_refused_as_scoring_refuses_it(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
     with pytest.raises(MetricError, match="takes two candidates or more"):
-        run.score("judge(rubric=pairwise, model=fake/j1)", dry_run=True, providers=known())
+        run.score("judge(rubric=pairwise, model=fake/j1)", dry_run=True, providers=providers_file())
 
 
 def test_an_overall_scores_nothing(tmp_path: Path) -> None:
@@ -197,9 +201,9 @@ def test_an_overall_scores_nothing(tmp_path: Path) -> None:
 
 
 def test_the_command_line_says_the_same(
-    tmp_path: Path, judge: FakeJudge, known: Known, viva: Callable[..., Any]
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile, viva: Callable[..., Any]
 ) -> None:
-    run, providers = made(tmp_path, {"A": {"q1": "x"}}), known(**PRICES)
+    run, providers = made(tmp_path, {"A": {"q1": "x"}}), providers_file(**PRICES)
     words = ("score", run.file.path, CORRECTNESS, "exact", "--dry-run", "--providers", providers)
     answer = json.loads(viva(*words, "--json").stdout)
     assert ["viva.score/1", {}] == [answer["schema"], answer["passes"]]

@@ -74,10 +74,10 @@ def asked(judge: FakeJudge) -> Counter[str]:
 
 
 @pytest.fixture
-def lost(tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]) -> Run:
+def lost(tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path]) -> Run:
     """A run whose judge misbehaved in every way, however often it was asked."""
     run = examined(tmp_path, judge, lambda name: (name,))
-    run.score(MEDGPT, providers=known())
+    run.score(MEDGPT, providers=providers_file())
     return run
 
 
@@ -132,9 +132,9 @@ def test_totals_show_what_is_lost(lost: Run) -> None:
 
 
 def test_a_second_run_asks_again_only_what_failed_and_a_third_nothing(
-    lost: Run, judge: FakeJudge, viva: Callable[..., Any], known: Callable[..., Path]
+    lost: Run, judge: FakeJudge, viva: Callable[..., Any], providers_file: Callable[..., Path]
 ) -> None:
-    path, file = lost.file.path, known()
+    path, file = lost.file.path, providers_file()
     judge.manners = dict.fromkeys(judge.manners, ("structured",))
     judge.sent.clear()
     viva("score", path, MEDGPT, "--providers", file)
@@ -147,11 +147,11 @@ def test_a_second_run_asks_again_only_what_failed_and_a_third_nothing(
 
 
 def test_the_exit_code_tells_that_marks_failed_until_none_does(
-    tmp_path: Path, judge: FakeJudge, viva: Callable[..., Any], known: Callable[..., Path]
+    tmp_path: Path, judge: FakeJudge, viva: Callable[..., Any], providers_file: Callable[..., Path]
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "good", "q2": "bad"}})
     judge.manners = {"bad": ("refusal", "refusal", "empty", "bold")}
-    command = ("score", run.file.path, CORRECTNESS, "--providers", known())
+    command = ("score", run.file.path, CORRECTNESS, "--providers", providers_file())
     first = viva(*command, code=1)
     assert "1 score failed" in first.stderr
     viva("status", run.file.path, code=1)
@@ -162,11 +162,11 @@ def test_the_exit_code_tells_that_marks_failed_until_none_does(
 
 
 def test_a_reply_mended_at_the_second_asking_is_a_mark(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], calls: Calls
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path], calls: Calls
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
     judge.manners = {"x": ("a span", "bold")}
-    found = run.score(CORRECTNESS, providers=known())
+    found = run.score(CORRECTNESS, providers=providers_file())
     assert (1.0, 1.0) == (found.rows[0]["estimate"], found.rows[0]["coverage"])
     first, second = calls(run)
     assert ("failed", "correct: 2-3") == (first["status"], first["reply"]["text"])
@@ -174,33 +174,33 @@ def test_a_reply_mended_at_the_second_asking_is_a_mark(
 
 
 def test_the_very_first_reply_is_asked_for_no_oftener_than_others(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     """It also finds out whether a schema is taken; that is no reason for a third request."""
     for takes in (True, False):
         judge.takes_schema, judge.manners = takes, {"bad": ("a span",)}
         judge.sent.clear()
         run = made(tmp_path / str(takes), {"A": {"q1": "bad", "q2": "bad", "q3": "good"}})
-        run.score(CORRECTNESS, providers=known())
+        run.score(CORRECTNESS, providers=providers_file())
         heard = [one for one in judge.sent if takes or not one.schema]
         assert [False, False, False, True, True] == sorted(one.again for one in heard)
 
 
 def test_a_busy_endpoint_is_tried_again_before_a_mark_is_lost(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], calls: Calls
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path], calls: Calls
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
     judge.manners = {"y": ("500", "structured")}
-    assert 0 == run.score(CORRECTNESS, providers=known(attempts=2)).rows[0]["n_failed"]
+    assert 0 == run.score(CORRECTNESS, providers=providers_file(attempts=2)).rows[0]["n_failed"]
     assert {("ok", 1), ("ok", 2)} == {(c["status"], c["attempts"]) for c in calls(run)}
 
 
 def test_an_endpoint_that_never_answers_costs_one_mark(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], calls: Calls
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path], calls: Calls
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "x"}})
     judge.manners = {"x": ("stalled",)}
-    assert 1 == run.score(CORRECTNESS, providers=known(timeout=0.5)).rows[0]["n_failed"]
+    assert 1 == run.score(CORRECTNESS, providers=providers_file(timeout=0.5)).rows[0]["n_failed"]
     (call,) = calls(run)
     assert ("failed", "no answer within 0.5 s, after 1 attempt", None) == (
         *(call["status"], call["error"], call["reply"]),
@@ -208,18 +208,18 @@ def test_an_endpoint_that_never_answers_costs_one_mark(
 
 
 def test_all_criteria_of_a_lost_call_are_lost_and_a_derived_one_too(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "worth 4", "q2": "lost"}})
     judge.manners = {"lost": ("empty",)}
-    run.score("judge(rubric=prometheus, model=fake/j1)", providers=known())
+    run.score("judge(rubric=prometheus, model=fake/j1)", providers=providers_file())
     told = run.scores.select("criterion", "value", "status").rows()
     assert {("rating", 4.0, "ok"), ("rating_unit", 0.75, "ok")} < set(told)
     assert {("rating", None, "failed"), ("rating_unit", None, "failed")} < set(told)
 
 
 def test_where_each_criterion_is_asked_for_alone_each_is_lost_alone(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     """Of five calls the third has no readable reply: one criterion fails, and it alone is asked for again."""
     own = tmp_path / "own.md"
@@ -229,22 +229,22 @@ def test_where_each_criterion_is_asked_for_alone_each_is_lost_alone(
     run = made(tmp_path, {"A": {"q1": "worth 3"}})
     fine = "structured"
     judge.manners = {"worth": (fine, fine, "empty", fine, fine, "empty", fine)}
-    run.score(metric, providers=known(concurrency=1))
+    run.score(metric, providers=providers_file(concurrency=1))
     lost = run.scores.filter(run.scores["status"] == "failed")
     assert [FIVE[2]] == lost["criterion"].to_list()
     judge.sent.clear()
-    run.score(metric, providers=known())
+    run.score(metric, providers=providers_file())
     assert [(FIVE[2],)] == [sent.keys for sent in judge.sent]
     assert {3.0} == set(run.scores["value"])
 
 
 def test_marks_are_stored_batch_by_batch(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Batches of two, and money for five replies: two batches are scored, and the fifth reply is not lost."""
     monkeypatch.setattr("vivavoce.run.score.ASKED", 2)
     run = made(tmp_path, {"A": {f"q{k}": f"answer {k}" for k in range(7)}})
-    file = known(concurrency=1, prices={"j1": [3.0, 10.0]})
+    file = providers_file(concurrency=1, prices={"j1": [3.0, 10.0]})
     with pytest.raises(ModelError, match="might pass --max-cost"):
         run.score(CORRECTNESS, providers=file, max_cost=0.0201)
     assert (4, 5) == (run.scores.height, len(judge.sent))
@@ -253,7 +253,7 @@ def test_marks_are_stored_batch_by_batch(
 
 
 def test_what_nobody_said_never_reaches_the_judge(
-    tmp_path: Path, judge: FakeJudge, known: Callable[..., Path]
+    tmp_path: Path, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     """Filtered, blank, refused, all thought, never arrived: each has its status, and the wire none."""
     said = [SILENT, "  \u200b\n", "I cannot answer this.", UNREADABLE, None, "worth 0.5"]
@@ -261,7 +261,7 @@ def test_what_nobody_said_never_reaches_the_judge(
     with run.file.writing() as db:  # what a collect stores of an answer that a provider withheld
         db.execute("UPDATE responses SET status = 'filtered', text = NULL WHERE text = ''")
         rehash(db)
-    found = run.score(CORRECTNESS, providers=known())
+    found = run.score(CORRECTNESS, providers=providers_file())
     assert [("worth 0.5",)] == [one.answers for one in judge.sent]
     assert ["unanswered"] * 3 + ["unreadable", "failed", "ok"] == run.scores["status"].to_list()
     r = row(found, criterion="correct")

@@ -13,7 +13,7 @@ from vivavoce.core.specs import parse
 from vivavoce.judging.loading import load
 from vivavoce.run.run import Run
 
-Known = Callable[..., Path]
+ProvidersFile = Callable[..., Path]
 ONE, TWO, THREE = (f"judge(rubric=correctness, model=fake/j{k})" for k in (1, 2, 3))
 MARKS = {"high": (1, 1, 0.5), "even": (0, 0.5, 1), "low": (0.5, 0, 0)}
 """What the three judges give by answer."""
@@ -45,15 +45,15 @@ def run(tmp_path: Path, judge: FakeJudge) -> Run:
 
 
 def test_every_judge_marks_and_nothing_of_the_jury_is_stored(
-    run: Run, judge: FakeJudge, known: Known
+    run: Run, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
-    found = run.score(jury(), providers=known())
+    found = run.score(jury(), providers=providers_file())
     assert {str(parse(one)) for one in (ONE, TWO, THREE)} == {m.metric for m in run.measures}
     assert 9 == run.scores.height == len(judge.sent)
     told = run.scores.sort("rater", "item").select("rater", "value").rows()
     assert [(f"fake/j{k}", float(marks[k - 1])) for k in (1, 2, 3) for marks in MARKS.values()] == told
     assert {"fake/j1", "fake/j2", "fake/j3", "jury"} == {r["rater"] for r in found.rows}
-    run.score(jury(rule="mean"), providers=known())
+    run.score(jury(rule="mean"), providers=providers_file())
     assert 9 == run.scores.height == len(judge.sent)
 
 
@@ -66,9 +66,11 @@ def test_every_judge_marks_and_nothing_of_the_jury_is_stored(
         ("majority", (1 + 0) / 2, 1),
     ],
 )
-def test_a_rule_makes_one_mark_of_three(rule: str, mean: float, failed: int, run: Run, known: Known) -> None:
+def test_a_rule_makes_one_mark_of_three(
+    rule: str, mean: float, failed: int, run: Run, providers_file: ProvidersFile
+) -> None:
     """high 1, 1, 0.5; even 0, 0.5, 1, of which no score has a majority; low 0.5, 0, 0."""
-    found = row(run.score(jury(rule=rule), providers=known()), rater="jury")
+    found = row(run.score(jury(rule=rule), providers=providers_file()), rater="jury")
     assert pytest.approx(mean) == found["estimate"]
     assert (failed, 3 - failed) == (found["n_failed"], found["n_items"])
     assert found == row(run.estimates(jury(rule=rule)), rater="jury")
@@ -77,43 +79,51 @@ def test_a_rule_makes_one_mark_of_three(rule: str, mean: float, failed: int, run
         assert pytest.approx((1 + 0 + 1) / 3) == found["set_high"]
 
 
-def test_passes_of_a_judge_are_one_voice(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_passes_of_a_judge_are_one_voice(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     """A gives 1, 0, 0.5 in three passes, B always 0: the means are 0.5 and 0, and their mean 0.25."""
     given = iter([1, 0, 0.5])
     judge.worth = lambda sent: [next(given) if sent.body["model"] == "j1" else 0.0]
     run = made(tmp_path, {"A": {"q1": "x"}})
-    run.score(ONE, passes=3, providers=known(concurrency=1))
-    found = run.score(jury(ONE, TWO, rule="mean"), providers=known())
+    run.score(ONE, passes=3, providers=providers_file(concurrency=1))
+    found = run.score(jury(ONE, TWO, rule="mean"), providers=providers_file())
     assert 0.25 == row(found, rater="jury")["estimate"]
 
 
 @pytest.mark.parametrize(("quorum", "fate"), [(None, (1, 1, 1.0)), (2, (0, 2, 0.75))])
 def test_a_jury_without_its_quorum_has_failed(
-    quorum: int | None, fate: tuple[float, ...], tmp_path: Path, judge: FakeJudge, known: Known
+    quorum: int | None,
+    fate: tuple[float, ...],
+    tmp_path: Path,
+    judge: FakeJudge,
+    providers_file: ProvidersFile,
 ) -> None:
     """Judge 3 cannot score 'hard': two scores of 0.5 are left, enough for a quorum of 2 and not for all."""
     judge.worth = lambda sent: [0.5 if "hard" in sent.answers[0] else 1.0]
     judge.manners = {"hard": ("structured", "structured", "empty")}
     run = made(tmp_path, {"A": {"q1": "easy", "q2": "hard"}})
     setting = {} if quorum is None else {"quorum": quorum}
-    found = row(run.score(jury(**setting), providers=known(concurrency=1)), rater="jury")
+    found = row(run.score(jury(**setting), providers=providers_file(concurrency=1)), rater="jury")
     assert fate == (found["n_failed"], found["n_items"], found["estimate"])
 
 
-def test_silence_is_the_candidates_for_a_jury_too(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_silence_is_the_candidates_for_a_jury_too(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": {"q1": "x", "q2": SILENT, "q3": None}})
-    found = row(run.score(jury(), providers=known()), rater="jury")
+    found = row(run.score(jury(), providers=providers_file()), rater="jury")
     assert (1, 1, 2) == (found["n_unanswered"], found["n_failed"], found["n_items"])
     assert 0.5 == found["estimate"]
 
 
 def test_candidates_are_compared_by_a_jury(
-    tmp_path: Path, judge: FakeJudge, known: Known, viva: Callable[..., Any]
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile, viva: Callable[..., Any]
 ) -> None:
     judge.worth = by_judge({"good": (1, 1, 0), "bad": (0, 0.5, 1)})
     items = [f"q{k}" for k in range(12)]
     run = made(tmp_path, {"A": dict.fromkeys(items, "good"), "B": dict.fromkeys(items, "bad")})
-    said = viva("score", run.file.path, jury(), "--providers", known())
+    said = viva("score", run.file.path, jury(), "--providers", providers_file())
     assert "correctness by a jury of fake/j1, fake/j2, fake/j3: correct on exam" in " ".join(
         said.output.split()
     )
@@ -124,30 +134,34 @@ def test_candidates_are_compared_by_a_jury(
     assert pytest.approx(2 / 3 - 0.5) == run.compare("A", "B", metric=jury(rule="mean")).rows[0]["difference"]
 
 
-def test_two_juries_of_one_call_are_kept_apart(run: Run, known: Known) -> None:
-    found = run.score(jury(rule="worst"), jury(rule="mean"), providers=known())
+def test_two_juries_of_one_call_are_kept_apart(run: Run, providers_file: ProvidersFile) -> None:
+    found = run.score(jury(rule="worst"), jury(rule="mean"), providers=providers_file())
     means = {r["metric"]: r["estimate"] for r in found.rows if r["rater"] == "jury"}
     assert pytest.approx([0.5 / 3, 0.5]) == sorted(means.values())
 
 
-def test_an_old_rubric_has_no_voice_in_a_jury(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_an_old_rubric_has_no_voice_in_a_jury(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     """The rubric's file was changed between two calls: only scores by the words of today are of the jury."""
     judges = [f"judge(rubric='{tmp_path / 'own.md'}', model=fake/j{k})" for k in (1, 2)]
     run = made(tmp_path, {"A": {"q1": "x"}})
     for worth in (0.0, 1.0):
         judge.worth = lambda sent, worth=worth: [worth]  # type: ignore[misc]
         written(tmp_path, ("You compare", f"Version {worth}: you compare"))
-        found = run.score(jury(*judges), providers=known())
+        found = run.score(jury(*judges), providers=providers_file())
     assert 1.0 == row(found, rater="jury")["estimate"]
 
 
-def test_judges_with_other_scales_make_no_one_mark(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_judges_with_other_scales_make_no_one_mark(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     own = written(tmp_path, ("scale: [0, 1]\n", "scale: [0, 2]\n"))
     run = made(tmp_path, {"A": {"q1": "x"}})
     with pytest.raises(SelectionError, match="its judges do not declare correct alike"):
-        run.score(jury(ONE, f"judge(rubric='{own}', model=fake/j2)"), providers=known())
+        run.score(jury(ONE, f"judge(rubric='{own}', model=fake/j2)"), providers=providers_file())
     with pytest.raises(SelectionError, match="its judges have no criterion in common"):
-        run.score(jury(ONE, "judge(rubric=medgpt, model=fake/j2)"), providers=known())
+        run.score(jury(ONE, "judge(rubric=medgpt, model=fake/j2)"), providers=providers_file())
 
 
 @pytest.mark.parametrize(
@@ -162,19 +176,19 @@ def test_judges_with_other_scales_make_no_one_mark(tmp_path: Path, judge: FakeJu
     ],
 )
 def test_a_jury_that_cannot_be_is_refused(
-    spec: str, words: str, run: Run, judge: FakeJudge, known: Known
+    spec: str, words: str, run: Run, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     with pytest.raises(VivaError, match=words):
-        run.score(spec, providers=known())
+        run.score(spec, providers=providers_file())
     assert [] == judge.sent
 
 
 def test_the_worst_of_a_scale_where_less_is_better_is_the_highest(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     own = written(tmp_path, ("step: 0.5\n", "step: 0.5\n    direction: lower\n"))
     judge.worth = by_judge({"x": (0.5, 1, 0)})
     run = made(tmp_path, {"A": {"q1": "x"}})
     judges = [f"judge(rubric='{own}', model=fake/j{k})" for k in (1, 2, 3)]
-    found = row(run.score(jury(*judges, rule="worst"), providers=known()), rater="jury")
+    found = row(run.score(jury(*judges, rule="worst"), providers=providers_file()), rater="jury")
     assert 1.0 == found["estimate"]

@@ -25,7 +25,7 @@ from vivavoce.store.pending import ResponsePlace
 from vivavoce.store.read import provenance
 
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
-Known = Callable[..., Path]
+ProvidersFile = Callable[..., Path]
 PRICES = {"prices": {"j1": [2.0, 10.0]}}
 
 
@@ -81,9 +81,11 @@ def pilot(run: Run, name: str, size: int, **rest: Any) -> dict[str, Any]:
     return dict(row)
 
 
-def test_a_pilot_of_all_says_what_scoring_takes(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_a_pilot_of_all_says_what_scoring_takes(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": texts([2, 3, 5, 7]), "B": texts([1, 1, 4, 6], "b")})
-    row = pilot(run, words(), 100, providers=known(**PRICES))
+    row = pilot(run, words(), 100, providers=providers_file(**PRICES))
     assert (8, 4, 8) == (row["to_score"], row["pilot_cases"], row["pilot_responses"])
     assert (37.0, 37.0, 37.0) == (*(row[f"expected_calls{end}"] for end in ("", "_low", "_high")),)
     assert 29 / 8 == row["units_per_answer"] == row["units_per_answer_low"]
@@ -91,48 +93,52 @@ def test_a_pilot_of_all_says_what_scoring_takes(tmp_path: Path, judge: FakeJudge
     assert row["expected_cost"] == pytest.approx(37 * (1000 * 2 + 100 * 10) / 1e6) == row["pilot_cost"]
     assert {"split": 8, "check": 29} == {p["purpose"]: p["expected_calls"] for p in row["purposes"]}
     assert 37 == len(judge.sent) == row["pilot_calls"]
-    run.score("words", providers=known(**PRICES))
+    run.score("words", providers=providers_file(**PRICES))
     assert 37 == len(judge.sent)
 
 
-def test_a_pilot_stores_its_calls_and_no_score(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_a_pilot_stores_its_calls_and_no_score(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": texts([2, 3, 5, 7])})
-    first = pilot(run, words(), 2, providers=known(**PRICES))
+    first = pilot(run, words(), 2, providers=providers_file(**PRICES))
     assert 0 == run.scores.height
     sent = len(judge.sent)
-    again = pilot(run, "words", 2, providers=known(**PRICES))
+    again = pilot(run, "words", 2, providers=providers_file(**PRICES))
     assert sent == len(judge.sent)
     assert (0, 0.0) == (again["pilot_calls"], again["pilot_cost"])
     expected = [name for name in first if name.startswith(("expected_", "units_"))]
     assert [first[name] for name in expected] == [again[name] for name in expected]
-    more = pilot(run, "words", 3, providers=known(**PRICES))
+    more = pilot(run, "words", 3, providers=providers_file(**PRICES))
     assert 1 == more["pilot_responses"] - first["pilot_responses"]
     with run.file.reading() as db:
         assert {"pilot"} == {step["for"] for step in provenance(db) if step["verb"] == "ask"}
 
 
-def test_one_case_has_no_interval_and_says_so(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_one_case_has_no_interval_and_says_so(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": texts([2, 3, 5])})
-    row = pilot(run, words(), 1, providers=known(**PRICES))
+    row = pilot(run, words(), 1, providers=providers_file(**PRICES))
     assert row["expected_calls"] is not None
     assert row["expected_calls_low"] is None is row["units_per_answer_high"]
     assert "one case says nothing about the next" in row["expected_calls_reason"]
 
 
 def test_blank_answers_and_equal_requests_cost_nothing_more(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     run = made(tmp_path, {"A": {"q1": "same words", "q2": "", "q3": "own"}, "B": {"q1": "same words"}})
-    row = pilot(run, words(), 10, providers=known(**PRICES))
+    row = pilot(run, words(), 10, providers=providers_file(**PRICES))
     assert (4, 5.0) == (row["pilot_responses"], row["expected_calls"])  # 3 for the pair, 2 for `own`
     assert 5 / 4 == row["units_per_answer"]
 
 
 def test_a_price_limit_holds_and_what_came_before_counts(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     run = made(tmp_path, {"A": texts([2] * 12)})
-    providers = known(concurrency=1, **PRICES)
+    providers = providers_file(concurrency=1, **PRICES)
     finding = run.score(words(), dry_run=True, pilot=12, providers=providers, max_cost=0.02)
     (row,) = finding.rows
     assert row["pilot_cost"] <= 0.03
@@ -140,12 +146,14 @@ def test_a_price_limit_holds_and_what_came_before_counts(
     assert row["pilot_stopped"]
     assert "stopped early" in str(finding)
     with pytest.raises(InputError, match="price"):
-        run.score("words", dry_run=True, pilot=2, providers=known(), max_cost=1.0)
+        run.score("words", dry_run=True, pilot=2, providers=providers_file(), max_cost=1.0)
 
 
-def test_an_unknown_price_is_null_with_its_reason(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_an_unknown_price_is_null_with_its_reason(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": texts([2, 3])})
-    finding = run.score(words(), dry_run=True, pilot=2, providers=known())
+    finding = run.score(words(), dry_run=True, pilot=2, providers=providers_file())
     (row,) = finding.rows
     assert row["expected_cost"] is None
     assert "price of a model is not known" in row["expected_cost_reason"]
@@ -154,11 +162,11 @@ def test_an_unknown_price_is_null_with_its_reason(tmp_path: Path, judge: FakeJud
 
 
 def test_failed_answers_are_counted_and_enter_no_estimate(
-    tmp_path: Path, judge: FakeJudge, known: Known
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
 ) -> None:
     judge.manners = {"bad": ("400",)}
     run = made(tmp_path, {"A": {"q1": "bad", "q2": "one two", "q3": "a b"}})
-    row = pilot(run, words(), 3, providers=known(**PRICES))
+    row = pilot(run, words(), 3, providers=providers_file(**PRICES))
     assert (2, 1, 9.0) == (row["pilot_responses"], row["pilot_failed"], row["expected_calls"])
 
 
@@ -167,17 +175,17 @@ def test_failed_answers_are_counted_and_enter_no_estimate(
     [("exact", "it asks no model"), ("judge(rubric=pairwise, model=fake/j1)", "side by side")],
 )
 def test_what_has_no_pilot_says_why_and_asks_nobody(
-    tmp_path: Path, judge: FakeJudge, known: Known, name: str, reason: str
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile, name: str, reason: str
 ) -> None:
     run = made(tmp_path, {n: {"q1": n, "q2": f"{n}!"} for n in "AB"})
-    row = pilot(run, name, 2, providers=known(**PRICES))
+    row = pilot(run, name, 2, providers=providers_file(**PRICES))
     assert reason in row["expected_calls_reason"]
     assert [] == judge.sent
 
 
-def test_a_judge_has_a_pilot_too(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_a_judge_has_a_pilot_too(tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile) -> None:
     run = made(tmp_path, {"A": texts([1] * 6)})
-    row = pilot(run, CORRECTNESS, 3, passes=2, providers=known(**PRICES))
+    row = pilot(run, CORRECTNESS, 3, passes=2, providers=providers_file(**PRICES))
     assert (12, 12.0, 12_000.0) == (row["to_score"], row["expected_calls"], row["expected_input_tokens"])
     assert row["units_per_answer"] is None
     assert "gave no units" in row["units_per_answer_reason"]
@@ -199,7 +207,9 @@ def test_a_pilot_that_cannot_be_is_refused(
     assert [] == judge.sent
 
 
-def test_the_command_line_says_that_it_spends(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+def test_the_command_line_says_that_it_spends(
+    tmp_path: Path, judge: FakeJudge, providers_file: ProvidersFile
+) -> None:
     run = made(tmp_path, {"A": texts([1] * 6)})
     line = [
         "score",
@@ -209,7 +219,7 @@ def test_the_command_line_says_that_it_spends(tmp_path: Path, judge: FakeJudge, 
         "--pilot",
         "3",
         "--providers",
-        str(known(**PRICES)),
+        str(providers_file(**PRICES)),
     ]
     result = CliRunner().invoke(cli.app, line)
     assert "3 calls made now" in result.stdout

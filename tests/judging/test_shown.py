@@ -12,7 +12,7 @@ from tests.studies.making import made
 
 from vivavoce.run.run import Run
 
-Known = Callable[..., Path]
+ProvidersFile = Callable[..., Path]
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
 
 
@@ -23,8 +23,10 @@ def lossy(tmp_path: Path, judge: FakeJudge) -> Run:
     return made(tmp_path, {"A": {"q1": "good", "q2": "bad <img src=x onerror=alert(2)>"}})
 
 
-def test_rows_say_who_marked(lossy: Run, known: Known, viva: Callable[..., Any]) -> None:
-    told = viva("score", lossy.file.path, CORRECTNESS, "exact", "--providers", known(), "--json", code=1)
+def test_rows_say_who_marked(lossy: Run, providers_file: ProvidersFile, viva: Callable[..., Any]) -> None:
+    told = viva(
+        "score", lossy.file.path, CORRECTNESS, "exact", "--providers", providers_file(), "--json", code=1
+    )
     rows = json.loads(told.stdout)["rows"]
     by = {r["metric"].split("(")[0]: r for r in rows}
     assert ("fake/j1", "") == (by["judge"]["rater"], by["exact"]["rater"])
@@ -33,9 +35,9 @@ def test_rows_say_who_marked(lossy: Run, known: Known, viva: Callable[..., Any])
 
 
 def test_the_status_tells_of_calls_and_of_why_marks_failed(
-    lossy: Run, known: Known, viva: Callable[..., Any], judge: FakeJudge
+    lossy: Run, providers_file: ProvidersFile, viva: Callable[..., Any], judge: FakeJudge
 ) -> None:
-    lossy.score(CORRECTNESS, providers=known(prices={"j1": [3.0, 10.0]}))
+    lossy.score(CORRECTNESS, providers=providers_file(prices={"j1": [3.0, 10.0]}))
     rows = json.loads(viva("status", lossy.file.path, "--json", code=1).stdout)["rows"]
     (calls,) = (r for r in rows if r["about"] == "calls")
     assert ("fake/j1", "judge", 3, 2) == tuple(calls[k] for k in ("model", "purpose", "calls", "failed"))
@@ -50,8 +52,10 @@ def test_the_status_tells_of_calls_and_of_why_marks_failed(
     assert "(judge): 3 calls, 2 failed; cost 0.0120." in str(lossy.status())
 
 
-def test_no_reply_and_no_answer_breaks_out_of_the_report(lossy: Run, known: Known, tmp_path: Path) -> None:
-    lossy.score(CORRECTNESS, providers=known())
+def test_no_reply_and_no_answer_breaks_out_of_the_report(
+    lossy: Run, providers_file: ProvidersFile, tmp_path: Path
+) -> None:
+    lossy.score(CORRECTNESS, providers=providers_file())
     with lossy.file.reading() as db:
         (note,) = db.execute("SELECT note FROM scores WHERE note IS NOT NULL").fetchone()
     assert "<script>" in note
@@ -64,16 +68,18 @@ def test_no_reply_and_no_answer_breaks_out_of_the_report(lossy: Run, known: Know
     assert "alert(1)" in text  # it is told all the same
 
 
-def test_the_report_says_that_the_judge_was_not_examined(lossy: Run, known: Known, tmp_path: Path) -> None:
-    lossy.score(CORRECTNESS, providers=known())
+def test_the_report_says_that_the_judge_was_not_examined(
+    lossy: Run, providers_file: ProvidersFile, tmp_path: Path
+) -> None:
+    lossy.score(CORRECTNESS, providers=providers_file())
     lossy.report(tmp_path / "report.html")
     assert "unvalidated" in (tmp_path / "report.html").read_text(encoding="utf-8").casefold()
 
 
 def test_marks_of_a_judge_are_exported_with_their_rater(
-    lossy: Run, known: Known, tmp_path: Path, viva: Callable[..., Any]
+    lossy: Run, providers_file: ProvidersFile, tmp_path: Path, viva: Callable[..., Any]
 ) -> None:
-    lossy.score(CORRECTNESS, providers=known())
+    lossy.score(CORRECTNESS, providers=providers_file())
     viva("export", lossy.file.path, tmp_path / "out", "--to", "csv")
     with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as stream:
         assert ["fake/j1"] * 2 == [one["rater"] for one in csv.DictReader(stream)]

@@ -41,10 +41,10 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def test_a_second_score_with_the_same_judge_stops_and_each_call_is_paid_once(
-    run: Run, judge: FakeJudge, known: Callable[..., Path]
+    run: Run, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     judge.manners = {"worth": ["held"]}
-    providers = known(concurrency=2)
+    providers = providers_file(concurrency=2)
     first = scoring(run, providers)
     wait_until(lambda: judge.sent)
     with pytest.raises(
@@ -62,10 +62,10 @@ def test_a_second_score_with_the_same_judge_stops_and_each_call_is_paid_once(
 
 
 def test_what_a_killed_score_was_asking_is_taken_over_at_once(
-    run: Run, judge: FakeJudge, known: Callable[..., Path]
+    run: Run, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     judge.manners = {"worth": ["slow"]}
-    providers = known(concurrency=1)
+    providers = providers_file(concurrency=1)
     first = scoring(run, providers)
     wait_until(lambda: len(judge.sent) > 2)
     os.kill(first.pid, signal.SIGKILL)
@@ -77,17 +77,17 @@ def test_what_a_killed_score_was_asking_is_taken_over_at_once(
 
 
 def test_a_judge_that_another_machine_asks_is_waited_for_and_another_pass_is_not(
-    run: Run, judge: FakeJudge, known: Callable[..., Path]
+    run: Run, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
     assert lease(run.file, ["ask judge fake/j 2"], "elsewhere, process 7, 1", 60.0) is None
-    assert N == run.score(JUDGE, providers=known()).rows[0]["n_items"]
+    assert N == run.score(JUDGE, providers=providers_file()).rows[0]["n_items"]
     with pytest.raises(StoreError, match=r"another command \(elsewhere, process 7\) is asking fake/j"):
-        run.score(JUDGE, providers=known(), passes=2)
+        run.score(JUDGE, providers=providers_file(), passes=2)
     assert N == len(judge.sent)
 
 
 def test_a_judge_whose_lease_went_to_another_stops_asking(
-    run: Run, judge: FakeJudge, known: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    run: Run, judge: FakeJudge, providers_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a machine slept: here the lease is one of no time, and another takes it."""
     monkeypatch.setattr("vivavoce.models.engine.leases.LEASE_S", 0.6)
@@ -99,7 +99,7 @@ def test_a_judge_whose_lease_went_to_another_stops_asking(
             db.execute("UPDATE leases SET holder = 'elsewhere, process 7, 1', until = ?", (until,))
 
     with pytest.raises(StoreError, match=r"another command \(elsewhere, process 7\) has taken over"):
-        run.score(JUDGE, providers=known(concurrency=1), progress=steal)
+        run.score(JUDGE, providers=providers_file(concurrency=1), progress=steal)
     assert len(judge.sent) < N
     with run.file.reading() as db:  # each that was paid is stored
         assert (
@@ -108,9 +108,9 @@ def test_a_judge_whose_lease_went_to_another_stops_asking(
 
 
 def test_with_workers_rules_are_scored_there_and_the_judge_is_asked_here(
-    run: Run, judge: FakeJudge, known: Callable[..., Path]
+    run: Run, judge: FakeJudge, providers_file: Callable[..., Path]
 ) -> None:
-    finding = run.score("exact", JUDGE, "token_f1", workers=2, providers=known())
+    finding = run.score("exact", JUDGE, "token_f1", workers=2, providers=providers_file())
     assert N == len(judge.sent)
     assert {"ok"} == set(run.scores["status"])
     assert 3 * N == run.scores.height
