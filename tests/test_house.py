@@ -115,7 +115,7 @@ LINES: dict[str, int] = {
     "stats": 11095,
     "store": 8503,
     "studies": 22399,
-    "systems": 14707,
+    "systems": 14722,
     "testing": 921,
     "variants": 2196,
     "web": 1609,

@@ -3,8 +3,10 @@
 import csv
 import json
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
+from tests.cases import each_case
 from tests.lengths import length
 from tests.models.conftest import fake
 
@@ -230,6 +232,27 @@ def test_an_answer_without_a_list_fails_and_is_not_empty(lists):
 def test_an_item_whose_list_is_empty_is_not_marked_and_one_without_a_list_is(lists):
     metric = registry.build("metric", f"medsynf1(entities={lists})")
     assert [False, True] == [metric.applies_to(row("", "x", item=name).item) for name in ("bare", "missing")]
+
+
+FOREIGN = (
+    ("¿Cuál es el tratamiento del paciente con infección por VIH?", "Terapia antirretroviral", "in Spanish"),
+    ("Wie wird ein Patient mit einer HIV-Infektion behandelt?", "Antiretrovirale Therapie", "in German"),
+    ("怎么治疗艾滋病？", "抗逆转录病毒治疗", "in Han script"),
+)
+
+
+@each_case(("question", "reference", "words"), FOREIGN)
+def test_a_question_in_another_language_is_set_aside(question, reference, words):
+    item = replace(row("", reference).item, question=question)
+    reason = registry.build("metric", "medsynf1(extractor=chunk)").not_applicable(item)
+    assert words in reason
+    assert "entities are found in English texts: take extractor=file" in reason
+
+
+@each_case("reference", ["Trimethoprim-sulfamethoxazole", "Pneumocystis jirovecii", "3TC", "AZT, 300 mg"])
+def test_names_of_drugs_and_germs_stay_english_in_an_english_question(reference):
+    item = replace(row("", reference).item, question="Which drug is the first choice for this patient?")
+    assert registry.build("metric", "medsynf1(extractor=chunk)").not_applicable(item) is None
 
 
 # A dictionary that a model writes

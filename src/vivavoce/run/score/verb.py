@@ -202,7 +202,7 @@ def _languages(
         row = language_row(
             benchmark, (text for i in items for text in (i.question, *i.options, *i.references))
         )
-        reasons = Counter(_reasons(metrics, items)) if row["script"] != "Latin" else {}
+        reasons = Counter(_reasons(metrics, items)) if row["language"] != "English" else {}
         sentences = [
             f"{metric} sets {n:,} question{'' if n == 1 else 's'} aside: {reason}."
             for (metric, reason), n in reasons.items()

@@ -18,7 +18,7 @@ their first appearance; SNOMED was searched for the best hit, here a term must b
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.core.specs import Spec
+from vivavoce.language.languages import text_language
 from vivavoce.language.scripts import main_script
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.systems.hivmedqa.entities import matching, synonyms
@@ -142,13 +143,20 @@ class MedSynF1(Metric):
         return key.fault is not None or any(key.references)
 
     def not_applicable(self, item: Item) -> str | None:
-        """The reason where no reference is in Latin letters: entities are found in English texts alone."""
+        """The reason where the item is not in English, in which alone entities are found, as far as is known.
+
+        The words between entities, base forms, synonyms and scispaCy's model are English.
+        """
         scripts = set(map(main_script, item.references))
-        if self.extractor == "file" or scripts & {"Latin", None}:
+        language = _language(item.question, item.references)
+        if self.extractor == "file" or (scripts & {"Latin", None} and language in (None, "English")):
             return None
+        place = f"{' and '.join(sorted(map(str, scripts)))} script"
+        place = (
+            f"the references are in {place}" if "Latin" not in scripts else f"the question is in {language}"
+        )
         return (
-            f"the references are in {' and '.join(sorted(map(str, scripts)))} script, and entities are found "
-            "in English texts: take extractor=file with lists made elsewhere"
+            f"{place}, and entities are found in English texts: take extractor=file with lists made elsewhere"
         )
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
@@ -254,6 +262,13 @@ class MedSynF1(Metric):
         """Entities in the form in which they are looked up and compared, each once."""
         form = form_of(self.lemma, folded=self._book.folded)
         return None if entities is None else tuple(dict.fromkeys(map(form, entities)))
+
+
+@lru_cache(maxsize=10_000)
+def _language(question: str, references: tuple[str, ...]) -> str | None:
+    """The language of a question with its references, which alone may be a name or two; null: not known."""
+    words = text_language((question, *references)).language
+    return words.name if words else None
 
 
 def _ask_synonyms(
