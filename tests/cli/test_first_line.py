@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.lengths import length
 from tests.studies.making import marked, twins
 
 from vivavoce.benchmarks.sample import recorded
@@ -65,8 +66,15 @@ def screen_lines(lines: list[str], width: int) -> int:
     return sum(1 + max(cell_len(line) - 1, 0) // width for line in lines)
 
 
-@pytest.mark.parametrize("width", [80, 140])
-@pytest.mark.parametrize(("n", "height"), [(2, 24), (3, 30), (5, 40), (20, 50)])
+SCREENS = ((2, 24), (3, 30), (5, 40), (20, 50))
+"""Candidates, and the height of a screen that holds their comparison."""
+WIDTHS = (80, 140)
+IN_TURN = [(n, height, WIDTHS[k % 2]) for k, (n, height) in enumerate(SCREENS)]
+
+
+@pytest.mark.parametrize(
+    ("n", "height", "width"), length(IN_TURN, [(*screen, width) for screen in SCREENS for width in WIDTHS])
+)
 def test_a_comparison_answers_within_one_screen(tmp_path: Path, n: int, height: int, width: int) -> None:
     run = run_of(tmp_path, n, long_names=False)
     lines = in_terminal("compare", run.file.path, width=width, height=height)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from tests.cases import each_case
+from tests.embeddings.tiny_bert import tiny_bert
+from tests.lengths import length
 from tests.run.collect.likely import FakeLikely
 from tests.studies.making import made
 
@@ -35,8 +37,6 @@ PACKAGE = Path(__file__).parent / "package"
     [
         "accuracy",
         "answer_leak",
-        "bertscore",
-        "bertscore(layers=[2, 6], idf=true)",
         "bleu",
         "chrf",
         "confidence(of=stated)",
@@ -48,7 +48,6 @@ PACKAGE = Path(__file__).parent / "package"
         "label_f1(labels=[True, False])",
         "list_f1",
         "meteor",
-        "moverscore(n=2)",
         "rouge(n=1)",
         "rouge(n=L)",
         "similarity",
@@ -63,10 +62,24 @@ PACKAGE = Path(__file__).parent / "package"
         "perplexity(given=nothing)",
         "second_half",
         "relaxed_perplexity(n=4, stride=2)",
+        *length((), ("bertscore", "bertscore(layers=[2, 6], idf=true)", "moverscore(n=2)")),
     ],
 )
 def test_our_own_metrics_keep_the_rules(spec: str) -> None:
     check_metric(spec)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small encoder: in the gate one metric is asked with that of the package."""
+    return tiny_bert(tmp_path_factory.mktemp("encoder") / "bert")
+
+
+@pytest.mark.parametrize(
+    "spec", ["bertscore({})", "bertscore({}, layers=[1, 2], idf=true)", "moverscore({}, n=2)"]
+)
+def test_our_own_metrics_by_an_encoder_keep_the_rules(spec: str, encoder: Path) -> None:
+    check_metric(spec.format(f"encoder='{encoder}'"))
 
 
 def test_our_own_metric_of_a_planted_answer_keeps_the_rules() -> None:

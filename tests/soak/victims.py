@@ -16,18 +16,21 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
 _READS = ("SELECT", "PRAGMA", "EXPLAIN", "--")
+LATE = (
+    *("vivavoce.__main__", "vivavoce.contrib.inspect", "vivavoce.evaluators.heads", "vivavoce.models.local"),
+    "vivavoce.run.train",
+)
+"""Modules that no victim starts with: they import torch or Inspect, which take 6 seconds."""
 _FILE_EVENTS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree")
 
 
 def context() -> ForkServerContext:
-    """Processes that begin with the package imported; what needs torch is left out."""
+    """Processes that begin with the package imported, but for what needs torch or Inspect."""
     import vivavoce
 
     names = [module.name for module in pkgutil.walk_packages(vivavoce.__path__, "vivavoce.")]
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(
-        [name for name in names if not name.startswith(("vivavoce.models.local", "vivavoce.__main__"))]
-    )
+    made.set_forkserver_preload([name for name in names if not name.startswith(LATE)])
     return made
 
 

@@ -17,7 +17,7 @@ from vivavoce.run.run import Run, open_run
 
 NAMES = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 MODELS = ("Claude 3.5 Sonnet", "Gemma 3 27B", "Llama 3.1-8B-Instruct", "Meditron 3-70B")
-LONGEST = length(200, None)
+LONGEST = length(80, None)
 """Characters of an answer that the measures read."""
 ITEMS = [f"c{category}q{n:02}" for category in (1, 2) for n in range(11)]
 JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"

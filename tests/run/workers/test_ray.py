@@ -31,6 +31,8 @@ pytestmark = pytest.mark.slow
 TARDY = Path(__file__).with_name("tardy.py")
 N, FEW = 600, 200
 KEY = "sk-kept-out-of-workers"
+SPECS = length((*RULES[::4], *WITH_TEXT[1:]), (*RULES, *WITH_TEXT))
+"""In the gate every fourth: `test_rule_metrics` holds what each stores from processes to one process."""
 RNG = Random(20)
 MOMENTS = (None, *(RNG.random() for _ in range(length(0, 20))))
 """When a raylet is killed: as soon as rows are stored, and in the long form at twenty random moments, each a
@@ -125,7 +127,7 @@ def pids(process: "subprocess.Popen[str]", words: str) -> list[int]:
 def wait_for(condition: Callable[[], Any], process: "subprocess.Popen[str]") -> Any:
     end = time.monotonic() + 200
     while not (result := condition()) and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
+        time.sleep(0.2)
     return result
 
 
@@ -156,7 +158,7 @@ class Outcome(NamedTuple):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Scoring while workers are killed, by every rule, varying, and scoring until the raylet is killed."""
-    folder, specs = tmp_path_factory.mktemp("shared"), (*RULES, *WITH_TEXT)
+    folder, specs = tmp_path_factory.mktemp("shared"), SPECS
     variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
     common = ("--workers", "ray", "--quiet")
     with borrowed():
@@ -231,7 +233,7 @@ def test_ray_gives_the_rows_of_one_process_whatever_workers_are_killed(
     assert expected_rows(tmp_path / "few", FEW) == [row[1:] for row in stored_scores(outcome.killed)]
     alone, shared = outcome.alone, outcome.shared
     expected = stored_scores(alone)
-    assert len(expected) > 1000
+    assert len(expected) > length(300, 1000)
     assert expected == stored_scores(shared)
     rows = json.loads(estimated)["rows"]
     assert len(outcome.estimates) == len(rows)
