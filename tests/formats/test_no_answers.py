@@ -12,7 +12,9 @@ ACS = ("Aspirin", "Heparin", "Warfarin", "Alteplase")
 LANGUAGES = {code: language(code) for code in codes()}
 BUT = {
     "en": "but", "es": "pero", "de": "aber", "fr": "mais", "it": "ma", "pt": "mas", "ca": "però", "nl": "maar",
-    "pl": "ale", "ru": "но", "tr": "ama",
+    "pl": "ale", "ru": "но", "tr": "ama", "sv": "men", "cs": "ale", "uk": "але", "el": "αλλά", "he": "אבל",
+    "fa": "ولی", "bn": "কিন্তু", "id": "tapi", "vi": "nhưng", "th": "แต่", "ar": "لكن", "hi": "लेकिन", "zh": "但",
+    "ja": "しかし", "ko": "하지만",
 }  # fmt: skip
 
 

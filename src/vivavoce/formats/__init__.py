@@ -83,7 +83,7 @@ def read_response(item: Item, answer: str | Parts) -> Reading:
     if len(parts.final) > LONGEST:
         return Reading("unreadable", reason=too_long(parts.final))
     if is_blank(parts.final):
-        return without_words(parts)
+        return item_format.read_mark(parts.final) or without_words(parts)
     return item_format.read_cut(item, parts.final) if parts.is_cut else item_format.read(item, parts.final)
 
 

@@ -10,7 +10,7 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.reading.markup import without_boxes
 from vivavoce.reading.refusal import abstains, only_refuses
-from vivavoce.reading.unfinished import finished_part, without_fragment
+from vivavoce.reading.run_on import finished_part, without_fragment
 
 UNCLOSED, SILENT = (
     "the thinking was never closed and no answer stands outside it",
@@ -66,6 +66,10 @@ class Format:
         if only_refuses(answer) or abstains(answer, unless=item.references):
             return unanswered("a refusal without an answer")
         return Reading("ok", answer)
+
+    def read_mark(self, text: str) -> Reading | None:
+        """The reading of an answer without a letter and a digit, such as a tick; null where it is blank."""
+        return None
 
     def read_cut(self, item: Item, text: str) -> Reading:
         """What a response says that a limit cut: an open answer is what there is of it.

@@ -8,10 +8,10 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
-from vivavoce.reading.choices import Choice
+from vivavoce.reading.claims import Choice
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called, called_true
-from vivavoce.reading.options import Options, options_of
+from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
 
@@ -27,7 +27,7 @@ class MultipleChoice(OptionsFormat):
         """The option that is called incorrect where the question asks for that."""
         if len(item.question) < 4 or not asks_for_the_wrong_one(item.question):
             return reading
-        return _called_wrong(answer, options_of(item.options), reading)
+        return _called_wrong(answer, options_in(item.options, answer), reading)
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The option that the response settles on."""
@@ -42,6 +42,10 @@ class MultipleChoice(OptionsFormat):
     def settles(self, answer: str, options: Options) -> bool:
         """True if a cue or a line of its own gives the answer."""
         return SingleChoiceReader(answer, options).settles()
+
+    def opens(self, answer: str, options: Options) -> bool:
+        """True if the answer begins with a label that is set off from what follows."""
+        return super().opens(answer, options) or SingleChoiceReader(answer, options).opens()
 
     def check(self, item: Item) -> Item:
         """Needs two or more options, and one of them as the key."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import ClassVar
 
 from vivavoce.core.prompts import load
@@ -14,19 +15,19 @@ from vivavoce.language.tokens import Doc
 from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.fields import (
     EXPLANATION,
-    FINAL,
     Section,
     field_steps,
     field_text,
+    final_labels,
     json_object,
     label_pattern,
     paragraphs,
     sections,
     split_steps,
 )
-from vivavoce.reading.lexicon import STEP_PATTERN
 from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
 from vivavoce.reading.refusal import abstains, only_refuses
+from vivavoce.reading.step_words import STEP_PATTERN
 
 _REASONING = rf"""
     (?:(?:my|the|step[- ]by[- ]step|detailed|brief|clinical|logical|multi-hop)\s){{0,3}}
@@ -36,9 +37,14 @@ _REASONING = rf"""
   | {EXPLANATION}
   | (?={STEP_PATTERN}\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-])
 """
-_LABELS = label_pattern(
-    {"answer": FINAL, "conclusion": r"(?:(?:in|the)\s)?conclusion", "reasoning": _REASONING}
-)
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    conclusion = r"(?:(?:in|the)\s)?conclusion"
+    return label_pattern({"answer": final_labels(), "conclusion": conclusion, "reasoning": _REASONING})
+
+
 _FIRST = lazy_pattern(
     rf"^[#>*_\-•\t ]*+(?:reasoning\s)?{STEP_PATTERN}\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-]",
     re.IGNORECASE | re.MULTILINE,
@@ -122,7 +128,7 @@ def _reading(answer: str, steps: tuple[str, ...]) -> Reading:
 
 
 def _from_text(text: str) -> Reading:
-    parts = sections(text, _LABELS)
+    parts = sections(text, _labels())
     preceding = parts[0].text
     for name in ("answer", "conclusion"):  # without a label for the answer, the conclusion is one
         answers = [part for part in parts if part.name == name]

@@ -27,9 +27,9 @@ from vivavoce.reading.fields import (
     paragraphs,
     sections,
 )
-from vivavoce.reading.lexicon import STEP_PATTERN
 from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
 from vivavoce.reading.refusal import abstains, only_refuses
+from vivavoce.reading.step_words import STEP_PATTERN
 from vivavoce.reading.steps import (
     NamedStep,
     accused_step,

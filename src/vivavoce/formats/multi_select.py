@@ -11,12 +11,12 @@ from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, read_finished, strip_reasoning, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.language.tokens import LINE
-from vivavoce.reading.all_except import all_except
+from vivavoce.reading.all_except import all_except, speaks_of_options
 from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
-from vivavoce.reading.options import Options, options_of
+from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 
 
@@ -106,10 +106,26 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
 
 def _unclear(listed: Listed, options: Options) -> str | None:
     """The reason for an entry that may be two options, and for numbers where the options bear none."""
-    if listed.stray and not listed.names and all(entry.strip("(). ").isdecimal() for entry in listed.stray):
-        return f"numbers, and the options bear none: {', '.join(listed.stray)}"
-    entry = next((entry for entry in listed.stray if options.is_unclear(entry)), None)
-    return None if entry is None else f"{entry} is the label of one option and the text of another"
+    if listed.stray and not listed.names and (kind := _other_labels(listed.stray)):
+        return f"{kind}: {', '.join(listed.stray)}"
+    for entry in listed.stray:
+        if options.is_unclear(entry):
+            return f"{entry} is the label of one option and the text of another"
+        if speaks_of_options(entry, options):
+            return f"it speaks of options in words that are not known: {entry}"
+    return None
+
+
+def _other_labels(entries: Sequence[str]) -> str | None:
+    """What entries are that can only be labels of other options; null for other entries."""
+    if all(entry.strip("(). ").isdecimal() for entry in entries):
+        return "numbers, and the options bear none"
+    return "letters that no option bears" if all(map(_is_other_letter, entries)) else None
+
+
+def _is_other_letter(entry: str) -> bool:
+    """True for a letter that is not Latin, such as a label in another script."""
+    return len(entry.rstrip("ـ")) == 1 and entry[0].isalpha() and not entry.isascii()
 
 
 @format("list", version=2)
@@ -137,7 +153,7 @@ class MultiSelect(OptionsFormat):
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
-        options = options_of(item.options)
+        options = options_in(item.options, text)
         return read_finished(
             answer, lambda part: self.read(item, part), lambda part: self.settles(part, options)
         )

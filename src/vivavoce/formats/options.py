@@ -17,9 +17,10 @@ from vivavoce.formats.base import (
     unanswered,
     with_context,
 )
-from vivavoce.reading.options import Options, options_of
+from vivavoce.reading.markup import with_plain_marks
+from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import abstains
-from vivavoce.reading.run_on import read_first
+from vivavoce.reading.run_on import parts, read_first
 
 _LEAD_IN = lazy_pattern(r"\A[^\n:：]{0,40}[:：]\s*")
 """What may stand before an answer on its line: "Answer:"."""
@@ -47,7 +48,7 @@ class OptionsFormat(Format):
 
     def read(self, item: Item, text: str) -> Reading:
         """The options chosen. An option's exact text is that option, whatever else it could mean."""
-        options = options_of(item.options)
+        options = options_in(item.options, text)
         answer = strip_reasoning(text)
         # Before any refusal is looked for: an option may itself read "I cannot tell".
         exact = options.exactly(answer if isinstance(answer, str) else text)
@@ -66,6 +67,7 @@ class OptionsFormat(Format):
                 else self.read_options(part, options)
             )
 
+        answer = with_plain_marks(answer)
         reading = read_first(answer, read_part, lambda part: self.settles(part, options))
         return self.in_view_of(item, answer, reading)
 
@@ -75,7 +77,7 @@ class OptionsFormat(Format):
 
     def read_cut(self, item: Item, text: str) -> Reading:
         """The options chosen, where the choice was said to its end; a label in front is one."""
-        options = options_of(item.options)
+        options = options_in(item.options, text)
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
@@ -85,9 +87,14 @@ class OptionsFormat(Format):
         reading = read_finished(
             answer, lambda part: self.read(item, part), lambda part: self.settles(part, options)
         )
-        if reading.status == "unreadable" and _opens_with_label(answer, options):
+        head = next((part.head for part in parts(answer)), answer)
+        if reading.status == "unreadable" and self.opens(head, options):
             return self.read(item, answer)
         return reading
+
+    def opens(self, answer: str, options: Options) -> bool:
+        """True if an answer begins with the label of an option as an answer does."""
+        return _opens_with_label(answer, options)
 
     def parsed(self, names: Sequence[int], options: Options) -> str | tuple[str, ...]:
         """What a reading holds for these options: the text of the only one, or several texts."""

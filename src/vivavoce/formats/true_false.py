@@ -25,13 +25,15 @@ from vivavoce.reading import lexicon as words
 from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
 from vivavoce.reading.choice import ChoiceReader
-from vivavoce.reading.choices import Choice
+from vivavoce.reading.claims import Choice
 from vivavoce.reading.clauses import Clauses
 from vivavoce.reading.fields import json_values
+from vivavoce.reading.markup import with_plain_marks
+from vivavoce.reading.mentions import Verdict
 from vivavoce.reading.options import Mention, Options, options_of
 from vivavoce.reading.refusal import abstains, refuses
 from vivavoce.reading.run_on import read_first
-from vivavoce.reading.verdicts import JudgedMention, Verdict
+from vivavoce.reading.verdicts import JudgedMention
 from vivavoce.reading.word_roles import role, run_roles
 
 
@@ -47,6 +49,10 @@ _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 _BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)
 _ALONE = re.compile(r"(?:[^\n:：]{0,40}[:：])?\W*\w+\W*")
 """A single word, which may stand behind words such as "Answer:".."""
+_MARK = re.compile(r"(?:[^\n:：]{0,40}[:：])?[\s*_(\[]*(?:(?P<true>[✓✔☑✅])|[✗✘✖❌×])[\s.*_)\]\ufe0f]*")
+_LETTER_MARK = re.compile(r"(?:[^\n:：]{0,40}[:：])?[\s*_(\[]*(?:(?P<true>[Oo])|[Xx])[\s.*_)\]]*")
+"""A tick or a cross, or the letters that stand for them in Korea, behind words such as "정답:"."""
+_HANGUL = re.compile("[\uac00-\ud7a3]")
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
 
@@ -216,9 +222,14 @@ class _Truth(ChoiceReader):
 
     def _in_part(self, k: int) -> bool:
         """True if "in part", "only partly" or the like follows a value that ends before token k."""
-        end = next((p for p in range(k, min(k + 4, len(self.doc))) if self.doc.breaks[p] > NONE), k + 4)
+        window = range(k, min(k + 4, len(self.doc)))
+        end = next((p for p in window if self.doc.breaks[p] > NONE and not self._limits(p)), k + 4)
         part = next((p for p in range(k, min(end, len(self.doc))) if self.doc.forms[p] in truth.PARTS), None)
         return part is not None and not has_any(self.doc.forms[part + 1 : part + 2], truth.BEHIND_PART)
+
+    def _limits(self, k: int) -> bool:
+        """True for the "but" of "true, but only in part"."""
+        return self.doc.breaks[k] == COMMA and self.doc.forms[k] in truth.BUTS
 
     def _left_open(self, mention: Mention, i: int) -> bool:
         """True for a word of another language that its clause only weighs: "puede ser verdadero"."""
@@ -300,7 +311,19 @@ class TrueFalse(Format):
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
-        return read_first(answer, _read_part, lambda part: _Truth(part, _options()).settles())
+        mark = self.read_mark(answer)
+        if (
+            mark is None
+            and _HANGUL.search(answer + item.question)
+            and (letter := _LETTER_MARK.fullmatch(answer))
+        ):
+            mark = Reading("ok", letter["true"] is not None)
+        return mark or read_first(answer, _read_part, lambda part: _Truth(part, _options()).settles())
+
+    def read_mark(self, text: str) -> Reading | None:
+        """True for a tick or a circle alone, False for a cross."""
+        mark = _MARK.fullmatch(with_plain_marks(text))
+        return Reading("ok", mark["true"] is not None) if mark else None
 
     def read_cut(self, item: Item, text: str) -> Reading:
         """True or False, where it was said to its end."""

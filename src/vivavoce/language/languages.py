@@ -91,6 +91,12 @@ class Language:
     ors: tuple[str, ...] = ()
     ands: tuple[str, ...] = ()
     """What leaves two options open, and what joins them."""
+    conclusions: tuple[str, ...] = ()
+    """What leads to what is concluded: "so", "therefore"."""
+    alls: tuple[str, ...] = ()
+    excepts: tuple[str, ...] = ()
+    nones: tuple[str, ...] = ()
+    """What speaks of all options, takes some of them out, or speaks of none of them."""
 
 
 @cache

@@ -76,8 +76,8 @@ _SUP_TAG = lazy_pattern(r"<sup>\s?([-+]?\d+)\s?</sup>", re.IGNORECASE)
 _CHARGE = lazy_pattern(rf"(?<=[A-Za-z])[{_SUPER}](?=[⁺⁻])")
 _BLANK_LINE = lazy_pattern(r"\n[^\S\n]*\n")
 _ENDS = lazy_pattern(r"[.!?…][\"'”’*_)\]]*(?:\s|$)|[。！？।]")
-_CLAUSE = lazy_pattern(r"[;:()\[\]{}|：；（）]|[–—]|(?:^|\s)-+(?:\s|$)|--")
-_COMMA = lazy_pattern(r"[,，、]")
+_CLAUSE = lazy_pattern(r"[;:()\[\]{}|：；（）؛✓✔☑✅✗✘✖❌☐]|[–—]|(?:^|\s)-+(?:\s|$)|--")
+_COMMA = lazy_pattern(r"[,，、،]")
 _SHORT = frozenset({"vs", "dr", "mr", "approx", "eg", "ie", "cf", "spp", "sp", "no"})
 
 
@@ -204,12 +204,22 @@ class Doc:
             return CLAUSE
         return COMMA if _COMMA.search(gap) else NONE
 
+    def _heads(self, k: int) -> bool:
+        """True if token k heads what follows, behind a letter within a sentence: "A and D. Wrong: B"."""
+        return (
+            self.breaks[k - 1] <= COMMA
+            and k + 1 < len(self.tokens)
+            and self.gap(k + 1).strip() in {":", "："}
+        )
+
     def _dotted(self, k: int) -> bool:
         """True if a full stop before token k ends no sentence: "B. text", "2. text", "vs."."""
         preceding = self.tokens[k - 1]
         width = preceding.end - preceding.start
-        if (width == 1 and preceding.kind == "w") or preceding.form in _SHORT:
-            return True
+        if width == 1 and preceding.kind == "w":
+            return not self._heads(k)
+        if preceding.form in _SHORT:
+            return preceding.form != "no" or self.tokens[k].kind == "n"
         if preceding.kind != "n":
             return False
         # a number heads a line or an entry; one of three digits or more is rather a quantity

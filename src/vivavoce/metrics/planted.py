@@ -121,7 +121,7 @@ class _Unlettered(Options):
 
 
 _NONE = _Unlettered(())
-_STRENGTHS = {"rejected": OUT, "tentative": WEAK, "named": NAMED, "chosen": CHOSEN}
+_STRENGTHS = {"rejected": OUT, "tentative": WEAK, "of the case": NAMED, "named": NAMED, "chosen": CHOSEN}
 
 
 def _named(doc: Doc, planted: str, references: Iterable[str]) -> list[_Named]:

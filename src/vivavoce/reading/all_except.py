@@ -1,10 +1,20 @@
-"""Lists that are given by their exceptions: "All of these except D"."""
+"""Lists that are given by their exceptions: "All of these except D", "todas menos la D", "B以外すべて".
 
-from collections.abc import Sequence
+English has a grammar for them, in which other words may stand. In every language a clause counts whose words
+are all known: some speak of all options, some take out, and the options that it names are the exceptions.
+"""
 
-from vivavoce.language.tokens import CLAUSE, Doc, has_any
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Literal
+
+from vivavoce.language.languages import Language, codes, language
+from vivavoce.language.tokens import CLAUSE, Doc, cached_doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.label_places import noun_before, without_particle
 from vivavoce.reading.list_reader import Listed, ListReader
+from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention, all_but, chain, only_quotes
 
 _BEFORE_ALL = words.FILLERS - words.ALL_BUT - words.NONE_BUT - words.NOT_LEFT - {"but", "rather"}
@@ -18,7 +28,7 @@ def all_except(reader: ListReader) -> Listed | None:
     Unreadable where entries before or behind that sentence say otherwise.
     """
     for i, j in reader.clauses():
-        listed = _all_except(reader, i, j)
+        listed = _all_except(reader, i, j) or _in_known_words(reader, i, j)
         if listed is not None:
             return _agreed(reader, listed, i, j)
     return None
@@ -71,6 +81,11 @@ def _denied(doc: Doc, head: int, mark: int, end: int, linked: Sequence[JudgedMen
 def _list(reader: ListReader, linked: Sequence[JudgedMention], *, denied: bool) -> Listed:
     """All options but the exceptions; the exceptions alone where all others are denied."""
     excepted = {name for s in linked for name in s.names}
+    return _all_but_these(reader, excepted, denied=denied)
+
+
+def _all_but_these(reader: ListReader, excepted: set[int], *, denied: bool) -> Listed:
+    """All options but the exceptions; the exceptions alone where all others are denied."""
     return Listed(tuple(n for n in range(len(reader.options)) if (n in excepted) == denied), (), True)
 
 
@@ -98,3 +113,152 @@ def _agreed(reader: ListReader, listed: Listed, i: int, j: int) -> Listed:
     if differs or (following.strict and not set(following.names) <= set(listed.names)):
         return Listed(reason="two final answers that disagree")
     return listed
+
+
+# --- in any language
+
+_Part = Literal["all", "except", "none", "wrong", "denial", "light"]
+_Named = tuple[int, int, int]
+"""Where an option is named, from one token to another, and its place; -1 for what is no option."""
+_ALL = frozenset({"all", "everything"})
+_LONGEST = 5
+"""Words of a phrase such as "con la excepción de", or characters of one without spaces."""
+
+
+def _in_known_words(reader: ListReader, i: int, j: int) -> Listed | None:
+    """The list of a sentence in any language with an exception in a clause whose words are all known.
+
+    None for a sentence that excepts nothing; a reason where unknown words stand beside the exception.
+    """
+    doc = reader.doc
+    if _marking_words().isdisjoint(doc.forms[i:j]):
+        return None
+    clauses = (_excepting(reader, a, b) for a, b in _clauses(doc, i, j))
+    return next((listed for listed in clauses if listed is not None), None)
+
+
+def _excepting(reader: ListReader, a: int, b: int) -> Listed | None:
+    """The list of a clause that excepts options of all or none, or why it cannot be read; else null."""
+    doc, named = reader.doc, _named(reader, a, b)
+    kinds: set[str] = set().union(*(part or {"unknown"} for part in _parts_of(doc, a, b, named)))
+    if not named or "except" not in kinds or kinds.isdisjoint({"all", "none"}):
+        return None
+    if "unknown" in kinds and has_any(doc.forms[a:b], words.EXCEPTS):
+        return None  # English has its own grammar, in which other words may stand
+    if (reason := _why_not(doc, kinds, named)) is not None:
+        return Listed(reason=reason)
+    excepted = {place for _, _, place in named}
+    return _all_but_these(reader, excepted, denied=("wrong" in kinds) != ("none" in kinds))
+
+
+def _why_not(doc: Doc, kinds: set[str], named: Sequence[_Named]) -> str | None:
+    """Why the exceptions of a clause cannot be read; null if they can."""
+    if not kinds.isdisjoint({"denial", "unknown"}):
+        return "it excepts options among words that are not known"
+    return "it leaves open which options are excepted" if _are_open(doc, named) else None
+
+
+def _are_open(doc: Doc, named: Sequence[_Named]) -> bool:
+    """True if "or" stands between two exceptions, or one is no option."""
+    if any(place < 0 for _, _, place in named):
+        return True
+    return any(has_any(doc.forms[x[1] : y[0]], _ors()) for x, y in itertools.pairwise(named))
+
+
+def _clauses(doc: Doc, i: int, j: int) -> Iterator[tuple[int, int]]:
+    """The clauses of tokens i to j-1 up to a reason; brackets around an exception part none."""
+    starts = [i, *(k for k in range(i + 1, j) if doc.breaks[k] >= CLAUSE and not only_quotes(doc, k))]
+    for a, b in zip(starts, [*starts[1:], j], strict=True):
+        yield a, next((k for k in range(a + 1, b) if doc.forms[k] in _reasons()), b)
+
+
+def _named(reader: ListReader, i: int, j: int) -> list[_Named]:
+    """The options named in tokens i to j-1, in order; a capital that may be a label is one."""
+    judged = reader.judged(i, j, claimed=True)
+    named = [(s.mention.i, s.mention.j, s.names[0] if len(s.names) == 1 else -1) for s in judged]
+    covered = {k for a, b, _ in named for k in range(a, b)}
+    labels = reader.options.labels
+    for k in set(range(i, j)) - covered:
+        text = without_particle(reader.doc.surface(k, k + 1))
+        if text in labels and not text.islower() and not noun_before(reader.doc, k):
+            named.append((k, k + 1, labels[text]))
+    return sorted(named)
+
+
+def _parts_of(doc: Doc, i: int, j: int, named: Iterable[_Named]) -> Iterator[frozenset[_Part]]:
+    """What the words of tokens i to j-1 besides options do, the longest phrase first; empty if unknown."""
+    ends = {a: b for a, b, _ in named}
+    parts, k = _parts(), i
+    while k < j:
+        if k in ends:
+            k = ends[k]
+            continue
+        widths = range(min(_LONGEST, j - k), 0, -1)
+        width = next((n for n in widths if tuple(doc.forms[k : k + n]) in parts), 0)
+        yield parts[tuple(doc.forms[k : k + width])] if width else frozenset()
+        k += max(width, 1)
+
+
+@cache
+def _parts() -> Mapping[tuple[str, ...], frozenset[_Part]]:
+    """What phrases do beside options in clauses that except some, by their forms."""
+    listed: tuple[tuple[_Part, Callable[[Language], tuple[str, ...]]], ...] = (
+        ("denial", lambda words: (*words.not_, *words.reject)),
+        ("light", lambda words: (*words.light, *words.affirm, *words.articles, *words.lead_ins, *words.ands)),
+        ("light", lambda words: (*words.label_nouns, *words.right, *words.cues, *words.ors)),
+        ("wrong", lambda words: words.wrong),
+        ("none", lambda words: words.nones),
+        ("all", lambda words: words.alls),
+        ("except", lambda words: words.excepts),
+    )
+    english: dict[_Part, frozenset[str]] = {"all": _ALL, "except": words.EXCEPTS - {"but", "save", "bar"}}
+    parts: dict[tuple[str, ...], set[_Part]] = {(word,): {"light"} for word in words.LIGHT | words.FILLERS}
+    parts |= {(word,): {"denial"} for word in words.NOT_LEFT}
+    for kind, words_of in listed:
+        for code in codes():
+            for word in words_of(language(code)):
+                kinds = parts.setdefault(tuple(Doc(word).forms), set())
+                kinds.discard("denial" if kind != "light" else "light")
+                kinds.add(kind)
+    parts |= {(word,): {kind} for kind, listed_words in english.items() for word in listed_words}
+    return {forms: frozenset(kinds) for forms, kinds in parts.items()}
+
+
+@cache
+def _marking_words() -> frozenset[str]:
+    """The longest words of the phrases that except."""
+    phrases = [forms for forms, kinds in _parts().items() if "except" in kinds]
+    return frozenset(max(forms, key=len) for forms in phrases)
+
+
+@cache
+def _ors() -> frozenset[str]:
+    """The words that leave two exceptions open, in any language."""
+    ors = (form for code in codes() for word in language(code).ors for form in Doc(word).forms)
+    return words.HEDGES | frozenset(ors)
+
+
+@cache
+def _reasons() -> frozenset[str]:
+    """The words that begin a reason, in any language; of two characters or more."""
+    reasons = (Doc(word).forms for code in codes() for word in language(code).reasons)
+    return words.REASONS - {"as", "given", "since"} | {forms[0] for forms in reasons if len(forms) == 1}
+
+
+def speaks_of_options(text: str, options: Options) -> bool:
+    """True for a text that is no option and may turn options down, or speak of all or none of them.
+
+    It holds a word of a language but English for that, or a label beside other words. A label with the text
+    of another option, "B: Pruritus", is a wrong entry.
+    """
+    doc = cached_doc(text)
+    kinds = {kind for part in _parts_of(doc, 0, len(doc), ()) for kind in part}
+    if kinds & {"all", "except", "none"} and kinds.issubset({"all", "except", "none", "light"}):
+        return True
+    first = len(doc) > 1 and doc.gap(1).strip("*_ ")[:1] in {".", ":", "(", ")", "]"}
+    places = range(1 if first else 0, len(doc))
+    return len(doc) > 1 and any(_is_label(doc, options, k) for k in places)
+
+
+def _is_label(doc: Doc, options: Options, k: int) -> bool:
+    return doc.surface(k, k + 1) in options.labels and options.may_stand(doc, k)

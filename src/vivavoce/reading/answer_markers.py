@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from vivavoce.core.text import lazy_pattern
-from vivavoce.language.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.labels import after_label, label_articles, right_words
 from vivavoce.reading.markup import closing_braces
 
 _REACH = 9
@@ -21,6 +22,7 @@ _BOX_LIMIT = 4000
 _LINKS = lazy_pattern(r"[:：=]|[–—]|(?:^|\s)-+(?:\s|$)")
 
 
+_SMALL_LABELS = frozenset("bcdfgh")
 _ARROWS = frozenset({"→", "(-)"})
 _THOUGHTS = frozenset({"thought", "thoughts", "reflection"})
 _Choice = TypeVar("_Choice")
@@ -54,6 +56,8 @@ def cues(doc: Doc) -> list[Cue]:
     k = 0
     while k < len(doc):
         width = _cue_width(doc, k)
+        if width and (doc.glued(k) or doc.glued(k + 1)):
+            width = 0
         if width and (cue := _cue(doc, k, width)) is not None and not _leads_to_box(cue, boxes):
             markers.append(cue)
         k += width or 1
@@ -130,12 +134,20 @@ def _typo(form: str, word: str) -> bool:
 def _cue_width(doc: Doc, k: int) -> int:
     """How many tokens the cue word at `k` has; 0 if there is none."""
     form = doc.forms[k]
-    width = 1 if cue_word(form) else 0
+    width = 1 if cue_word(form) or _heads_sentence(doc, k) else 0
     if form in _PAIR_HEADS and tuple(doc.forms[k : k + 2]) in _PAIRS:
         width = 0 if doc.forms[k + 2 : k + 3] in _CHOICE_ITEMS else 2
     if form == "most" and _is_label(doc, k):
         width = 2
-    return 0 if width and (doc.glued(k) or doc.glued(k + 1)) else width
+    return width
+
+
+def _heads_sentence(doc: Doc, k: int) -> bool:
+    """True for the word "right" before a copula at a sentence's head: "Richtig ist c", "La correcta es"."""
+    if doc.forms[k] not in right_words() or doc.ends(k + 1) or doc.forms[k + 1] not in words.COPULA:
+        return False
+    start = k - 1 if k and doc.forms[k - 1] in label_articles() else k
+    return doc.breaks[start] >= SENTENCE
 
 
 def _is_label(doc: Doc, k: int) -> bool:
@@ -190,6 +202,8 @@ def _link(doc: Doc, begin: int, *, heading: bool) -> tuple[int | None, bool]:
             return (p if strength == NONE or "(" in doc.gap(p) else None), False
         if strength == CLAUSE or form in _BREAKS_OFF:
             return None, False
+        if p == begin and strength == COMMA and form in words.REASONS:
+            return None, False
         if form in words.COPULA:
             return _after_copula(doc, begin, p)
     return None, False
@@ -209,7 +223,8 @@ def _capital(doc: Doc, p: int) -> bool:
     text = doc.text[token.start : token.end]
     if token.kind != "w" or len(text) > 2 or (len(text) == 2 and not text.isupper()):
         return False
-    return doc.ends(p + 1) or (text.isupper() and doc.forms[p + 1] in words.AFTER_LABEL)
+    is_letter = text.isupper() or text in _SMALL_LABELS
+    return doc.ends(p + 1) or (is_letter and doc.forms[p + 1] in after_label())
 
 
 def _boxes(doc: Doc) -> list[Cue]:

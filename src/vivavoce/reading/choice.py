@@ -1,55 +1,30 @@
 """Reading one choice out of a response: what a cue announces, else a line that is an answer, else the body.
 
-Two cues that disagree are unreadable unless the words between them take the first one back.
+The body is all that a response asserts.
 """
 
-import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.answer_markers import Cue, cues, outright, retracts
-from vivavoce.reading.choices import Choice, distinct, never_rejected
-from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.verdicts import (
-    JudgedMention,
-    Verdict,
-    all_but,
-    chain,
-    judged_mentions,
-    not_rejected,
-    rejecting_head,
-)
+from vivavoce.reading import step_words
+from vivavoce.reading.answer_markers import is_open, retracts
+from vivavoce.reading.claims import Choice, ClaimReader, distinct, never_rejected
+from vivavoce.reading.labels import conclusions
+from vivavoce.reading.mentions import Verdict
+from vivavoce.reading.options import Mention
+from vivavoce.reading.verdicts import JudgedMention, all_but, not_rejected, rejecting_head
 
-_LEADS = words.FILLERS | words.JOINERS | words.PREDICATE | words.CHOSEN_LEFT
-_CORRECTS = words.RETRACTING | words.RETRACTIONS
-_CORRECTS_OR_FILLS = _CORRECTS | words.FILLERS
-_CORRECTS_OR_LEADS = _CORRECTS | words.LIGHT
-_AROUND_CHOICE = words.LIGHT | words.JOINERS
+_RANKS = frozenset({">", "<", ">=", "<="})
 _NO_ANSWER_HEADS = words.EXPLAINING_HEADS | words.WEIGHING_HEADS
 _BEFORE_REASONED = words.LIGHT | words.HEDGED_LEADS
 _OPENS_AGAIN = words.HEDGES | frozenset({"but", "however", "though", "although", "yet", "unless"})
 
 
-class ChoiceReader:
+class ChoiceReader(ClaimReader):
     """The reader of one response to one item."""
-
-    def __init__(self, text: str, options: Options) -> None:
-        self.options = options
-        self.doc = Doc(text)
-        self.texts = self.mentions()
-        self._starts = [mention.i for mention in self.texts]
-
-    def mentions(self) -> list[Mention]:
-        """The options that the response names by their text."""
-        return self.options.names(self.doc)
-
-    def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
-        """The mentions in tokens i to j-1 with their verdicts; `claimed` where an answer is expected."""
-        texts = self.texts[bisect_left(self._starts, i) : bisect_left(self._starts, j)]
-        return judged_mentions(self.doc, self.options, texts, i, j, claimed=claimed)
 
     def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """The choice. Where the response also refuses, an option merely named in the body does not count."""
@@ -66,186 +41,7 @@ class ChoiceReader:
         choice = self._from_cues() or self._from_lines()
         return choice is not None and not choice.silent
 
-    # --- cues
-
-    @cached_property
-    def cues(self) -> list[Cue]:
-        """Where the response announces an answer."""
-        return cues(self.doc)
-
-    def claim(self, i: int, j: int) -> tuple[Choice | None, int]:
-        """What a claim in tokens i to j-1 settles on (None if on nothing), and where its words end."""
-        judged = self.judged(i, j, claimed=True)
-        start = self._first_choice(judged, i)
-        if self._number_leads(judged, start, i, j):
-            return None, j
-        if start is None:
-            return (Choice() if len(not_rejected(judged)) < len(judged) else None), j
-        linked = chain(self.doc, judged, start)
-        following = start + len(linked)
-        if following < len(judged) and self._corrects(linked[-1], judged[following]):
-            linked = chain(self.doc, judged, following)
-        return self.settle(not_rejected(linked)), linked[-1].mention.j
-
-    def _first_choice(self, judged: Sequence[JudgedMention], i: int) -> int | None:
-        """The place of the first mention of a claim that can be its answer."""
-        for n, mention in enumerate(judged):
-            if mention.verdict != "rejected" and self._stands(mention.mention, i):
-                return n
-        return None
-
-    def _number_leads(self, judged: Sequence[JudgedMention], start: int | None, i: int, j: int) -> bool:
-        """True if a claim begins with a number that is no option: "25 mg", which no option says."""
-        begins = {s.mention.i for s in judged}
-        first = None if start is None else judged[start].mention.i
-        head = next((k for k in range(i, j) if k in begins or self.doc.forms[k] not in words.FILLERS), j)
-        if self._enumerated(head, j) and first == head + 1:
-            head += 1  # "4. Alteplase": the text answers
-        if head >= j or self.doc.tokens[head].kind != "n":
-            return False
-        return first is None or first > head
-
-    def _corrects(self, last: JudgedMention, following: JudgedMention) -> bool:
-        """True if nothing but a retraction stands between two mentions: "B, no wait, C"."""
-        if following.verdict == "rejected":
-            return False
-        a, b = last.mention.j, following.mention.i
-        return retracts(self.doc, a, b) and _CORRECTS_OR_FILLS.issuperset(self.doc.forms[a:b])
-
-    def _stands(self, mention: Mention, i: int) -> bool:
-        """False for a text that another word makes a part of a longer name: "pulmonary hypertension"."""
-        k = mention.i
-        if mention.by != "text" or k <= i or self.doc.breaks[k] > NONE:
-            return True
-        if self.doc.forms[k - 1] in _LEADS or self.doc.tokens[k - 1].kind != "w":
-            return True
-        # in a long sentence any word may stand before an option
-        return self.doc.sentence_end(k) - i > 12
-
-    def settle(self, live: Iterable[JudgedMention]) -> Choice:
-        """The one option that the mentions agree on, or why there is none."""
-        names: list[int] = []
-        mentions = list(live)
-        for mention in mentions:
-            if len(mention.names) != 1:
-                return Choice(reason=self._unclear(mention))
-            names += [name for name in mention.names if name not in names]
-        if len(names) > 1:
-            union = self._union(mentions)
-            return Choice(reason=self.many(names)) if union is None else Choice((union,))
-        return Choice(tuple(names))
-
-    def _union(self, mentions: Sequence[JudgedMention]) -> int | None:
-        """The option that is the ones named together, "Both A and B"; None without one, or for "A or B"."""
-        union = self.options.unions.get(frozenset(s.names[0] for s in mentions))
-        pairs = itertools.pairwise(s.mention for s in mentions)
-        if union is None or any(has_any(self.doc.forms[a.j : b.i], words.HEDGES) for a, b in pairs):
-            return None
-        return union
-
-    def many(self, names: Iterable[int]) -> str:
-        """The reason for more than one option."""
-        return f"two options for a single choice: {', '.join(self.options.texts[n] for n in names)}"
-
-    def _unclear(self, judged: JudgedMention) -> str:
-        surface = " ".join(self.doc.surface(judged.mention.i, judged.mention.j).split())
-        if judged.names:
-            return f"several options fit up to case or accents: {surface}"
-        if self.options.is_unclear(surface):
-            return f"{surface} is the label of one option and the text of another"
-        if judged.mention.by == "label":
-            return f"no option has the letter {surface}"
-        return f"the letter and the text name different options: {surface}"
-
-    def _from_cues(self) -> Choice | None:
-        claims = self._claims()
-        if not claims:
-            return None
-        claims = self._with_corrections(claims)
-        cue, last = claims[-1]
-        for earlier, choice in claims[:-1]:
-            if not choice.agrees(last) and not retracts(self.doc, earlier.i + 1, cue.i):
-                texts = ", ".join(self.options.texts[n] for c in (choice, last) for n in c.names)
-                return Choice(reason=f"two final answers that disagree: {texts or 'one names no option'}")
-        final = cue.boxed or "final" in self.doc.forms[max(0, cue.k - 2) : cue.k]
-        return last if final else self._against_first_line(claims[0][0].k, last)
-
-    def _against_first_line(self, cue: int, choice: Choice) -> Choice:
-        """The choice of the cues, unless a first paragraph that is nothing but another answer contradicts it.
-
-        A model that runs on into a new question announces the answer to that one.
-        """
-        end = self.doc.sentence_end(0)
-        if end >= cue or self.doc.breaks[end] < PARAGRAPH or not choice.names:
-            return choice
-        first = self.pure(0, end)
-        if first is None or first.names in {(), choice.names} or retracts(self.doc, end, cue):
-            return choice
-        return Choice(reason=self.many((*first.names, *choice.names)))
-
-    def _claims(self) -> list[tuple[Cue, Choice]]:
-        claims = [(cue, choice) for cue in self.cues if (choice := self._claimed(cue)) is not None]
-        claims = outright(self.doc, claims) or claims
-        # a sentence without a colon that names nothing ("the answer is simple") yields to one that does
-        if all(choice.silent for _, choice in claims):
-            return claims
-        return [(cue, choice) for cue, choice in claims if cue.firm or not choice.silent]
-
-    def _claimed(self, cue: Cue) -> Choice | None:
-        """The choice that a cue announces; a short claim that names no option is one too, and silent."""
-        choice, _ = self.claim(cue.i, cue.j)
-        if choice is not None:
-            return choice if choice.names or choice.reason else None
-        short = cue.j - cue.i <= (10 if cue.firm else 4)
-        if not short and self.doc.tokens[cue.i].kind != "n":
-            return None
-        surface = " ".join(self.doc.surface(cue.i, cue.j).split())
-        return Choice(reason=f"the answer names no option: {surface}", silent=True)
-
-    def _with_corrections(self, claims: list[tuple[Cue, Choice]]) -> list[tuple[Cue, Choice]]:
-        """The claims, with a sentence such as "Wait, actually C." after the last one."""
-        last = claims[-1][0]
-        corrections = []
-        for i, j in self.doc.sentences(last.j, len(self.doc)):
-            position, choice = self._corrected(i, j)
-            if choice is not None:
-                corrections.append((Cue(i, position, j, False), choice))
-        return [*claims, *corrections]
-
-    def _corrects_from(self, i: int) -> bool:
-        """True if the sentence at token i begins as a correction does: "No, C", not "No fever was seen"."""
-        if self.doc.forms[i] != "no" or self.doc.ends(i + 1) or self.doc.forms[i + 1] in _CORRECTS_OR_LEADS:
-            return self.doc.forms[i] in _CORRECTS
-        return self.options.label_at(self.doc, i + 1, claimed=True, i=i + 1) is not None
-
-    def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
-        """Where the choice begins in a sentence such as "No wait, C", and what it is."""
-        if not self._corrects_from(i):
-            return i, None
-        position = i
-        while position < j and self.doc.forms[position] in _CORRECTS_OR_LEADS:
-            if (
-                position > i
-                and self.options.label_at(self.doc, position, claimed=True, i=position) is not None
-            ):
-                break
-            position += 1
-        return position, self.pure(position, j)
-
     # --- lines that are an answer
-
-    def pure(self, i: int, j: int) -> Choice | None:
-        """The choice if tokens i to j-1 hold nothing but it; None otherwise."""
-        if i >= j:
-            return None
-        judged = self.judged(i, j, claimed=True)
-        if not judged or len(not_rejected(judged)) < len(judged):
-            return None
-        covered = {k for s in judged for k in range(s.mention.i, s.mention.j)}
-        for k in range(i, j):
-            if k not in covered and self.doc.forms[k] not in _AROUND_CHOICE:
-                return None
-        return self.settle(judged)
 
     def _from_lines(self) -> Choice | None:
         """The choice of the lines that are nothing but an answer.
@@ -297,10 +93,6 @@ class ChoiceReader:
         judged = self.judged(position, j, claimed=True)
         return self.doc.breaks[i] >= LINE and bool(judged) and judged[0].mention.by == "both"
 
-    def _enumerated(self, i: int, j: int) -> bool:
-        """True for a number that counts an entry: "2. Heparin", "2) Heparin"."""
-        return i + 1 < j and self.doc.tokens[i].kind == "n" and self.doc.gap(i + 1).strip()[:1] in {".", ")"}
-
     def _after_label(self, i: int, j: int) -> Choice | None:
         """The choice after a short label in any language, "Ergebnis: B"; nothing after "Incorrect:"."""
         for p in range(i + 1, min(j, i + 6)):
@@ -314,7 +106,8 @@ class ChoiceReader:
     def _at_end(self, i: int, j: int) -> Choice | None:
         """The choice at the end of a sentence that weighs others: "A is possible, but B", "so C"."""
         for k in range(j - 1, max(i, j - 12), -1):
-            if self.doc.forms[k] in words.SETTLING and all_but(self.doc, k, i) is None:
+            settling = self.doc.forms[k] in words.SETTLING or self.doc.forms[k] in conclusions()
+            if settling and all_but(self.doc, k, i) is None:
                 # "A, but it might also be B" settles on neither
                 weighed = self.doc.forms[k] == "also" and has_any(self.doc.forms[i:k], words.MAYS)
                 return None if weighed else self.pure(k + 1, j) or self._leaning(k + 1, j)
@@ -333,13 +126,6 @@ class ChoiceReader:
         comma = next((k for k in range(j - 1, i + 3, -1) if self.doc.breaks[k] == COMMA), None)
         return None if comma is None else self.pure(comma, j)
 
-    def _last_assertion(self) -> int:
-        """Where the last sentence that is no question ends: a question counts only behind it."""
-        return max((j for _, j in self.doc.sentences() if not self._asks(j)), default=0)
-
-    def _asks(self, j: int) -> bool:
-        return "?" in self.doc.gap(j) or "？" in self.doc.gap(j)
-
     # --- the body
 
     def _body(self) -> list[JudgedMention]:
@@ -348,8 +134,28 @@ class ChoiceReader:
         asserted = self._last_assertion()
         for i, j in self.doc.sentences():
             if not self._asks(j) or j > asserted:
-                judged += self.judged(i, j)
+                judged += map(self._in_open_claim, self.judged(i, j))
+            elif (verdict := self._reply(j)) is not None:
+                judged += [s._replace(verdict=verdict) for s in self.judged(i, j)]
         return judged
+
+    def _in_open_claim(self, judged: JudgedMention) -> JudgedMention:
+        """A mention that is only weighed where its claim says nothing: "the answer would be A only if"."""
+        if judged.verdict != "chosen" or not self._open_claims:
+            return judged
+        place = bisect_left(self._open_claims, (judged.mention.i + 1,)) - 1
+        is_open = place >= 0 and judged.mention.i < self._open_claims[place][1]
+        return judged._replace(verdict="tentative") if is_open else judged
+
+    @cached_property
+    def _open_claims(self) -> list[tuple[int, int]]:
+        """Where claims stand that say nothing by themselves."""
+        return [(cue.i, cue.j) for cue in self.cues if is_open(self.doc, cue)]
+
+    def _reply(self, k: int) -> Verdict | None:
+        """What the short sentence at token k replies to the question before it: "Heparin? No."."""
+        reply = "".join(self.doc.forms[k : self.doc.sentence_end(k)]) if k < len(self.doc) else ""
+        return "rejected" if reply in words.NOES else "chosen" if reply in words.YESES else None
 
     def _from_reason(self) -> Choice | None:
         """The choice of "Probably B, because A is too slow": what the reason names does not disturb it.
@@ -392,7 +198,7 @@ class ChoiceReader:
 
     def _is_weighed(self, j: int, mention: Mention) -> bool:
         """True for a further option with a hedge or a reason of its own: "...; A since A is oral"."""
-        if self.doc.forms[mention.i - 1] in words.HEDGED or self._is_reasoned(mention.i, mention):
+        if self.doc.forms[mention.i - 1] in step_words.HEDGED or self._is_reasoned(mention.i, mention):
             return True
         return mention.i >= j and mention.j < len(self.doc) and self.doc.forms[mention.j] in words.REASONS
 
@@ -434,11 +240,24 @@ class ChoiceReader:
         verdicts: tuple[Verdict, ...] = ("named", "tentative")
         for verdict in verdicts:
             if live := never_rejected(judged, verdict):
-                return self.settle(live)
+                return self._unless_lettered(self.settle(live))
         if not_rejected(judged):
             return None
         letters = self._bare_letters()
         return self.settle(letters) if letters else None
+
+    def _unless_lettered(self, choice: Choice) -> Choice:
+        """The choice of an option that is only named, unless a capital names another as an answer would."""
+        if not choice.names:
+            return choice
+        rejected = {name for s in self._body() if s.verdict == "rejected" for name in s.names}
+        letters = [s for s in self._bare_letters() if not rejected.issuperset(s.names)]
+        names = {s.names[0] for s in letters if not self._is_ranked(s.mention)}
+        return choice if names.issubset(choice.names) else Choice(reason=self.many((*choice.names, *names)))
+
+    def _is_ranked(self, mention: Mention) -> bool:
+        """True for the A and the C of "D > A > C"."""
+        return mention.i > 0 and self.doc.forms[mention.i - 1] in _RANKS
 
     def _bare_letters(self) -> list[JudgedMention]:
         """The capitals of the whole text that would be labels where an answer is expected."""

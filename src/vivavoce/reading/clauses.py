@@ -14,10 +14,10 @@ from typing import Literal
 from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc
 from vivavoce.reading.choice import ChoiceReader
-from vivavoce.reading.choices import Choice
+from vivavoce.reading.claims import Choice
 from vivavoce.reading.mentions import WINDOW
 from vivavoce.reading.options import HEAD, Mention, Options
-from vivavoce.reading.verdicts import JudgedMention
+from vivavoce.reading.verdicts import JudgedMention, rejected_as_well
 from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles
 
 Standing = Literal["plain", "rejected", "unknown"]
@@ -32,10 +32,12 @@ _ROMANCE_VERBS = frozenset(
 _ONLY = frozenset(
     ("solo", "solamente", "nur", "seulement", "apenas", "alleen", "soltanto", "nomes", "mas", "unicamente")
 )  # fmt: skip
+_ACRONYMS = frozenset({"CAP"})
+"""Capitals that are a word of some language in small letters: Catalan "cap" is "no"."""
 _SHARE = 0.2
 """How many of the unclear words of a clause must speak for a supported language."""
 _SENTENCE_SHARE = 0.33
-_OUTSIDE = 3.0
+_OUTSIDE = 16.0
 """How many unknown words one in letters of other languages counts for, in a clause of a supported one."""
 
 
@@ -55,6 +57,7 @@ class KnownWordsReader(ChoiceReader):
         if judged and self._clauses_of_text is None:
             self._clauses_of_text = Clauses(self.doc, self.options, self.texts)
         judged = [self._in_its_clause(s, self._clauses_of_text) for s in judged if self._clauses_of_text]
+        judged = rejected_as_well(self.doc, judged)
         if not self._has_denials:
             return judged
         ends = [*(s.mention.i for s in judged[1:]), len(self.doc)][: len(judged)]
@@ -87,7 +90,7 @@ class KnownWordsReader(ChoiceReader):
 class _Tally:
     """The words between two breaks, counted by role; `reason` if a word such as "because" leads them."""
 
-    __slots__ = ("bare", "closes", "counts", "listed", "reason", "sentence", "support")
+    __slots__ = ("bare", "closes", "counts", "listed", "reason", "sentence", "splits", "support")
 
     def __init__(
         self, roles: Sequence[Role | None], sentence: "_Tally | None" = None, *, reason: bool = False
@@ -100,6 +103,8 @@ class _Tally:
         """Whether it ends by turning down what it names: "A is not it" in languages that say "not" last."""
         self.listed = False
         """Whether it is the A of "A, C, D are all wrong", in languages that say so behind the last."""
+        self.splits = _splits(roles)
+        """Whether what turns an option down stands between two, so that it may be said of either."""
         self.support = self.counts["supported"] + self.counts["short"] / 2
         """How much speaks for a supported language."""
 
@@ -125,6 +130,12 @@ class _Tally:
         return sentence._in_supported_language(sentence.counts["strange"], least, _SENTENCE_SHARE)
 
 
+def _splits(roles: Sequence[Role | None]) -> bool:
+    """True if a word that rejects stands between two options."""
+    places = [k for k, word in enumerate(roles) if word == "rejects"]
+    return any(None in roles[:k] and None in roles[k + 1 :] for k in places)
+
+
 class _Sentence:
     """The clauses of tokens i to j-1, a sentence."""
 
@@ -133,15 +144,13 @@ class _Sentence:
         self.i, self._places = i, list[int]()
         roles = _roles(doc, options, named, i, j)
         turns = _turns(doc, i, j)
+        _let_affirm(roles, [k - i for k in sorted(turns) if k < j])
+        reasons = {k for k in range(i, j) if _begins_reason(doc, roles, i, k)}
+        starts = sorted({i, *turns, *reasons, *(k for k in range(i, j) if _divides(doc, k))} - {j})
         sentence = _Tally(roles)
-        start, reason = i, False
-        for k in range(i, j + 1):
-            begins_reason = k < j and _begins_reason(doc, roles, i, k)
-            if k > start and (k == j or doc.breaks[k] >= COMMA or begins_reason or k in turns):
-                self.clauses.append(_Tally(roles[start - i : k - i], sentence, reason=reason))
-                self._places += [len(self.clauses) - 1] * (k - start)
-                start, reason = k, False
-            reason = reason or begins_reason
+        for a, b in itertools.pairwise((*starts, j)):
+            self._places += [len(self.clauses)] * (b - a)
+            self.clauses.append(_Tally(roles[a - i : b - i], sentence, reason=a in reasons))
         self._find_lists()
 
     def _find_lists(self) -> None:
@@ -160,6 +169,10 @@ class _Sentence:
         says_so = any(clause.counts["affirms"] or clause.support >= 1 for clause in clauses)
         return "plain" if says_so or self._is_let_stand(first, last) else "unknown"
 
+    def splits(self, i: int) -> bool:
+        """True if the clause of token i turns down one of two options, and either may be meant."""
+        return self.clauses[self._places[i - self.i]].splits
+
     def _is_let_stand(self, first: int, last: int) -> bool:
         """True if the clauses around let one stand, or the one before closes: "A değil, B"."""
         if first and self.clauses[first - 1].closes:
@@ -172,6 +185,19 @@ class _Sentence:
             return True
         clause = self.clauses[place]
         return clause.reason or (not clause.rejects and clause.clear_with(1))
+
+
+def _let_affirm(roles: list[Role | None], places: Iterable[int]) -> None:
+    """Let a contrast affirm behind a denial: Swedish "utan" is "without", and "but" behind "not"."""
+    for place in places:
+        if roles[place] == "rejects" and "rejects" in roles[:place]:
+            roles[place] = "affirms"
+
+
+def _divides(doc: Doc, k: int) -> bool:
+    """True if a clause begins at token k; the comma of a Chinese list, "A、B", begins none."""
+    is_listing = doc.gap(k) == "、" and not "\u3040" <= doc.surface(k - 1, k)[-1:] < "\u30a0"
+    return doc.breaks[k] >= COMMA and not is_listing
 
 
 def _begins_reason(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bool:
@@ -229,6 +255,10 @@ class Clauses:
         }
         return next(standing for standing in ("rejected", "unknown", "plain") if standing in parts)
 
+    def splits(self, mention: Mention) -> bool:
+        """True if its clause turns down one of two options, and either may be meant."""
+        return self._sentence(mention.i, self._doc.sentence_end(mention.i)).splits(mention.i)
+
     def _sentence(self, k: int, end: int) -> _Sentence:
         """The sentence of token k, which ends at `end`."""
         sentence = self._sentences.get(end)
@@ -240,11 +270,31 @@ class Clauses:
 
 @cache
 def _turning() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What begins a clause, and behind what one begins, without a sign: of all languages."""
+    """What begins a clause, and behind what one begins, among words without a sign between them."""
     languages = [language(code) for code in codes()]
-    return _any_of(w for part in languages for w in part.contrasts), _any_of(
+    unspaced = [part for part in languages if not part.spaces or "Hangul" in part.scripts]
+    return _any_of(w for part in unspaced for w in part.contrasts), _any_of(
         w for part in languages for w in part.turns
     )
+
+
+@cache
+def _contrasts() -> frozenset[tuple[str, ...]]:
+    """What begins the right answer behind a wrong one: words, and pairs of them, that spaces divide."""
+    languages = [part for part in map(language, codes()) if part.spaces]
+    return frozenset(tuple(Doc(words_of).forms) for part in languages for words_of in part.contrasts)
+
+
+@cache
+def _heads_of_contrasts() -> frozenset[str]:
+    return frozenset(forms[0] for forms in _contrasts())
+
+
+def _begins_contrast(doc: Doc, k: int) -> bool:
+    """True if a word or a pair of words at token k sets the right answer against a wrong one."""
+    if doc.forms[k] not in _heads_of_contrasts():
+        return False
+    return (doc.forms[k],) in _contrasts() or tuple(doc.forms[k : k + 2]) in _contrasts()
 
 
 def _any_of(listed: Iterable[str]) -> re.Pattern[str]:
@@ -255,11 +305,12 @@ def _any_of(listed: Iterable[str]) -> re.Pattern[str]:
 def _turns(doc: Doc, i: int, j: int) -> set[int]:
     """The tokens of i to j-1 at which a contrast begins a clause."""
     text = doc.surface(i, j)
+    turns = {k for k in range(i + 1, j) if _begins_contrast(doc, k)}
     if text.isascii():
-        return set()
+        return turns
     start = doc.tokens[i].start
     begins, ends = _turning()
-    turns = {doc.at(start + match.start()) for match in begins.finditer(text)}
+    turns |= {doc.at(start + match.start()) for match in begins.finditer(text)}
     return turns | {doc.at(start + match.end()) for match in ends.finditer(text)}
 
 
@@ -284,9 +335,14 @@ def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[
 def _role(doc: Doc, options: Options, k: int, text: str) -> Role | None:
     form = doc.forms[k]
     word = role(form, text)
+    if text in _ACRONYMS:
+        return "strange"
     if word == "outside" and len(text) == 1 and text not in options.lower and form not in options.vocabulary:
         return word  # in scripts that no list knows a letter may be a word
-    return None if word in {"strange", "outside"} and _stands_by(doc, options, k, text) else word
+    if word in {"strange", "outside"} and _stands_by(doc, options, k, text):
+        return None
+    # the words of supported languages speak for none where the options are in other letters
+    return "outside" if word == "strange" and not options.is_latin else word
 
 
 def _runs(doc: Doc, places: Sequence[int]) -> list[tuple[int, int]]:

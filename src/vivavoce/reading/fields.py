@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 from vivavoce.core.text import lazy_pattern
-from vivavoce.reading.lexicon import STEP_PATTERN
+from vivavoce.language.languages import codes, language
+from vivavoce.reading.step_words import STEP_PATTERN
 
 EXPLANATION = r"""
     (?:(?:my|the|an?|brief|short|detailed|full|incorrect|wrong|faulty|flawed|error|correct(?:ed)?|reasoning
@@ -30,6 +32,19 @@ FINAL = r"""
     (?:\s(?:to\sthe\squestion|in\sshort))?
 """
 """The answer itself."""
+
+
+@cache
+def final_labels() -> str:
+    """`FINAL`, and what announces the answer in any language."""
+    cues = sorted({cue for code in codes() for cue in language(code).cues}, key=lambda cue: (-len(cue), cue))
+    listed = "|".join(cue.replace(" ", r"\s") for cue in cues)
+    return rf"(?:{FINAL}|(?:{listed}))"
+
+
+COPULA = r"(?:\s?(?:is|es|est|ist|lautet|è|é|är|jest|je|это|adalah|là|为|是|は))?"
+"""What may stand between "The answer" and a colon."""
+
 
 _DRESS = r"""[\#>*_•–+"“'`(\[ \t-]*+"""
 _CLOSE = r"""[*_"”'`)\]]*+"""
@@ -53,7 +68,8 @@ def label_pattern(labels: Mapping[str, str]) -> re.Pattern[str]:
     words = "|".join(f"(?P<{name}>{words})" for name, words in labels.items())
     return lazy_pattern(
         rf"""(?:
-            (?P<head>^{_DRESS}(?:\d{{1,2}}[.)]\s{_DRESS})?) | (?P<clause>(?<=[.;,|!?)]\s)[*_]*+)
+            (?P<head>^{_DRESS}(?:\d{{1,2}}[.)]\s{_DRESS})?)
+          | (?P<clause>(?:(?<=[.;,|!?)]\s)|(?<=[。；！？]))[*_]*+)
           | (?P<inside>(?<=\s)[*_]*+(?=[A-Z]))
         )
         (?:{words})

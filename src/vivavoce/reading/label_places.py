@@ -5,9 +5,23 @@
 
 from vivavoce.language.tokens import COMMA, LINE, NONE, SENTENCE, Doc, cached_doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import joining, label_nouns
+from vivavoce.reading import step_words
+from vivavoce.reading.labels import (
+    after_label,
+    conclusions,
+    joining,
+    label_articles,
+    label_nouns,
+    label_nouns_behind,
+)
 from vivavoce.reading.word_roles import is_unspaced
 
+_TURKISH_ENDINGS = frozenset(
+    ["dir", "dır", "dur", "dür", "tir", "tır", "tur", "tür", "yi", "yı", "si", "sı", "nin", "nın"]
+)
+_SMALL_WORDS = frozenset("aeiouyzvwks")
+"""Letters that are words of some language."""
+_TICKS = frozenset("✓✔☑✅✗✘✖❌☐")
 _NO_SPECIES = words.AFTER_LABEL | words.FILLERS | words.PROSE | words.CHOSEN_RIGHT | words.LIGHT
 
 
@@ -24,13 +38,15 @@ def stands_as_label(doc: Doc, k: int, text: str, *, claimed: bool) -> bool:
     following = doc.forms[k + 1] if k + 1 < len(doc) else ""
     if text == "I" and following in words.AFTER_I:
         return False
-    closed = is_closed(doc, k) or following in words.AFTER_LABEL or following in joining()
+    # a Korean label may be a word: "다" is "all"
+    goes_on = words.AFTER_LABEL if text >= "\uac00" else after_label()
+    closed = is_closed(doc, k) or following in goes_on or following in joining()
     return closed if claimed else _label_in_prose(doc, k, preceding, following, closed=closed)
 
 
 def _label_in_prose(doc: Doc, k: int, preceding: str, following: str, *, closed: bool) -> bool:
     """True if a capital in running text is a label: "so B", "B is right"."""
-    if closed and (preceding in words.BEFORE_LABEL or _emphasised(doc, k)):
+    if closed and (preceding in words.BEFORE_LABEL or preceding in conclusions() or _emphasised(doc, k)):
         return True
     return following in words.VERDICT_VERBS and doc.breaks[k + 1] == NONE
 
@@ -39,20 +55,60 @@ def small_label(doc: Doc, k: int, i: int, *, claimed: bool) -> bool:
     """True if a small letter is a label: "(c)", "c)" at the head of a line, "c" alone, "option c"."""
     if not claimed:
         return _line_label(doc, k) and doc.gap(k + 1)[:1] == ")"
-    return (
-        _bracketed(doc, k)
-        or _line_label(doc, k)
-        or ((k == i or after_label_noun(doc, k)) and is_closed(doc, k))
-    )
+    if _bracketed(doc, k) or _line_label(doc, k) or _is_alone(doc, k, i):
+        return True
+    if k == i and _before_verdict(doc, k) and doc.surface(k, k + 1) not in _SMALL_WORDS:
+        return True
+    return _behind_article(doc, k) or _by_noun_or_mark(doc, k)
+
+
+def _is_alone(doc: Doc, k: int, i: int) -> bool:
+    """True for a letter that is a clause by itself, or the end of one behind a noun such as "option"."""
+    return (k == i or after_label_noun(doc, k)) and is_closed(doc, k)
+
+
+def _by_noun_or_mark(doc: Doc, k: int) -> bool:
+    """True for a letter that a noun of labels, a mark or a character without spaces stands by."""
+    return _before_label_noun(doc, k) or _among_unspaced(doc, k)
+
+
+def _behind_article(doc: Doc, k: int) -> bool:
+    """True for the letters of "la a y la d"."""
+    if k == 0 or doc.breaks[k] > NONE or doc.forms[k - 1] not in label_articles():
+        return False
+    return is_closed(doc, k) or doc.forms[k + 1] in joining() or _before_verdict(doc, k)
+
+
+def _before_verdict(doc: Doc, k: int) -> bool:
+    """True before a word such as "ist", "jest", "stimmt"."""
+    return k + 1 < len(doc) and doc.breaks[k + 1] == NONE and doc.forms[k + 1] in after_label()
+
+
+def _before_label_noun(doc: Doc, k: int) -> bool:
+    """True before a noun of labels in languages that have it behind: "b şıkkı"."""
+    return k + 1 < len(doc) and doc.gap(k + 1) == " " and doc.forms[k + 1] in label_nouns_behind()
+
+
+def _among_unspaced(doc: Doc, k: int) -> bool:
+    """True for a Latin letter that stands by characters without spaces, or a mark: "選択肢のbです", "b ✓"."""
+    if k + 1 < len(doc) and any(c in _TICKS for c in doc.gap(k + 1)):
+        return True
+    if k + 1 < len(doc) and not doc.gap(k + 1) and doc.forms[k + 1] in words.BEHIND_LETTER:
+        return True
+    return k > 0 and not doc.gap(k) and doc.forms[k - 1] in words.BEFORE_LETTER and is_closed(doc, k)
 
 
 def without_particle(text: str) -> str:
-    """A Korean label without the particle that is written with it: "나입니다"."""
+    """A label without what is written with it: the particle of "나입니다", the copula of "D'dir"."""
+    if len(text) > 2 and text[1] in "'’" and text[2:].lower() in _TURKISH_ENDINGS:
+        return text[0]
     return text[0] if text[0] >= "\uac00" and text[1:] in words.PARTICLES else text
 
 
 def after_label_noun(doc: Doc, k: int) -> bool:
-    """True behind a word such as "option"."""
+    """True behind a word such as "option", or "option number"."""
+    if k > 1 and doc.forms[k - 1] in step_words.NUMBER_NOUNS and doc.breaks[k - 1] <= NONE:
+        k -= 1
     return k > 0 and doc.breaks[k] <= NONE and doc.forms[k - 1] in label_nouns()
 
 

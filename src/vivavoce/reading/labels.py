@@ -5,19 +5,21 @@ A label that is also the text of another option, or the label of two, names neit
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from vivavoce.core.text import label, lazy_pattern
 from vivavoce.language.characters import CIRCLED
-from vivavoce.language.languages import codes, language
+from vivavoce.language.languages import Language, codes, language
 from vivavoce.language.tokens import Doc
 from vivavoce.reading import lexicon as words
 
 _PREFIX = lazy_pattern(r"\s*[(（\[【]?\s?(?P<label>\w{1,3})\s?[.):：．、）\]】]\s*(?P<text>\S.*)", re.DOTALL)
 _ALIKE = {"A": "А", "B": "В", "C": "С", "E": "Е"}
 """Cyrillic letters that a reader, or a keyboard, takes for Latin ones."""
+_UNLIKE = lazy_pattern(r"(?<!\w)[БГДЖЗИ](?!\w)")
+"""Cyrillic letters that are like no Latin one: where one is a label, the others are Cyrillic too."""
 _HAN_AND_KANA = "CJK"
 _SAMPLE = 200
 """Characters of an option that are looked at for its script."""
@@ -43,13 +45,16 @@ class Labels(NamedTuple):
         return bool(self.prefixes) and self.prefixes[0].isdecimal()
 
 
-def labels_of(options: Sequence[str], fixed: Sequence[str] | None = None) -> Labels:
-    """The labels of options; `fixed` ones are the only ones."""
+def labels_of(options: Sequence[str], fixed: Sequence[str] | None = None, *, alike: bool = True) -> Labels:
+    """The labels of options; `fixed` ones are the only ones.
+
+    `alike`: a Cyrillic letter that looks like a Latin one may stand for it.
+    """
     if fixed is not None:
         places = {name: k for k, name in enumerate(fixed)}
         return Labels(places, places, _texts_like(options, places), frozenset())
     prefixes = _prefixes(options)
-    meanings = _meanings(options, prefixes)
+    meanings = _meanings(options, prefixes, alike=alike)
     places = {name: min(options_of_name) for name, options_of_name in meanings.items()}
     texts = _texts_like(options, places)
     numbers = {circled(text.strip()): k for k, text in enumerate(options) if text.strip().isdecimal()}
@@ -60,12 +65,17 @@ def labels_of(options: Sequence[str], fixed: Sequence[str] | None = None) -> Lab
     return Labels(names, places, texts, frozenset(unclear | set(map(str.lower, unclear))), prefixes)
 
 
-def _meanings(options: Sequence[str], prefixes: Sequence[str]) -> dict[str, set[int]]:
+def is_cyrillic(text: str) -> bool:
+    """True for a text with a label that can only be Cyrillic."""
+    return not text.isascii() and _UNLIKE.search(text) is not None
+
+
+def _meanings(options: Sequence[str], prefixes: Sequence[str], *, alike: bool) -> dict[str, set[int]]:
     """The places that each label may mean."""
     meanings: dict[str, set[int]] = {}
     letters = tuple(map(label, range(len(options))))
     rows = [letters, CIRCLED, prefixes, *_rows_of_scripts(options, prefixes)]
-    if any("Б" in row for row in rows) and "Б" not in prefixes:
+    if alike and any("Б" in row for row in rows) and "Б" not in prefixes:
         rows.append(tuple(_ALIKE.get(letter, "") for letter in letters))
     for row in rows:
         for k, name in enumerate(row[: len(options)]):
@@ -102,33 +112,93 @@ def _prefixes(options: Sequence[str]) -> tuple[str, ...]:
     return prefixes if any(set(prefixes) == set(row[: len(options)]) for row in rows) else ()
 
 
+def _forms(*lists: Callable[[Language], tuple[str, ...]], english: bool = False) -> list[list[str]]:
+    """The forms of the words in these lists of all languages; those of English only where asked for."""
+    languages = [language(code) for code in codes() if english or code != "en"]
+    return [Doc(word).forms for words_of in lists for part in languages for word in words_of(part)]
+
+
 @cache
 def label_nouns() -> frozenset[str]:
     """The words that a label may follow, in any language: "option", "letter"."""
-    nouns = (noun for code in codes() for noun in language(code).label_nouns)
-    return words.LABEL_NOUNS | {Doc(noun).forms[-1] for noun in nouns}
+    forms = {forms[-1] for forms in _forms(lambda part: part.label_nouns, english=True)}
+    return words.LABEL_NOUNS | {form for form in forms if len(form) > 2 or not form.isascii()}
+
+
+@cache
+def label_articles() -> frozenset[str]:
+    """The articles that stand before a label in languages but English: "la c"."""
+    listed = _forms(lambda part: part.articles)
+    return frozenset(form for forms in listed for form in forms if len(form) > 1)
+
+
+@cache
+def label_nouns_behind() -> frozenset[str]:
+    """The nouns of labels in languages that have them behind the label."""
+    return frozenset(Doc(noun).forms[-1] for noun in language("tr").label_nouns)
 
 
 @cache
 def explanation_heads() -> frozenset[str]:
     """The words that head an explanation, in any language; of some scripts their last character."""
-    heads = (head for code in codes() for head in language(code).explanations)
-    return words.EXPLAINING_HEADS | {Doc(head).forms[-1] for head in heads}
+    heads = _forms(lambda part: part.explanations, english=True)
+    return words.EXPLAINING_HEADS | {forms[-1] for forms in heads}
 
 
 @cache
 def sentence_openers() -> frozenset[str]:
     """The words that begin a sentence behind a bare label: "this", articles of any language."""
-    articles = (form for code in codes() for word in language(code).articles for form in Doc(word).forms)
-    return words.SENTENCE_OPENERS | {form for form in articles if len(form) > 1}
+    articles = _forms(lambda part: part.articles, english=True)
+    return words.SENTENCE_OPENERS | {form for forms in articles for form in forms if len(form) > 1}
+
+
+@cache
+def conclusions() -> frozenset[str]:
+    """The words that lead to what is concluded, in languages but English."""
+    return frozenset(forms[-1] for forms in _forms(lambda part: part.conclusions))
+
+
+@cache
+def after_label() -> frozenset[str]:
+    """The words before which a bare capital can still be a label, in any language: "C stimmt"."""
+    listed = _forms(
+        lambda part: (*part.lead_ins, *part.right, *part.wrong, *part.true, *part.false),
+        lambda part: (*part.reasons, *part.contrasts, *part.turns),
+    )
+    forms = {forms[0] for forms in listed if forms}
+    clear = {form for form in forms if len(form) > 2 or not form.isascii()}
+    return words.AFTER_LABEL | (clear - words.BEHIND_ARTICLE)
+
+
+@cache
+def right_words() -> frozenset[str]:
+    """The words that call an answer right, in languages but English."""
+    listed = _forms(lambda part: part.right)
+    return frozenset(forms[0] for forms in listed if len(forms) == 1) - words.BEHIND_ARTICLE
+
+
+@cache
+def rejecting_heads() -> frozenset[str]:
+    """The words of a label that turns down what follows, in any language: "Incorrect", "Falsch"."""
+    wrong = _forms(lambda part: part.wrong, english=True)
+    return words.REJECTING_HEADS | {forms[0] for forms in wrong if len(forms) == 1}
+
+
+@cache
+def true_heads() -> frozenset[str]:
+    """The words for "true" in any language: "True or false:" turns nothing down."""
+    true = _forms(lambda part: part.true)
+    return frozenset(forms[0] for forms in true if len(forms) == 1) - words.BEHIND_ARTICLE | {"true"}
 
 
 @cache
 def joining() -> frozenset[str]:
     """What may stand between two options that are named together, in any language."""
-    joiners = [word for code in codes() for word in (*language(code).ands, *language(code).ors)]
-    clear = [word for word in joiners if len(word) > 1 or word == "i" or not word.isascii()]
-    return words.JOINERS | {form for word in clear for form in Doc(word).forms}
+    joiners = _forms(lambda part: (*part.ands, *part.ors), english=True)
+    clear = {
+        form for forms in joiners for form in forms if len(form) > 1 or form == "i" or not form.isascii()
+    }
+    return words.JOINERS | clear
 
 
 @cache

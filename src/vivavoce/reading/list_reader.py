@@ -4,17 +4,22 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import step_words
 from vivavoce.reading.choice import ChoiceReader
-from vivavoce.reading.options import Mention
+from vivavoce.reading.clauses import Clauses
+from vivavoce.reading.labels import joining
+from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
+from vivavoce.reading.word_roles import rejecting_words
 
 _SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
+_SPLIT = "a denial stands between options, and may be of either"
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
@@ -37,6 +42,14 @@ def _lead_words() -> frozenset[str]:
     return frozenset(form for word in listed for form in Doc(word).forms)
 
 
+@cache
+def _turning_words() -> frozenset[str]:
+    """What stands before an option that a list turns down, in languages but English: "maar niet"."""
+    parts = [language(code) for code in codes() if code != "en"]
+    listed = (word for part in parts for word in (*part.contrasts, *part.reject, *part.not_, *part.turns))
+    return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
+
+
 class Piece(NamedTuple):
     """An entry: what it names, or the text of a stray; `loose` marks prose, which is neither."""
 
@@ -57,10 +70,13 @@ class Listed(NamedTuple):
 class ListReader(ChoiceReader):
     """The reader of a list."""
 
+    _is_split = False
+    """Whether a denial stands between options, of which it may turn down either."""
+
     def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
         """What tokens i to j-1 say. A semicolon divides a letter from the entry after it: "A; Cough"."""
         judged: list[JudgedMention] = []
-        for s in super().judged(i, j, claimed=claimed):
+        for s in map(self._in_its_clause, super().judged(i, j, claimed=claimed)):
             position = s.mention.i
             option = self.options.labels.get(self.doc.surface(position, position + 1))
             divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(position + 1)
@@ -72,6 +88,33 @@ class ListReader(ChoiceReader):
             judged += [JudgedMention(m, s.verdict) for m in texts]
         return judged
 
+    def _in_its_clause(self, judged: JudgedMention) -> JudgedMention:
+        """The mention, rejected where a word of any language turns it down in its clause, or as an aside."""
+        is_aside = "(" in self.doc.text and judged.verdict == "named" and self._is_aside(judged.mention)
+        if is_aside:
+            return judged._replace(verdict="rejected")
+        clauses = self._clauses_of_text
+        if judged.verdict == "rejected" or not clauses or clauses.standing(judged.mention) != "rejected":
+            return judged
+        self._is_split = self._is_split or clauses.splits(judged.mention)
+        return judged._replace(verdict="rejected")
+
+    @cached_property
+    def _clauses_of_text(self) -> Clauses | None:
+        """The clauses of the response; null where no word of another language can turn an option down."""
+        may_reject = not self.doc.text.isascii() or has_any(self.doc.forms, rejecting_words())
+        return Clauses(self.doc, self.options, self.texts) if may_reject else None
+
+    def _is_aside(self, mention: Mention) -> bool:
+        """True for the options of a sentence in brackets: "A, B (C and D are benign)"."""
+        doc, options = self.doc, self.options
+        opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
+        if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
+            return False
+        joined = joining()
+        end = next((k for k in range(mention.j, len(doc)) if not _goes_on(doc, options, joined, k)), len(doc))
+        return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
+
     def stretch(self, i: int, j: int) -> Listed:
         """What tokens i to j-1 list: entries where there are any, else what the sentences name."""
         names: list[int] = []
@@ -81,7 +124,7 @@ class ListReader(ChoiceReader):
         units = deque(self._units(i, j))
         while units:
             a, b = units.popleft()
-            if self._asks(b) and b < j and self.doc.forms[b] in words.TURNS:
+            if self._asks(b) and b < j and self.doc.forms[b] in step_words.TURNS:
                 continue  # "A and B? No: A and C"
             head = self._head(a, b)
             if head is not None:
@@ -94,7 +137,8 @@ class ListReader(ChoiceReader):
             if a >= b or rejecting:
                 continue
             judged = self.judged(a, b, claimed=True)
-            if (reason := self._hedge(judged)) is not None:
+            reason = _SPLIT if self._is_split else self._hedge(judged)
+            if reason is not None:
                 return Listed(reason=reason)
             pieces = list(self._pieces(a, b, judged))
             loose = any(piece.loose for piece in pieces)
@@ -239,7 +283,7 @@ class ListReader(ChoiceReader):
             if k not in starts and self._separates(k, b):
                 bounds.append((begin, k))
                 begin = k + 1
-            elif k > begin and (k in lettered or any(c in ",;，；、" for c in gap)):
+            elif k > begin and (k in lettered or any(c in ",;，；、،؛" for c in gap)):
                 # a letter divides too: "A. Fever B. Murmur"
                 bounds.append((begin, k))
                 begin = k
@@ -269,7 +313,14 @@ class ListReader(ChoiceReader):
         if live:
             return [self._named_piece(i, j, live)]
         is_lead = self.doc.forms[i] in {"not", "no", "nor", "but"} or self._is_lead(i, j)
-        return [] if is_lead else [self._unnamed_piece(i, j)]
+        if is_lead:
+            return []
+        if len(self.doc.surface(i, j)) == 1:
+            return [self._unnamed_piece(i, j)]
+        if _turning_words().issuperset(self.doc.forms[i:j]):
+            return []
+        first = next((k for k in range(i, j) if self.doc.forms[k] not in _lead_words()), j)
+        return self._letters(first, j, bare=True) or [self._unnamed_piece(i, j)]
 
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""
@@ -345,6 +396,11 @@ class ListReader(ChoiceReader):
     def _surface_text(self, i: int, j: int) -> str:
         text = " ".join(self.doc.surface(i, j).replace("**", "").split()).strip(_EDGES)
         return text + ")" * (text.count("(") - text.count(")"))
+
+
+def _goes_on(doc: Doc, options: Options, joined: frozenset[str], k: int) -> bool:
+    """True if token k joins or names a further option."""
+    return doc.forms[k] in joined or doc.surface(k, k + 1) in options.labels
 
 
 def _depth(depth: int, gap: str) -> int:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.tokens import has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.step_words import FAULTS, STEP_PATTERN
 
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
@@ -27,12 +28,15 @@ _LEADS_TO_BOX = lazy_pattern(
 )
 _RULE = lazy_pattern(r":?-{2,}:?")
 _BAR = lazy_pattern(r"(?<!\\)\|")
-_NUMBER = lazy_pattern(rf"\W{{0,9}}(?:hop|{words.STEP_PATTERN})?\W{{0,9}}(\d{{1,4}})\W{{0,9}}", re.IGNORECASE)
+_NUMBER = lazy_pattern(rf"\W{{0,9}}(?:hop|{STEP_PATTERN})?\W{{0,9}}(\d{{1,4}})\W{{0,9}}", re.IGNORECASE)
 _FENCE = lazy_pattern(r"\s*```\w{0,12}[ \t]*\n(?P<text>.*?)\n?[ \t]*```\s*", re.DOTALL)
 _MARK = lazy_pattern(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
+_CIRCLE = lazy_pattern(r"[○◯⭕〇](?![\w一-鿿])\ufe0f?|(?<![\w一-鿿])[○◯⭕〇]\ufe0f?|(?<!\d)√(?!\s?[\d(])")
+_CROSS = lazy_pattern(r"(?<![\d%])(?<!\d\s)[×✕☓╳](?!\s?[\d(])")
+_LAST_CROSS = lazy_pattern(r"[×✕☓╳](?=[ \t]*(?:$|[,，、;；|)）]))", re.MULTILINE)
 _BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
 _CROSSES = "✗✘✖❌☐"
-_NEGATIVE_HEADS = words.FAULTS | words.REJECTING_HEADS
+_NEGATIVE_HEADS = FAULTS | words.REJECTING_HEADS
 _YES = frozenset({"yes", "y", "true", "✅", "✓", "✔", "☑"})
 _NO = frozenset({"no", "n", "false", "❌", "✗", "✘", "✖", "☒", "☐"})
 
@@ -42,6 +46,19 @@ class Table(NamedTuple):
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def with_plain_marks(text: str) -> str:
+    """`text` with a tick for the circle that calls a thing right in Japan and Korea, and for a root sign.
+
+    The sign of multiplication is a cross where it ends a line or an entry, and everywhere beside a circle.
+    """
+    if text.isascii() and "(X)" not in text:
+        return text
+    if "(X)" in text and "(O)" in text:
+        text = text.replace("(X)", "✗").replace("(O)", "✓")
+    ticked = _CIRCLE.sub("✓", text)
+    return (_LAST_CROSS if ticked == text else _CROSS).sub("✗", ticked)
 
 
 def unfenced(text: str) -> str:

@@ -1,16 +1,20 @@
 """Where a response names options: by text, by label, or by both, and which of them belong together."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from vivavoce.language.characters import CIRCLED
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.label_places import after_label_noun
-from vivavoce.reading.labels import joining
+from vivavoce.reading.labels import joining, label_nouns
 from vivavoce.reading.options import Mention, Options
 
+Verdict = Literal["chosen", "named", "tentative", "of the case", "rejected"]
 WINDOW = 9
 """How many words before or behind an option can say something of it."""
+ARTICLES = frozenset("AEIO")
+"""Labels that are also words that begin a sentence."""
 _REMARK = 7
 """How many words a remark in brackets behind a letter may have."""
 
@@ -33,6 +37,8 @@ def mentions_in(
         in_list = bool(mentions) and mentions[-1].by == "label" and _follows(doc, mentions[-1].j, k)
         in_list = in_list or _opens_list(doc, options, starts, k, j)
         option = options.label_at(doc, k, claimed=claimed or in_list, i=i)
+        if option is None and claimed and k == i < len(doc) - 1:
+            option = _before_sentence(doc, options, k, starts)
         if option is None and in_list and doc.tokens[k].kind == "n":
             option = options.number_joined(doc, k, mentions[-1])
         if option is None or (doc.forms[k] in CIRCLED and k + 1 in starts):
@@ -42,6 +48,28 @@ def mentions_in(
         )
         end = mentions[-1].j
     return mentions
+
+
+def _before_sentence(doc: Doc, options: Options, k: int, starts: Mapping[int, Mention]) -> int | None:
+    """The option of a letter that a sentence follows without a sign: "B Heparin is slow", "B Option A is".
+
+    Null where the text is the letter's own option; -1 for a letter that may be an article.
+    """
+    letter = doc.surface(k, k + 1)
+    option = options.labels.get(letter)
+    if option is None or not doc.surface(k + 1, k + 2)[:1].isupper() or not options.may_stand(doc, k):
+        return None
+    if doc.forms[k + 1] in label_nouns():
+        return option
+    text = starts.get(k + 1)
+    if text is None or option in text.names or not _is_subject(doc, text):
+        return None
+    return -1 if letter in ARTICLES and doc.gap(k + 1) == " " else option
+
+
+def _is_subject(doc: Doc, text: Mention) -> bool:
+    """True if a verb follows a text."""
+    return not doc.ends(text.j) and doc.forms[text.j] in words.PREDICATE
 
 
 def _place_or_text(doc: Doc, options: Options, text: Mention) -> Mention | None:

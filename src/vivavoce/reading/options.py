@@ -4,16 +4,18 @@ The longest fitting text wins, never a part of a number, a unit or a hyphenated 
 can only be a label (`label_places`).
 """
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from vivavoce.language.characters import CIRCLED
+from vivavoce.language.languages import Language, codes, language
+from vivavoce.language.scripts import main_script
 from vivavoce.language.tokens import CLAUSE, NONE, Doc, cached_doc
 from vivavoce.language.words import one_spelling
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.attached import without_attached
 from vivavoce.reading.label_places import (
     after_label_noun,
     is_closed,
@@ -26,8 +28,9 @@ from vivavoce.reading.label_places import (
     stands_as_label,
     without_particle,
 )
-from vivavoce.reading.labels import labels_of
+from vivavoce.reading.labels import is_cyrillic, labels_of
 
+_APOSTROPHES = "'’ʼ"
 _LONGEST_ROW = 12
 """Labels that may stand in a row: a loop of thousands is none."""
 HEAD = 5
@@ -55,9 +58,11 @@ class Options:
         options: Sequence[str],
         labels: Sequence[str] | None = None,
         synonyms: Sequence[Sequence[str]] = (),
+        *,
+        alike: bool = True,
     ) -> None:
         self.texts = tuple(options)
-        self.labelled = labels_of(options, labels)
+        self.labelled = labels_of(options, labels, alike=alike)
         self.unclear, self.labels = self.labelled.unclear, self.labelled.names
         self._cores: list[str] = []
         self._forms: list[list[str]] = []
@@ -77,6 +82,8 @@ class Options:
         self.numbers = list(map(_numbers, options))
         self.vocabulary = self._vocabulary()
         self.unions = self._unions()
+        self.is_latin = main_script("\n".join(options)) in {"Latin", None}
+        """Whether most letters of the options are Latin, as those of the supported languages are."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -127,7 +134,7 @@ class Options:
         """The options named by their text, left to right, without overlap."""
         mentions: list[Mention] = []
         k, index = 0, self._index
-        forms = without_attached(doc, _comparable(doc), self._words)
+        forms = _without_attached(doc, _comparable(doc), self._words)
         while k < len(forms):
             for option, numbers in index.get(forms[k], ()):
                 j = k + len(option)
@@ -274,9 +281,16 @@ def options_of(
     options: tuple[str, ...],
     labels: tuple[str, ...] | None = None,
     synonyms: tuple[tuple[str, ...], ...] = (),
+    *,
+    alike: bool = True,
 ) -> Options:
     """The options, prepared once; `synonyms` are further words for each, in their order."""
-    return Options(options, labels, synonyms)
+    return Options(options, labels, synonyms, alike=alike)
+
+
+def options_in(options: tuple[str, ...], text: str) -> Options:
+    """The options as `text` names them: a Cyrillic "В" is the third where a label can only be Cyrillic."""
+    return options_of(options, alike=not is_cyrillic(text))
 
 
 # --- by text
@@ -356,3 +370,43 @@ def _of_a_name(doc: Doc, i: int, j: int) -> bool:
     if doc.forms[i:j] != ["no"] or doc.ends(j) or doc.surface(i, j) != "no":
         return False
     return doc.tokens[j].kind == "w" and doc.forms[j] not in words.AFTER_LABEL
+
+
+# --- what a language writes together with a word: "L'héparine", "헤파린을", "heparindir"
+
+
+@cache
+def _elisions() -> re.Pattern[str]:
+    listed = _of_all_languages(lambda words: words.elisions)
+    return re.compile(rf"(?:{'|'.join(listed)})[{_APOSTROPHES}](?=\w)", re.IGNORECASE)
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return tuple("".join(Doc(ending).forms) for ending in _of_all_languages(lambda words: words.endings))
+
+
+def _of_all_languages(part: Callable[[Language], tuple[str, ...]]) -> list[str]:
+    """The words of all languages, the longest first."""
+    return sorted({word for code in codes() for word in part(language(code))}, key=lambda word: -len(word))
+
+
+def _without_attached(doc: Doc, forms: Sequence[str], vocabulary: Collection[str]) -> Sequence[str]:
+    """`forms` of `doc`, of which those with something attached to a word of the vocabulary are that word."""
+    has_elisions = any(sign in doc.text for sign in _APOSTROPHES)
+    bare = {
+        k: word
+        for k, form in enumerate(forms)
+        if form not in vocabulary and (word := _bare(doc, k, form, has_elisions=has_elisions)) in vocabulary
+    }
+    return [bare.get(k, form) for k, form in enumerate(forms)] if bare else forms
+
+
+def _bare(doc: Doc, k: int, form: str, *, has_elisions: bool) -> str:
+    """The form without what is attached to it; empty where nothing is."""
+    if form.endswith(_endings()):
+        ending = next(ending for ending in _endings() if form.endswith(ending))
+        return form[: -len(ending)]
+    if has_elisions and (article := _elisions().match(doc.surface(k, k + 1))):
+        return form[sum(sign not in _APOSTROPHES for sign in article[0]) :]
+    return ""

@@ -64,6 +64,7 @@ _FOREIGN = r"""
   | (?:je\ ne\ (?:peux|puis|suis)|nous\ ne\ pouvons)\ pas\b(?=.{0,40}(?:repond|aid|fourn|donn|conseil|mesure|capable|diagnosti))
   | je\ ne\ (?:peux|puis|saurais)\ (?:repondre|vous|fournir|donner) | je\ ne\ (?:le\ )?sais\ pas\b
   | ich\ kann\b.{0,80}\bnicht\b.{0,20}(?:beantwort|helfen|geben|antwort|anbieten|stellen|sagen)
+  | kann\ ich\b.{0,80}\bnicht\b.{0,20}(?:beantwort|sagen|helfen)
   | ich\ kann\b.{0,60}\bkeine[nr]?\b.{0,60}(?:antwort|rat|auskunft|diagnose|beratung|empfehlung)
   | (?:ich\ |das\ |(?<!\w\ ))weiss\ (?:ich\ |es\ )?(?:es\ )?(?:leider\ )?nicht\b
   | nao\ (?:posso|podemos|consigo)\ (?:\w+\ ){0,2}(?:responder|ajudar|fornecer|dar|oferecer|aconselhar|diagnosticar) | (?:eu\ )?nao\ sei\b
@@ -200,13 +201,18 @@ _DRUG = lazy_pattern(
     r"\b\w{3,}(?:vir|vudine|citabine|virine|mycin|cillin|azole|statin|olol|sartan|mab|floxacin|prazole)\b"
 )
 _SENTENCE = lazy_pattern(
-    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но|ama|ancak)\b,?\s|但是?|ですが|,\s(?=and i (?:don't|do not) have\b)"
+    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но|але|ama|ancak|αλλα|nhung|tapi)\b,?\s|\s(?:אבל|ولی|و?لكن|แต่|কিন্তু|लेकिन|하지만)\s|但是?|ですが|しかし|,\s(?=and i (?:don't|do not) have\b)"
 )
 _LEADS = (
     r"sorry|unfortunately|i'm sorry|i am sorry|honestly|lo siento|lamentablemente|desafortunadamente|leider|desole"
     r"|malheureusement|mi dispiace|purtroppo|infelizmente|lamento|ho sento|malauradament|helaas|niestety|извините"
     r"|к сожалению|maalesef"
 )
+_REGRETS = re.compile(
+    r"(?<=\s)(?:unfortunately|sadly|leider|lamentablemente|desafortunadamente|malheureusement|purtroppo|infelizmente"
+    r"|malauradament|helaas|niestety|tyvarr|к сожалению|maalesef)\s"
+)
+"""Words of regret within a sentence: "dazu kann ich leider nichts sagen"."""
 _GOES_ON = "enough|respirar|respirer|respirare|dormir|dormire|caminar|camminare"
 """What makes it another thing that the speaker cannot do."""
 _ITEM_MARK = lazy_pattern(r"^(?:[-*•>#]+|\d+[.)])\s*")
@@ -242,7 +248,9 @@ def _begins_refusal(part: str) -> bool:
     """True if a folded sentence begins as a refusal does, in a language that lists how."""
     pattern, heads = _listed()
     # nearly all sentences begin with another word: the pattern of hundreds is tried for few
-    return part.partition(" ")[0].strip(",.:;!¡") in heads and pattern.match(part) is not None
+    if part.partition(" ")[0].strip(",.:;!¡") not in heads:
+        return False
+    return bool(pattern.match(part) or pattern.match(_REGRETS.sub("", part)))
 
 
 @cache

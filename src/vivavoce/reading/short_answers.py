@@ -6,14 +6,14 @@ or a tag stay. A text without any of these is the answer as it stands.
 
 import html
 import re
+from functools import cache
 
 from vivavoce.core.records import Row
 from vivavoce.core.text import is_blank, lazy_pattern
 from vivavoce.language.characters import in_one_form
-from vivavoce.reading.fields import FINAL, json_values, label_pattern, sections
+from vivavoce.reading.fields import COPULA, final_labels, json_values, label_pattern, sections
 from vivavoce.reading.markup import unboxed, unfenced, untagged
 
-_LABEL = label_pattern({"answer": FINAL})
 _LONGEST = 200
 """Characters of what a label may hold: a longer text is an explanation, and all of it is the answer."""
 _TAG = lazy_pattern(
@@ -38,6 +38,11 @@ _BOXES = ("\\boxed", "\\fbox")
 _MARKED = lazy_pattern(r"[{<\\$:：*`]")
 
 
+@cache
+def _label() -> re.Pattern[str]:
+    return label_pattern({"answer": final_labels() + COPULA})
+
+
 def short_answer(text: str) -> str:
     """The answer itself, in plain characters; all of `text` where nothing marks it."""
     text = in_one_form(text).strip()
@@ -46,7 +51,7 @@ def short_answer(text: str) -> str:
     values = json_values(text)
     if values is not None and len(values) == 1:
         return _plain(str(values[0]))
-    labelled = [part.text for part in sections(unboxed(untagged(unfenced(text))), _LABEL) if part.name]
+    labelled = [part.text for part in sections(unboxed(untagged(unfenced(text))), _label()) if part.name]
     final = labelled[-1].split("\n\n")[0].strip() if labelled else ""
     return _plain(text if is_blank(final) or len(final) > _LONGEST else final)
 

@@ -3,20 +3,21 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from vivavoce.language.tokens import CLAUSE, LINE, NONE, has_any
+from vivavoce.language.tokens import CLAUSE, LINE, NONE, SENTENCE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import Cue, is_broken_off, is_open, retracts
-from vivavoce.reading.choices import Choice
+from vivavoce.reading.claims import Choice
 from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.labels import explanation_heads, joining, label_nouns, sentence_openers
+from vivavoce.reading.mentions import ARTICLES
 from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention
 
 _MARKS = "*_`\"'“”‘’ "
+_CLOSING = frozenset("*_`\"'”’")
+"""What closes the emphasis of a letter."""
 _SIGNS = frozenset(".):,：。、），]-–—")
 _LONGEST_ROW = 12
-_ARTICLES = frozenset("AEIO")
-"""Labels that are also words that begin a sentence."""
 _LONGEST_LEAD = 3
 """Words of an announcement in front, before its noun: "The correct answer"."""
 _CONDITIONS = frozenset({"if", "unless", "when", "were", "had"})
@@ -51,6 +52,9 @@ class SingleChoiceReader(KnownWordsReader):
         choice = super().choice(refused)
         if not choice.names or self._is_corrected():
             return choice
+        letter = self._letter_or_article()
+        if letter is not None and letter not in choice.names:
+            return Choice(reason=self.many((letter, *choice.names)))
         self._any_words = True
         front = self._front()
         self._any_words = False
@@ -58,15 +62,27 @@ class SingleChoiceReader(KnownWordsReader):
             return choice
         return Choice(reason=self.many((*front.names, *choice.names)))
 
+    def _letter_or_article(self) -> int | None:
+        """The option of the letter in front of "A Heparin is too slow", which may be an article too."""
+        doc = self.doc
+        if len(doc) < 2 or doc.surface(0, 1) not in ARTICLES or doc.gap(1) != " ":
+            return None
+        text = next((text for text in self.texts[:1] if text.i == 1), None)
+        if text is None or not doc.surface(1, 2)[:1].isupper() or doc.ends(text.j):
+            return None
+        return self.options.labels.get(doc.surface(0, 1)) if doc.forms[text.j] in words.PREDICATE else None
+
     def _from_cues(self) -> Choice | None:
-        """The choice of the cues, unless a last line that is nothing but another answer contradicts it.
+        """The choice of the cues, unless a last sentence that is nothing but another answer contradicts it.
 
         Such a line may restate the options, "D. Alteplase", which is none.
         """
         choice = super()._from_cues()
         if choice is None or not choice.names:
             return choice
-        i, j = self.doc.last_break(len(self.doc) - 1, LINE), len(self.doc)
+        # a sentence that a limit cut contradicts nothing
+        strength = SENTENCE if self.doc.gap_has(len(self.doc), ".!?。！？") else LINE
+        i, j = self.doc.last_break(len(self.doc) - 1, strength), len(self.doc)
         if i < self.cues[-1].j or any(s.mention.by == "both" for s in self.judged(i, j)):
             return choice
         last = self.pure(i, j)
@@ -86,6 +102,21 @@ class SingleChoiceReader(KnownWordsReader):
         """True if a letter in front, a cue or a line of its own gives the answer, be it readable or not."""
         return self._front() is not None or super().settles()
 
+    def opens(self) -> bool:
+        """True if the response begins with a letter that is set off from what follows.
+
+        "A. Metformin: ...", with the first label and its option's text, may begin a walk through all of them.
+        """
+        front = self._front()
+        if front is None or front.names != (0,):
+            return front is not None
+        return self._text_at(self._front_end) != (0,)
+
+    def _text_at(self, k: int) -> tuple[int, ...]:
+        """The options that a text at token k names; empty where none begins there."""
+        place = bisect_left(self._starts, k)
+        return self.texts[place].names if self._starts[place : place + 1] == [k] else ()
+
     def _front(self) -> Choice | None:
         """The letter or the letters that the response begins with, if a sign or a line end sets them off."""
         doc = self.doc
@@ -100,7 +131,9 @@ class SingleChoiceReader(KnownWordsReader):
         is_explained = self._is_explained(end)
         names = tuple(dict.fromkeys(self.options.labels[doc.surface(n, n + 1)] for n in row))
         judged = self.judged(k, doc.sentence_end(k), claimed=True)
-        if not is_explained and (self._lists_options(end) or any(self._is_denied(s, row) for s in judged)):
+        if not is_explained and (
+            self._lists_options(end, names) or any(self._is_denied(s, row) for s in judged)
+        ):
             return None
         if len(names) == 1:
             return Choice(names)
@@ -113,9 +146,13 @@ class SingleChoiceReader(KnownWordsReader):
         return self._is_explained(row[-1] + 1) or self._is_set_off(row[-1] + 1)
 
     def _is_article(self, row: Sequence[int]) -> bool:
-        """True if the last of a row begins the sentence behind a label: "B. A normal pulse"."""
-        is_vowel = len(row) == 2 and self.doc.surface(row[1], row[1] + 1) in _ARTICLES
-        return is_vowel and self.doc.gap(row[1]).lstrip(_MARKS)[:1] in {".", ")", ":"}
+        """True if the last of a row begins the sentence behind a label: "B. A normal pulse", "B A normal"."""
+        if len(row) != 2 or self.doc.surface(row[1], row[1] + 1) not in ARTICLES:
+            return False
+        gap, following = self.doc.gap(row[1]), self.doc.surface(row[1] + 1, row[1] + 2)
+        if gap.lstrip(_MARKS)[:1] in {".", ")", ":"} or not _CLOSING.isdisjoint(gap):
+            return True
+        return row[1] == row[0] + 1 and following.islower() and following not in joining()
 
     def _explained_row(self) -> Sequence[int]:
         """The row of labels between an announcement in front and an explanation: "Ans: D Explanation: x"."""
@@ -134,7 +171,7 @@ class SingleChoiceReader(KnownWordsReader):
         doc, options = self.doc, self.options
         row: list[int] = []
         for n in range(k, min(len(doc), k + _LONGEST_ROW)):
-            if n > k and (doc.breaks[n] >= LINE or "?" in doc.gap(n)):
+            if n > k and (doc.breaks[n] >= LINE or "?" in doc.gap(n) or self._begins_other(n)):
                 break
             if doc.surface(n, n + 1) in options.labels and options.may_stand(doc, n):
                 row.append(n)
@@ -149,9 +186,31 @@ class SingleChoiceReader(KnownWordsReader):
         """
         if k >= len(self.doc) or self.doc.breaks[k] >= LINE:
             return True
-        if self.doc.forms[k] in sentence_openers() and self.doc.surface(k, k + 1).istitle():
+        is_title = self.doc.surface(k, k + 1).istitle()
+        if is_title and (self.doc.forms[k] in sentence_openers() or self._opens_with_noun(k)):
             return True
-        return self.doc.gap(k).lstrip(_MARKS)[:1] in _SIGNS
+        if is_title and not _CLOSING.isdisjoint(self.doc.gap(k)):
+            return True
+        return self.doc.gap(k).lstrip(_MARKS)[:1] in _SIGNS or self._opens_with_other(k)
+
+    def _begins_other(self, k: int) -> bool:
+        """True if token k begins an option's text, "D) E. coli", or a sentence: "Option B is wrong"."""
+        place = bisect_left(self._starts, k)
+        return self._starts[place : place + 1] == [k] or self._opens_with_noun(k)
+
+    def _opens_with_noun(self, k: int) -> bool:
+        """True if a sentence begins at token k with "Option B"."""
+        return self.doc.forms[k] in label_nouns() and self.doc.surface(k, k + 1).istitle()
+
+    def _opens_with_other(self, k: int) -> bool:
+        """True for "B Heparin is too slow": the text at token k is another option's, and a verb follows."""
+        place = bisect_left(self._starts, k)
+        if self._starts[place : place + 1] != [k] or not self.doc.surface(k, k + 1)[:1].isupper():
+            return False
+        text = self.texts[place]
+        letter = self.doc.surface(k - 1, k)
+        is_other = letter not in ARTICLES and self.options.labels.get(letter) not in {None, *text.names}
+        return is_other and text.j < len(self.doc) and self.doc.forms[text.j] in words.PREDICATE
 
     def _is_explained(self, k: int) -> bool:
         """True if an explanation with its head begins at token k: "C. Explanation: ..."."""
@@ -161,9 +220,11 @@ class SingleChoiceReader(KnownWordsReader):
                 return True
         return False
 
-    def _lists_options(self, k: int) -> bool:
-        """True if the response goes through the options from token k on: "B. Heparin acts at once"."""
-        return any(self._heads_entry(n) for n in self.options.places(self.doc, k, len(self.doc), ()))
+    def _lists_options(self, k: int, names: Sequence[int]) -> bool:
+        """True if the response goes through other options from token k on: "B. Heparin acts at once"."""
+        places = self.options.places(self.doc, k, len(self.doc), ())
+        heads = [self.options.labels.get(self.doc.surface(n, n + 1)) for n in places if self._heads_entry(n)]
+        return not set(names).issuperset(heads)
 
     def _heads_entry(self, k: int) -> bool:
         """True for the label at token k that a sign or a line end sets off, at the head of a clause."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import step_words
 
 _JOINS = frozenset(
     {"and", "or", "to", "through", "-", "/", "&", "+", "nor", "und", "oder", "y", "o", "et", "ou"}
@@ -21,7 +22,7 @@ _PLURALS = frozenset(
 _ANDS = frozenset({"and", "und", "y", "et"})
 _TH = frozenset({"st", "nd", "rd", "th"})
 _AFTER_NUMBER = words.PREDICATE | words.REASONS | _JOINS | frozenset({"contains", "of", "out", "步"})
-_BEFORE_NUMBER = words.STEP_NOUNS | words.NUMBER_NOUNS | words.ANSWER_NOUNS | {"one"}
+_BEFORE_NUMBER = step_words.STEP_NOUNS | step_words.NUMBER_NOUNS | words.ANSWER_NOUNS | {"one"}
 _ROMAN = frozenset("ivx")
 _LONGEST_NUMBER = 4
 """Digits of a number that is read as one; a longer one stays as it is written."""
@@ -55,7 +56,7 @@ def step_mentions(doc: Doc, last: int) -> list[StepMention]:
 
 def inferred(doc: Doc, mention: StepMention) -> bool:
     """True if a mention names its step by another noun, which may be about something else."""
-    return doc.forms[mention.i] in words.INFERENCES or doc.forms[mention.j - 1] in words.INFERENCES
+    return doc.forms[mention.i] in step_words.INFERENCES or doc.forms[mention.j - 1] in step_words.INFERENCES
 
 
 def _inference(doc: Doc, k: int) -> StepMention | None:
@@ -63,10 +64,10 @@ def _inference(doc: Doc, k: int) -> StepMention | None:
     p = k + 1
     if p >= len(doc) or doc.breaks[p] > NONE:
         return None
-    if doc.forms[k] in words.INFERENCES and doc.forms[p].isdecimal():
+    if doc.forms[k] in step_words.INFERENCES and doc.forms[p].isdecimal():
         return _number(doc, k, p)
     number, p = _counted_place(doc, k)
-    named = number and p < len(doc) and doc.breaks[p] == NONE and doc.forms[p] in words.INFERENCES
+    named = number and p < len(doc) and doc.breaks[p] == NONE and doc.forms[p] in step_words.INFERENCES
     return (
         StepMention(k, p + 1, (str(number),)) if named and not _is_first_fault(doc, number, p + 1) else None
     )
@@ -77,7 +78,7 @@ def _counted_place(doc: Doc, k: int) -> tuple[int, int]:
     form = doc.forms[k]
     if form.isdecimal() and doc.forms[k + 1 : k + 2] and doc.forms[k + 1] in _TH and not doc.gap(k + 1):
         return (int(form) if len(form) <= _LONGEST_NUMBER else 0), k + 2
-    return words.ORDINALS.get(form, 0), k + 1
+    return step_words.ORDINALS.get(form, 0), k + 1
 
 
 def _awaited(doc: Doc, k: int) -> bool:
@@ -85,7 +86,7 @@ def _awaited(doc: Doc, k: int) -> bool:
     p = k - 2 if k and doc.forms[k - 1] in _ARTICLES else k - 1
     if p < 1 or doc.forms[p] not in {"is", "was", "es", "ist", "est", "e"} or doc.breaks[k] > CLAUSE:
         return False
-    faulted = p > 1 and doc.forms[p - 1] in words.FAULTS and doc.forms[p - 2] in words.STEP_NOUNS
+    faulted = p > 1 and doc.forms[p - 1] in step_words.FAULTS and doc.forms[p - 2] in step_words.STEP_NOUNS
     return faulted or doc.forms[p - 1] in _BEFORE_NUMBER
 
 
@@ -114,7 +115,7 @@ def _single(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | Non
         return ordinal
     if len(form) == 1 and form.isalpha() and _in_brackets(doc, k):
         return StepMention(k, k + 1, (form,))  # "the wrong step is (c)" names one that is not there
-    p = k + 1 if form in words.NUMBER_NOUNS or form in _COUNTED_NOUNS else k
+    p = k + 1 if form in step_words.NUMBER_NOUNS or form in _COUNTED_NOUNS else k
     number = _number(doc, k, p) if p < len(doc) else None
     return number if number is not None and _is_bare(doc, number.j) else None
 
@@ -122,7 +123,7 @@ def _single(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | Non
 def _after_noun(doc: Doc, k: int, p: int) -> StepMention | None:
     """The step whose number follows the noun that ends before token p: "step 3", "step no. 3", "step: 3"."""
     first = p
-    if p < len(doc) and doc.forms[p] in words.NUMBER_NOUNS:
+    if p < len(doc) and doc.forms[p] in step_words.NUMBER_NOUNS:
         p += 1
     if p >= len(doc) or doc.breaks[p] > CLAUSE or (p == first and ":" in doc.gap(p)):
         return None
@@ -135,7 +136,7 @@ def _in_brackets(doc: Doc, k: int) -> bool:
 
 def _noun(doc: Doc, k: int) -> int:
     """How many tokens the noun "step" at token k has; 0 if there is none."""
-    if doc.forms[k] in words.STEP_NOUNS:
+    if doc.forms[k] in step_words.STEP_NOUNS:
         return 1
     return 2 if "".join(doc.forms[k : k + 2]) in {"步骤", "步驟"} else 0
 
@@ -153,12 +154,12 @@ def _number(doc: Doc, k: int, p: int) -> StepMention | None:
             return None
         names = tuple(_digits(part) for part in token.form.split(",") if part)
         return StepMention(k, p + 1, names)
-    if token.form not in words.COUNTING:
+    if token.form not in step_words.COUNTING:
         return None
     # "I" and "x" are words and signs too: a Roman number is written in capitals, after a noun
     if _ROMAN.issuperset(token.form) and not (p > k and doc.surface(p, p + 1).isupper()):
         return None
-    return StepMention(k, p + 1, (str(words.COUNTING[token.form]),))
+    return StepMention(k, p + 1, (str(step_words.COUNTING[token.form]),))
 
 
 def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | None:
@@ -173,29 +174,29 @@ def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | No
     if number < 1:
         return None
     p = _behind_adjectives(doc, begin)
-    if has_any(doc.forms[begin:p], words.FAULTS):
+    if has_any(doc.forms[begin:p], step_words.FAULTS):
         return None  # "the first wrong step" says nothing of its number
     if p < len(doc) and doc.breaks[p] == NONE and _noun(doc, p):
         end = p + 1
-        if form in words.LAST | {"first"} and end < len(doc) and doc.tokens[end].kind == "n":
+        if form in step_words.LAST | {"first"} and end < len(doc) and doc.tokens[end].kind == "n":
             return None  # "the final step 3"
         if _is_first_fault(doc, number, end):
             return None
         return StepMention(k, end, (str(number),))
-    if expected and form not in words.LAST and (doc.ends(p) or doc.forms[p] in {"one", "is", "because"}):
+    if expected and form not in step_words.LAST and (doc.ends(p) or doc.forms[p] in {"one", "is", "because"}):
         return StepMention(k, p + (p < len(doc) and doc.forms[p] == "one"), (str(number),))
     return None
 
 
 def _is_first_fault(doc: Doc, number: int, k: int) -> bool:
     """True for "el primer paso incorrecto", which says nothing of the step's number; token k is the fault."""
-    return number == 1 and k < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in words.FAULTS
+    return number == 1 and k < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in step_words.FAULTS
 
 
 def _behind_adjectives(doc: Doc, k: int) -> int:
     """The token behind at most two adjectives of a step, from token k on."""
     end = min(k + 2, len(doc))
-    while k < end and doc.forms[k] in words.STEP_ADJECTIVES and doc.breaks[k] == NONE:
+    while k < end and doc.forms[k] in step_words.STEP_ADJECTIVES and doc.breaks[k] == NONE:
         k += 1
     return k
 
@@ -203,9 +204,9 @@ def _behind_adjectives(doc: Doc, k: int) -> int:
 def _place_in_chain(doc: Doc, k: int, last: int) -> tuple[int, int]:
     """The number of the step that an ordinal at token k counts, below 1 for none, and the token behind it."""
     form = doc.forms[k]
-    if form in words.ORDINALS and doc.forms[k + 1 : k + 3] == ["to", "last"]:
-        return last - words.ORDINALS[form] + 1, k + 3
-    if form not in words.ORDINALS and (form in words.LAST or form == "penultimate"):
+    if form in step_words.ORDINALS and doc.forms[k + 1 : k + 3] == ["to", "last"]:
+        return last - step_words.ORDINALS[form] + 1, k + 3
+    if form not in step_words.ORDINALS and (form in step_words.LAST or form == "penultimate"):
         return last - (form == "penultimate"), k + 1
     return _counted_place(doc, k)
 

@@ -9,33 +9,34 @@ from typing import Literal
 
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import step_words
 from vivavoce.reading.step_mentions import StepMention
 
 Verdict = Literal["accused", "cleared", "tentative", "named", "aside"]
 REACH = 14
 """How many words before a step can say something of it."""
 _CROSSES, _TICKS = frozenset("❌✗✘✖☒"), frozenset("✅✓✔☑")
-_JUDGES = words.FAULTS | words.SOUND
+_JUDGES = step_words.FAULTS | step_words.SOUND
 _BECAUSE = frozenset({"because", "since", "as", "given", "due"})
 _DENIES = words.NOT_LEFT & frozenset(
     ["not", "no", "never", "neither", "nor", "isnt", "arent", "wasnt", "dont", "doesnt", "didnt", "cannot",
      "cant", "nothing", "without", "nicht", "kein", "non", "nao", "pas", "ni", "hardly"]
 ) | {"nothing", "free"}  # fmt: skip
 _DENIES_OR_NONE = _DENIES | {"none"}
-_LEADS = words.LIGHT | words.PREDICATE | words.STEP_NOUNS | frozenset(
+_LEADS = words.LIGHT | words.PREDICATE | step_words.STEP_NOUNS | frozenset(
     ["here", "reasoning", "inference", "statement", "claim", "completely", "clearly", "partly", "also", "an",
      "where", "statements", "assumption", "conclusion", "there", "contains", "first", "only", "main", "key",
      "logical", "primary", "critical", "overall", "el", "la", "il", "le", "der", "die", "das", "o", "a"]
 )  # fmt: skip
-_ERROR_OR_ANSWER = words.FAULTS | words.ANSWER_NOUNS
+_ERROR_OR_ANSWER = step_words.FAULTS | words.ANSWER_NOUNS
 _LEADS_OR_DENIES = _LEADS | _DENIES
-_LOCATES_OR_LEADS = words.LOCATES | _LEADS
+_LOCATES_OR_LEADS = step_words.LOCATES | _LEADS
 _EXCEPT = frozenset(
     {"except", "but", "besides", "save", "excepto", "salvo", "menos", "sauf", "ausser", "tranne"}
 )
 _ARTICLES = frozenset({"the", "for", "el", "la", "le", "il", "o", "a", "der", "den", "dem"})
-_NO_LOCATION = _DENIES | _BECAUSE | words.HEDGED
-_BEFORE_STEP = words.FAULTS | frozenset({"the", "this", "that", "in", "of", "at"})
+_NO_LOCATION = _DENIES | _BECAUSE | step_words.HEDGED
+_BEFORE_STEP = step_words.FAULTS | frozenset({"the", "this", "that", "in", "of", "at"})
 
 
 def judged_steps(doc: Doc, mentions: Sequence[StepMention]) -> list[tuple[StepMention, Verdict]]:
@@ -107,14 +108,14 @@ def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
     if last in {"than", "unlike"}:
         return "cleared"
     bare = next((word for word in reversed(preceding) if word not in _ARTICLES), "")
-    if bare in _EXCEPT and has_any(preceding, words.NO_STEP):
+    if bare in _EXCEPT and has_any(preceding, step_words.NO_STEP):
         return _excepted(doc, mention)
     preceding = _last_clause(preceding)
     denials = _denials(preceding)
-    if has_any(preceding, words.FAULTS):
+    if has_any(preceding, step_words.FAULTS):
         return "cleared" if denials % 2 else _unless_hedged(preceding)
-    praised = has_any(preceding[-4:], words.SOUND) and not denials
-    if praised and (preceding[-1] in words.SOUND or ":" in doc.gap(mention.i)):
+    praised = has_any(preceding[-4:], step_words.SOUND) and not denials
+    if praised and (preceding[-1] in step_words.SOUND or ":" in doc.gap(mention.i)):
         return "cleared"
     following = _behind(doc, mention, end, denials)
     if following != "named":
@@ -139,7 +140,7 @@ def _excepted(doc: Doc, mention: StepMention) -> Verdict:
     """The opposite of what is said of all other steps: "all but step 3 are correct"."""
     sentence = doc.last_break(mention.i, SENTENCE), doc.sentence_end(mention.j - 1)
     denied = doc.count(*sentence, _DENIES_OR_NONE) % 2 == 1
-    sound = doc.count(*sentence, words.SOUND) > 0 and not doc.count(*sentence, words.FAULTS)
+    sound = doc.count(*sentence, step_words.SOUND) > 0 and not doc.count(*sentence, step_words.FAULTS)
     return "accused" if sound != denied else "cleared"
 
 
@@ -148,7 +149,7 @@ def _denials(window: Sequence[str]) -> int:
 
 
 def _unless_hedged(window: Sequence[str]) -> Verdict:
-    return "tentative" if has_any(window, words.HEDGED) else "accused"
+    return "tentative" if has_any(window, step_words.HEDGED) else "accused"
 
 
 def _behind(doc: Doc, mention: StepMention, end: int, denials: int) -> Verdict:
@@ -174,7 +175,7 @@ def _behind(doc: Doc, mention: StepMention, end: int, denials: int) -> Verdict:
 def _is_faulted(ahead: Sequence[str]) -> bool:
     """True if what goes on about a step that is called right finds fault with it all the same."""
     goes_on = not _GOES_ON.isdisjoint(itertools.pairwise(ahead[:4]))
-    return goes_on and has_any(ahead, words.FAULTS)
+    return goes_on and has_any(ahead, step_words.FAULTS)
 
 
 _GOES_ON = frozenset(
@@ -210,7 +211,7 @@ def _clause_verdict(doc: Doc, i: int, j: int, *, own_clause: bool, denials: int)
         start = max((k for k in range(i, j) if doc.forms[k] in {"is", "are", "was", "were"}), default=j)
     for k in range(i, j):
         form = doc.forms[k]
-        if form in words.SAYING and not (k == i and form == "that"):
+        if form in step_words.SAYING and not (k == i and form == "that"):
             break
         if k < start:
             continue
@@ -226,11 +227,11 @@ def _clause_verdict(doc: Doc, i: int, j: int, *, own_clause: bool, denials: int)
 
 
 def _word_verdict(form: str, *, denied: bool, own_clause: bool) -> Verdict:
-    if form in words.FAULTS or (own_clause and not denied and form in words.FAULT_VERBS):
+    if form in step_words.FAULTS or (own_clause and not denied and form in step_words.FAULT_VERBS):
         return "cleared" if denied else "accused"
-    if denied and form in words.SOUND_IF_DENIED:
+    if denied and form in step_words.SOUND_IF_DENIED:
         return "accused"
-    if form in words.SOUND:
+    if form in step_words.SOUND:
         return "accused" if denied else "cleared"
     return "named"
 
@@ -269,4 +270,4 @@ def _is_location(words_before: Sequence[str]) -> bool:
         or not _LOCATES_OR_LEADS.issuperset(words_before[:position])
     ):
         return False
-    return has_any(words_before[position + 1 :], words.LOCATES - {"in", "at"})
+    return has_any(words_before[position + 1 :], step_words.LOCATES - {"in", "at"})

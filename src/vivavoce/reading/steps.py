@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import step_words
 from vivavoce.reading.step_mentions import (
     StepMention,
     heads_line,
@@ -19,10 +20,10 @@ from vivavoce.reading.step_mentions import (
 )
 from vivavoce.reading.step_verdicts import REACH, Verdict, judged_steps, locates, step_verdict
 
-_JUDGES = words.FAULTS | words.SOUND
-_OTHER_MARKS = words.HEDGES | words.HEDGED
-_CORRECTING = words.TAKES_BACK | words.TURNS
-_LEADS_TO_STEP = words.LIGHT | words.LOCATES | {"el", "la", "il", "le", "der"}
+_JUDGES = step_words.FAULTS | step_words.SOUND
+_OTHER_MARKS = words.HEDGES | step_words.HEDGED
+_CORRECTING = step_words.TAKES_BACK | step_words.TURNS
+_LEADS_TO_STEP = words.LIGHT | step_words.LOCATES | {"el", "la", "il", "le", "der"}
 _DENIALS_OF_ALL = frozenset(
     {"none", "all", "both", "neither", "all steps", "every step", "no", "nothing", "no step", "no steps",
      "no error", "no errors"}
@@ -77,7 +78,7 @@ def _alternative(doc: Doc, mention: StepMention, last: int) -> StepMention | Non
         if further is not None:
             return further if further.names != mention.names else None
         hedged = hedged or form in _OTHER_MARKS
-        if form not in words.OPEN_TO_ANOTHER or doc.breaks[p] >= LINE:
+        if form not in step_words.OPEN_TO_ANOTHER or doc.breaks[p] >= LINE:
             return None
     return None
 
@@ -127,8 +128,8 @@ def _is_field(doc: Doc, step: NamedStep, mentions: Sequence[StepMention]) -> boo
 def takes_back(doc: Doc, i: int, j: int) -> bool:
     """True if the words of tokens i to j-1 take an earlier step back: "wait", "on second thought"."""
     return any(
-        (doc.forms[k] in words.TAKES_BACK and doc.breaks[k] >= COMMA)
-        or (doc.forms[k], doc.forms[k + 1] if k + 1 < j else "") in words.TAKES_BACK_PAIRS
+        (doc.forms[k] in step_words.TAKES_BACK and doc.breaks[k] >= COMMA)
+        or (doc.forms[k], doc.forms[k + 1] if k + 1 < j else "") in step_words.TAKES_BACK_PAIRS
         for k in range(i, j)
     )
 
@@ -136,7 +137,7 @@ def takes_back(doc: Doc, i: int, j: int) -> bool:
 def turns(doc: Doc, k: int) -> bool:
     """True if token k stands in a sentence that begins with "Actually" or "No"."""
     start = next((p for p in range(k, max(k - REACH, 0) - 1, -1) if doc.breaks[p] >= SENTENCE), k)
-    return doc.forms[start] in words.TURNS
+    return doc.forms[start] in step_words.TURNS
 
 
 def corrected_step(doc: Doc, k: int, last: int) -> NamedStep | None:
@@ -163,7 +164,7 @@ def denies_all(doc: Doc, last: int) -> bool:
     if " ".join(first) in _DENIALS_OF_ALL:
         return True
     opening = first[:6] if first[0] in {"there", "i"} else first[:3]
-    if not has_any(opening, words.NO_STEP) or not has_any(first, _JUDGES):
+    if not has_any(opening, step_words.NO_STEP) or not has_any(first, _JUDGES):
         return False
     if has_any(first, {"but", "except", "besides", "apart"}):
         return False

@@ -6,20 +6,40 @@ mention; then the two verdicts are joined.
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import joining
-from vivavoce.reading.mentions import WINDOW, mentions_in
+from vivavoce.reading.labels import joining, rejecting_heads, true_heads
+from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
+from vivavoce.reading.remarks import JUDGES, but_wrong, denials, gives_reason, remark
 
-Verdict = Literal["chosen", "named", "tentative", "rejected"]
-_STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative")
+_STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
 _LONGEST_LIST = 40
-_JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
-_DENIALS = frozenset({"not", "no", "never", "nor", "neither"})
+_CLOSING = frozenset({"or", "nor", "and", "/", "&", "ni", "oder", "ou", "y", "et", "und", "noch"})
+_PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
+"""Behind "if I had to" these choose what follows."""
+_CANNOT = frozenset({"cannot", "cant"})
+_DENIALS = frozenset(
+    {
+        "not",
+        "no",
+        "never",
+        "nor",
+        "neither",
+        "nicht",
+        "pas",
+        "non",
+        "nao",
+        "niet",
+        "kein",
+        "keine",
+        "inte",
+        "не",
+    }
+)
 _DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 
 
@@ -53,10 +73,30 @@ def judged_mentions(
     exception = j
     if ("rejected", "rejected") in pairs:  # looked for once, and not behind the sentence's beginning for each
         exception = next((k for k in range(i, j) if all_but(doc, k, i) is not None), j)
-    return [
+    judged = [
         JudgedMention(mention, _joined(pair, excepted=exception < mention.i))
         for mention, pair in zip(mentions, pairs, strict=True)
     ]
+    return rejected_as_well(doc, judged)
+
+
+def rejected_as_well(doc: Doc, judged: Sequence[JudgedMention]) -> list[JudgedMention]:
+    """The mentions, of which one that is turned down takes the next with it: "A is excluded, B too"."""
+    carried: list[JudgedMention] = []
+    for s in judged:
+        if carried and carried[-1].verdict == "rejected" and _as_well(doc, s.mention):
+            s = s._replace(verdict="rejected")
+        carried.append(s)
+    return carried
+
+
+def _as_well(doc: Doc, mention: Mention) -> bool:
+    """True for a clause of nothing but an option and "too": "B too", "ebenso eine Perikarditis"."""
+    k = mention.j
+    if k < len(doc) and doc.forms[k] in words.AS_WELL and doc.ends(k + 1):
+        return True
+    start = doc.last_break(mention.i, COMMA)
+    return doc.ends(k) and mention.i - start <= 2 and has_any(doc.forms[start : mention.i], words.AS_WELL)
 
 
 def _joined(pair: tuple[Verdict, Verdict], *, excepted: bool) -> Verdict:
@@ -130,7 +170,7 @@ def _closes_list(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
             return False
         separator = doc.forms[mentions[k - 1].j : mentions[k].i]
         if separator:
-            return has_any(separator, {"or", "nor", "and", "/", "&", "ni", "oder", "ou"})
+            return has_any(separator, _CLOSING)
     return False
 
 
@@ -139,7 +179,7 @@ def _about_both(doc: Doc, a: Mention, b: Mention, j: int) -> bool:
     if ":" in doc.gap(b.j):
         return True
     plural = b.j < j and doc.forms[b.j] in {"are", "were", "arent", "do", "dont", "cannot", "can"}
-    return plural or has_any(doc.forms[a.j : b.i], {"and", "or", "nor", "&", "/"})
+    return plural or has_any(doc.forms[a.j : b.i], _CLOSING)
 
 
 def _subject(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
@@ -221,7 +261,7 @@ def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
 
 def rejecting_head(head: Sequence[str]) -> bool:
     """True for the words of a label that turns down what follows: "Incorrect", "Less likely"."""
-    turns_down = has_any(head, words.REJECTING_HEADS) and "true" not in head
+    turns_down = has_any(head, rejecting_heads()) and not has_any(head, true_heads())
     return turns_down or any(pair in words.REJECTING_PAIRS for pair in itertools.pairwise(head))
 
 
@@ -242,13 +282,35 @@ def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
     """The verdict of words that run backwards from a mention; `conclusion` if "so" or the like leads them."""
     ahead = window[::-1]
     if has_any(ahead, {"whether", "if"}):
-        return "tentative"
-    # two negations cancel: "cannot be excluded"
-    if _negations(ahead) % 2 or ahead == ["noch"] or ahead.count("noch") > 1:  # "weder A noch B"
+        return "chosen" if "had" in ahead and has_any(ahead, _PICKS) else "tentative"
+    chosen = has_any(ahead, words.CHOSEN_LEFT)
+    return (
+        _turned_down(ahead)
+        or _weighed(ahead, chosen=chosen)
+        or ("chosen" if conclusion or chosen else "named")
+    )
+
+
+def _weighed(preceding: Sequence[str], *, chosen: bool) -> Verdict | None:
+    """The verdict of words before a mention that leave it open; null where they do not."""
+    if not chosen and any(pair in words.OF_THE_CASE for pair in itertools.pairwise(preceding)):
+        return "of the case"
+    if not has_any(preceding, words.TENTATIVE_LEFT):
+        return None
+    return "chosen" if has_any(preceding, {"choose", "select", "pick", "answer"}) else "tentative"
+
+
+def _turned_down(preceding: Sequence[str]) -> Verdict | None:
+    """The verdict of words before a mention that deny; null where they do not."""
+    if preceding[-1:] and preceding[-1] in words.INSTEAD:
         return "rejected"
-    if has_any(ahead, words.TENTATIVE_LEFT):
-        return "chosen" if has_any(ahead, {"choose", "select", "pick", "answer"}) else "tentative"
-    return "chosen" if conclusion or has_any(ahead, words.CHOSEN_LEFT) else "named"
+    # two negations cancel: "cannot be excluded"
+    negations = _negations(preceding)
+    if negations == 2 and has_any(preceding, _CANNOT) and not has_any(preceding, words.CHOSEN_LEFT):
+        return "tentative"
+    if negations % 2 or preceding == ["noch"] or preceding.count("noch") > 1:  # "weder A noch B"
+        return "rejected"
+    return None
 
 
 def _denies_nothing(window: Sequence[str]) -> bool:
@@ -279,10 +341,8 @@ def _negations(ahead: Sequence[str]) -> int:
 def _behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
     """The verdict of the words after a mention, up to the clause's end or the next mention."""
     mention = mentions[n]
-    if (verdict := _ticked(doc, mention)) is not None:
-        return verdict
     following = mentions[n + 1].i if n + 1 < len(mentions) else None
-    if following is None and (verdict := _remark(doc, mention, j)) is not None:
+    if (verdict := _outright(doc, mention, following, j)) is not None:
         return verdict
     end = min(j, j if following is None else following, mention.j + WINDOW)
     window = _window_behind(doc, mention, following, end)
@@ -293,13 +353,25 @@ def _behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
     return _weigh_behind(window)
 
 
+def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verdict | None:
+    """The verdict of a tick, of a remark at the end of a line, or of "but it is wrong"; null without."""
+    verdict = _ticked(doc, mention)
+    if verdict is None and following is None:
+        verdict = remark(doc, mention, j)
+    if verdict is None and but_wrong(doc, mention, j if following is None else following):
+        return "rejected"
+    return verdict
+
+
 def _weigh_behind(window: Sequence[str]) -> Verdict:
     """The verdict of the words behind a mention."""
     if _runner_up(window):
         return "rejected"
-    negations = 0 if _denies_nothing(window) else _denials(window)
+    negations = 0 if _denies_nothing(window) else denials(window)
     if negations % 2:
         return "rejected"
+    if window[0] == "would" and has_any(window[1:3], words.FORESEES):
+        return "tentative"
     return "chosen" if not negations and has_any(window, words.CHOSEN_RIGHT) else "named"
 
 
@@ -319,7 +391,8 @@ def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
     """True if the word behind a mention begins what is said of it. The next mention is at `following`."""
     k = mention.j
     form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
-    judges = form in _JUDGES or form in {"which", "who"}
+    pair = tuple(doc.forms[k : k + 2])
+    judges = form in JUDGES or form in {"which", "who"} or pair in words.NOT_RIGHT_PAIRS
     if strength >= SENTENCE or ";" in gap:
         return False
     if strength == NONE:
@@ -334,7 +407,7 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
     k = mention.j
     loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
-    if doc.forms[k] == "no" and loose and _gives_reason(doc, mention, k):
+    if doc.forms[k] == "no" and loose and gives_reason(doc, mention, k):
         return True
     is_near = following is not None and following <= k + 3
     if doc.forms[k] in {"less", "least"}:
@@ -357,89 +430,6 @@ def _ticked(doc: Doc, mention: Mention) -> Verdict | None:
     if any(c in "❌✗✘✖☐" for c in marks):
         return "rejected"
     return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
-
-
-def _remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
-    """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
-    heads_line = doc.breaks[mention.i] >= LINE and mention.j < j and doc.gap_has(mention.j, ":-–—")
-    if not heads_line or doc.forms[mention.i : mention.j] in (["yes"], ["no"]):
-        return None
-    start = next((k for k in range(j - 1, mention.j, -1) if doc.breaks[k] != NONE), mention.j)
-    clause = doc.forms[start:j]
-    rival = any(_letter_with_colon(doc, k) for k in range(max(mention.j, start - WINDOW), start))
-    if rival or len(clause) > WINDOW or not has_any(clause, _JUDGES) or _gives_reason(doc, mention, start, j):
-        return None
-    if _denials(clause):
-        return "rejected"
-    return None if "out" in clause and "ruled" not in clause else "chosen"
-
-
-def _letter_with_colon(doc: Doc, k: int) -> bool:
-    """True for a capital that a colon follows: the B of "A: incorrect, B: correct"."""
-    letter = doc.surface(k, k + 1)
-    return len(letter) == 1 and letter.isupper() and doc.gap_has(k + 1, ":")
-
-
-def _denials(window: Sequence[str]) -> int:
-    """How many words turn down; "ruled out" is one, and "rules out" turns down what comes after it."""
-    is_ruled_out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
-    return sum(word in words.NOT_RIGHT for word in window) - is_ruled_out
-
-
-def _gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:
-    """True if the clause at token i is the reason for a choice: "E: asymptomatic bacteriuria, no treatment".
-
-    The choice is a letter at the head of a line, and no other line begins with one; the clause speaks of
-    something else than the option.
-    """
-    if mention.by not in {"label", "both"} or doc.breaks[mention.i] < LINE:
-        return False
-    if not _of_something_else(doc.forms[i : doc.sentence_end(i) if j is None else j]):
-        return False
-    return not any(k != mention.i and _letter_heads_line(doc, k) for k in range(len(doc)))
-
-
-def _letter_heads_line(doc: Doc, k: int) -> bool:
-    if doc.breaks[k] < LINE:
-        return False
-    letter = doc.surface(k, k + 1)
-    return len(letter) == 1 and letter.isalpha() and doc.breaks[k + 1 : k + 2] != [NONE]
-
-
-def _of_something_else(clause: Sequence[str]) -> bool:
-    """True if a clause behind an option has a subject of its own: "agranulocytosis must be ruled out".
-
-    Of the option are "excluded", "must be excluded", "this is wrong", "no effect".
-    """
-    if clause[0] == "no":
-        return len(clause) > 1 and clause[1] not in _MERITS
-    if has_any(clause, _ITSELF):
-        return False
-    for word in clause:
-        if word in _JUDGES or word in words.PREDICATE:
-            return False
-        if word not in _NO_SUBJECTS and not word.endswith("ly"):
-            return True
-    return False
-
-
-_ITSELF = (
-    words.CHOICE_NOUNS
-    | words.LABEL_NOUNS
-    | frozenset({"it", "its", "this", "that", "these", "they", "which", "answer", "drug", "agent", "one"})
-    | frozenset({"medication", "therapy", "treatment", "test", "procedure"})
-)
-"""What speaks of the option without its name."""
-_NO_SUBJECTS = (
-    words.LIGHT
-    | words.DEGREES
-    | frozenset({"already", "now", "here", "still", "very", "quite", "however", "but", "by", "in", "for"})
-)
-_MERITS = frozenset(
-    {"longer", "good", "better", "more", "use", "role", "benefit", "effect", "indication", "evidence"}
-    | {"reason", "place", "value", "option", "need"}
-)
-"""What an option has none of where it is turned down: "no role", "no longer used"."""
 
 
 def _first_part(window: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Literal
 from vivavoce.language.languages import WORDS_ALONE, Language, codes, language
 from vivavoce.language.tokens import Doc
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import step_words
 from vivavoce.reading.answer_markers import cue_word
 
 Role = Literal[
@@ -25,7 +26,7 @@ other, or one in letters that no supported language writes.
 """
 _ROLES: tuple[tuple[Role, Callable[[Language], tuple[str, ...]]], ...] = (
     ("light", lambda words: words.light),
-    ("affirms", lambda words: words.affirm),
+    ("affirms", lambda words: (*words.affirm, *words.contrasts)),
     ("reason", lambda words: words.reasons),
     ("rejects", lambda words: words.reject),
 )
@@ -35,7 +36,7 @@ _BY_CHARACTER = ("zh", "ja")
 """Languages that `Doc` cuts into characters."""
 _FIRM = frozenset((
     "the", "is", "are", "was", "not", "and", "has", "it", "its", "of", "for", "due", "can", "may", "had",
-    "how", "why", "who", "you", "our",
+    "how", "why", "who", "you", "our", "dus",
 ))  # fmt: skip
 """Short words that speak for English as much as long ones."""
 _FOREIGN_LETTERS = frozenset("ğışłżźęąőűđơưěřůāēīūțăŋ")
@@ -61,6 +62,12 @@ def _words() -> dict[str, Role]:
         elif role == "rejects":
             roles[form] = "doubtful"
     return roles | dict.fromkeys(_FIRM, "supported")
+
+
+@cache
+def rejecting_words() -> frozenset[str]:
+    """The words that turn an option down by themselves, in languages but English."""
+    return frozenset(form for form, word in _words().items() if word in {"rejects", "doubtful"})
 
 
 def _forms(*, supported: bool) -> dict[str, Role]:
@@ -89,7 +96,7 @@ def _unspaced_words() -> dict[str, Role]:
 def _lexicon() -> set[str]:
     """All words of the lexicon."""
     forms: set[str] = set()
-    for part in vars(words).values():
+    for part in (*vars(words).values(), *vars(step_words).values()):
         if isinstance(part, frozenset | tuple):
             for entry in part:
                 forms.update([entry] if isinstance(entry, str) else entry)
@@ -111,8 +118,17 @@ def role(form: str, text: str) -> Role:
         return "affirms" if is_foreign else "supported"
     if text.isascii():
         is_english = len(form) > _SHORT_WORD and form.endswith(_ENGLISH_ENDINGS)
-        return "supported" if is_english else "strange"
-    return "strange" if _is_latin(text) and _FOREIGN_LETTERS.isdisjoint(text.lower()) else "outside"
+        return "supported" if is_english else "strange" if _may_be_word(text) else "outside"
+    return "strange" if _is_of_supported(text) else "outside"
+
+
+def _may_be_word(text: str) -> bool:
+    """False for small letters without a vowel, such as "lxb", which no supported language has."""
+    return not text.islower() or not set("aeiouy").isdisjoint(text)
+
+
+def _is_of_supported(text: str) -> bool:
+    return _is_latin(text) and _FOREIGN_LETTERS.isdisjoint(text.lower())
 
 
 def _is_latin(text: str) -> bool:

@@ -1,0 +1,110 @@
+"""What a line says of one option at its end: "A) Aspirin: INR normal, so excluded".
+
+And whether a clause behind an option is the reason for choosing it.
+"""
+
+import itertools
+from collections.abc import Sequence
+
+from vivavoce.language.tokens import LINE, NONE, Doc, has_any
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.mentions import WINDOW, Verdict
+from vivavoce.reading.options import Mention
+
+JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
+"""The words that call an option right or wrong."""
+_BUTS = frozenset({"but", "pero", "mais", "aber", "ma", "mas", "maar"})
+_ITS = (["it"], ["its"], ["this"], ["that"], ["thats"], ["es"], ["cest"], ["ist"], ["e"])
+
+
+def remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
+    """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
+    heads_line = doc.breaks[mention.i] >= LINE and mention.j < j and doc.gap_has(mention.j, ":-–—")
+    if not heads_line or doc.forms[mention.i : mention.j] in (["yes"], ["no"]):
+        return None
+    start = next((k for k in range(j - 1, mention.j, -1) if doc.breaks[k] != NONE), mention.j)
+    clause = doc.forms[start:j]
+    rival = any(_letter_with_colon(doc, k) for k in range(max(mention.j, start - WINDOW), start))
+    if rival or len(clause) > WINDOW or not has_any(clause, JUDGES) or gives_reason(doc, mention, start, j):
+        return None
+    if denials(clause):
+        return "rejected"
+    return None if "out" in clause and "ruled" not in clause else "chosen"
+
+
+def but_wrong(doc: Doc, mention: Mention, end: int) -> bool:
+    """True for "B is often chosen, but it is wrong": a clause of a few words turns the option down."""
+    turn = next((k for k in range(mention.j, min(end, mention.j + WINDOW)) if doc.forms[k] in _BUTS), None)
+    if turn is None:
+        return False
+    clause = doc.forms[turn + 1 : min(end, turn + 5, doc.sentence_end(mention.i))]
+    return clause[:1] in _ITS and doc.ends(turn + 1 + len(clause)) and denials(clause) % 2 == 1
+
+
+def _letter_with_colon(doc: Doc, k: int) -> bool:
+    """True for a capital that a colon follows: the B of "A: incorrect, B: correct"."""
+    letter = doc.surface(k, k + 1)
+    return len(letter) == 1 and letter.isupper() and doc.gap_has(k + 1, ":")
+
+
+def denials(window: Sequence[str]) -> int:
+    """How many words turn down; "ruled out" is one, and "rules out" turns down what comes after it."""
+    is_ruled_out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
+    pairs = sum(pair in words.NOT_RIGHT_PAIRS for pair in itertools.pairwise(window))
+    return sum(word in words.NOT_RIGHT for word in window) + pairs - is_ruled_out
+
+
+def gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:
+    """True if the clause at token i is the reason for a choice: "E: asymptomatic bacteriuria, no treatment".
+
+    The choice is a letter at the head of a line, and no other line begins with one; the clause speaks of
+    something else than the option.
+    """
+    if mention.by not in {"label", "both"} or doc.breaks[mention.i] < LINE:
+        return False
+    if not _of_something_else(doc.forms[i : doc.sentence_end(i) if j is None else j]):
+        return False
+    return not any(k != mention.i and _letter_heads_line(doc, k) for k in range(len(doc)))
+
+
+def _letter_heads_line(doc: Doc, k: int) -> bool:
+    if doc.breaks[k] < LINE:
+        return False
+    letter = doc.surface(k, k + 1)
+    return len(letter) == 1 and letter.isalpha() and doc.breaks[k + 1 : k + 2] != [NONE]
+
+
+def _of_something_else(clause: Sequence[str]) -> bool:
+    """True if a clause behind an option has a subject of its own: "agranulocytosis must be ruled out".
+
+    Of the option are "excluded", "must be excluded", "this is wrong", "no effect".
+    """
+    if clause[0] == "no":
+        return len(clause) > 1 and clause[1] not in _MERITS
+    if has_any(clause, _ITSELF):
+        return False
+    for word in clause:
+        if word in JUDGES or word in words.PREDICATE:
+            return False
+        if word not in _NO_SUBJECTS and not word.endswith("ly"):
+            return True
+    return False
+
+
+_ITSELF = (
+    words.CHOICE_NOUNS
+    | words.LABEL_NOUNS
+    | frozenset({"it", "its", "this", "that", "these", "they", "which", "answer", "drug", "agent", "one"})
+    | frozenset({"medication", "therapy", "treatment", "test", "procedure"})
+)
+"""What speaks of the option without its name."""
+_NO_SUBJECTS = (
+    words.LIGHT
+    | words.DEGREES
+    | frozenset({"already", "now", "here", "still", "very", "quite", "however", "but", "by", "in", "for"})
+)
+_MERITS = frozenset(
+    {"longer", "good", "better", "more", "use", "role", "benefit", "effect", "indication", "evidence"}
+    | {"reason", "place", "value", "option", "need"}
+)
+"""What an option has none of where it is turned down: "no role", "no longer used"."""
