@@ -99,6 +99,39 @@ def test_a_run_of_an_earlier_release_keeps_its_signature(
     assert (former, 6, 6) == (signatures(run), len(judge.sent), run.scores.height)
 
 
+def in_version_1(run: Run, spec: str, providers: Path, *, by_bytes: bool = False) -> list[str]:
+    """Score as version 1 of the judge did, and give the signatures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "signature", partial(registry.signature, by_bytes=by_bytes, version=1))
+        run.score(spec, providers=providers)
+    assert ["@1#"] == [signature[-11:-8] for signature in signatures(run)]
+    return signatures(run)
+
+
+@pytest.mark.parametrize("by_bytes", [False, True])
+def test_scores_of_version_1_stay_where_every_answer_is_read_as_it_stands(
+    tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path, *, by_bytes: bool
+) -> None:
+    run = made(tmp_path, {"A": {"q1": "x < y", "q2": " an analysis\n"}})
+    former = in_version_1(run, spec_of(rubric), providers, by_bytes=by_bytes)
+    estimates = run.score(spec_of(rubric), providers=providers)
+    assert (former, 2) == (signatures(run), len(judge.sent))
+    assert former == [row["signature"] for row in estimates.rows]
+
+
+def test_where_answers_think_version_2_scores_anew_and_asks_only_what_differs(
+    tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path
+) -> None:
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "[THINK]hm[/THINK]y"}})
+    former = in_version_1(run, spec_of(rubric), providers)
+    with run.file.writing() as db:  # the request that held the thinking too was another one
+        db.execute("DELETE FROM calls WHERE call_id = (SELECT max(call_id) FROM calls)")
+    run.score(spec_of(rubric), providers=providers)
+    assert [*former, registry.signature(registry.build("metric", spec_of(rubric)))] == signatures(run)
+    assert (3, ("y",)) == (len(judge.sent), judge.sent[-1].answers)
+    assert 4 == run.scores.height
+
+
 def test_an_earlier_release_is_matched_by_the_same_file_alone(
     tmp_path: Path, rubric: Path, judge: FakeJudge, providers: Path
 ) -> None:

@@ -420,17 +420,17 @@ def full_spec(thing: Any) -> Spec:
     return _spec(thing, defaults=True)
 
 
-def signature(thing: Any, *, by_bytes: bool = False) -> str:
+def signature(thing: Any, *, by_bytes: bool = False, version: int | None = None) -> str:
     """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
 
     A metric and a step add their `extra_files`. A file is hashed by what it says if it is in `digests`, else
-    by its bytes, as all files once were (`by_bytes`). A benchmark that reads known files of a folder is
-    hashed over those. Two things with one signature give the same numbers; it is the cache key.
+    by its bytes, as all files once were (`by_bytes`); `version` is a former one. A benchmark that reads known
+    files of a folder is hashed over those. Two things of one signature give the same numbers: it keys caches.
     """
     entry = next(e for e in _entries.values() if e.cls is type(thing))
     digests = {} if by_bytes else getattr(thing, "digests", {})
     hashes = (digests.get(path) or cached_hash(path) for path in _files(thing, entry.kind) if _exists(path))
-    return "#".join((f"{show(full_spec(thing))}@{entry.version}", *hashes))
+    return "#".join((f"{show(full_spec(thing))}@{version or entry.version}", *hashes))
 
 
 def _files(thing: Any, kind: Kind) -> list[Path]:

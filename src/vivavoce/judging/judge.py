@@ -38,7 +38,7 @@ ADJUSTED = Criterion(criterion="score_length_adjusted", low=None, high=None, poo
 _DERIVED = (POINTS.criterion, ADJUSTED.criterion)
 
 
-@metric("judge")
+@metric("judge", version=2)
 class Judge(ComparativeMetric):
     """A model's scores by a rubric: `judge(rubric=medgpt, model=openai/gpt-4o)`.
 
@@ -84,6 +84,11 @@ class Judge(ComparativeMetric):
     def digests(self) -> Mapping[Path, str]:
         """The rubric's file by what it says, whatever its comments, order of keys and defaults."""
         return {self.sheet.path: self.sheet.digest}
+
+    @property
+    def whole_text_versions(self) -> tuple[int, ...]:
+        """Version 1 read the marks of fewer families of models."""
+        return (1,)
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

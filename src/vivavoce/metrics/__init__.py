@@ -229,6 +229,14 @@ class Metric(ABC):
         return {}
 
     @property
+    def whole_text_versions(self) -> tuple[int, ...]:
+        """Former versions that give today's scores where all of an answer's text is its final part.
+
+        A run of such answers keeps its scores under them, and is not scored again.
+        """
+        return ()
+
+    @property
     def packages(self) -> Mapping[str, str]:
         """Packages that scoring needs and the core does not bring, each with vivavoce's extra that does."""
         return {}

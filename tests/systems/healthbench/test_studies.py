@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.judging.conftest import judge, known
+from tests.judging.conftest import judge, providers_file
 from tests.judging.fake_judge import FakeJudge
 from tests.logs.test_bad_logs import altered_value, read_or_refused
 
@@ -14,7 +14,7 @@ from vivavoce import stats
 from vivavoce.core.records import Item, Unit
 from vivavoce.judging.judge import Judge
 
-__all__ = ["judge", "known"]
+__all__ = ["judge", "providers_file"]
 JUDGE = "judge(rubric=healthbench, model=fake/j1)"
 
 
@@ -61,9 +61,9 @@ def answered(folder: Path, answers: dict[str, str | None]) -> viva.Run:
     return run
 
 
-def test_the_mean_is_clipped_and_single_answers_are_not(tmp_path: Path, judge: FakeJudge, known):
+def test_the_mean_is_clipped_and_single_answers_are_not(tmp_path: Path, judge: FakeJudge, providers_file):
     run = answered(tmp_path, TALKS)
-    (row,) = run.score(JUDGE, providers=known()).rows
+    (row,) = run.score(JUDGE, providers=providers_file()).rows
     values = run.scores.filter(criterion="score")["value"].to_list()
     assert {-3 / 8, -5 / 8, 5 / 8} == set(values)
     assert -1 / 8 == pytest.approx(sum(values) / 12)
@@ -72,32 +72,32 @@ def test_the_mean_is_clipped_and_single_answers_are_not(tmp_path: Path, judge: F
     assert ends.high == pytest.approx(row["high"])
 
 
-def test_a_silence_reaches_no_point(tmp_path: Path, judge: FakeJudge, known):
+def test_a_silence_reaches_no_point(tmp_path: Path, judge: FakeJudge, providers_file):
     run = answered(tmp_path, {name: "p1" if k else "" for k, name in enumerate(TALKS)})
-    (row,) = run.score(JUDGE, providers=known()).rows
+    (row,) = run.score(JUDGE, providers=providers_file()).rows
     assert 11 / 12 * 5 / 8 == pytest.approx(row["estimate"])
     assert 1 == row["n_unanswered"]
 
 
-def test_the_score_is_adjusted_for_length(tmp_path: Path, judge: FakeJudge, known):
+def test_the_score_is_adjusted_for_length(tmp_path: Path, judge: FakeJudge, providers_file):
     """1,000 characters more than 2,000 cost 2 * 0.0147, and 1,000 fewer earn it."""
     texts = {name: f"p1 {'x' * (2_997 if k % 2 else 997)}" for k, name in enumerate(TALKS)}
     run = answered(tmp_path, texts)
-    run.score("judge(rubric=healthbench_professional, model=fake/j1)", providers=known())
+    run.score("judge(rubric=healthbench_professional, model=fake/j1)", providers=providers_file())
     adjusted = run.scores.filter(criterion="score_length_adjusted").sort("item")
     by_item = dict(adjusted.select("item", "value").iter_rows())
     assert 5 / 8 + 2 * 0.0147 == pytest.approx(by_item["t0"])
     assert 5 / 8 - 2 * 0.0147 == pytest.approx(by_item["t1"])
 
 
-def test_comparisons_are_made_before_clipping(tmp_path: Path, judge: FakeJudge, known):
+def test_comparisons_are_made_before_clipping(tmp_path: Path, judge: FakeJudge, providers_file):
     """Both means are clipped to 0, and the worse candidate is worse all the same."""
     run = viva.open(tmp_path / "talks.viva")
     texts = {"A": "p1 p3", "B": "p3"}
     rows = [{"item": name, "candidate": c, "text": text} for name in TALKS for c, text in texts.items()]
     (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run.import_answers(tmp_path / "answers.jsonl", benchmark=exam(tmp_path))
-    found = run.score(JUDGE, providers=known()).rows
+    found = run.score(JUDGE, providers=providers_file()).rows
     assert [0.0, 0.0] == [row["estimate"] for row in found]
     (row,) = run.compare("A", "B", metric="judge:score").rows
     assert 5 / 8 == pytest.approx(row["difference"])
@@ -125,7 +125,7 @@ def meta_file(folder: Path) -> Path:
     return file
 
 
-def test_a_judge_is_held_against_physicians_point_by_point(tmp_path: Path, judge: FakeJudge, known):
+def test_a_judge_is_held_against_physicians_point_by_point(tmp_path: Path, judge: FakeJudge, providers_file):
     """Pairs: 25 of 30 labels of p1 are met, 5 of 30 of p2; the judge says met of p1 and not met of p2.
 
     F1 of met is 2*25 / (2*25 + 5 + 5), of not met the same: 5/6, as `healthbench_meta_eval.py` gives it.
@@ -133,7 +133,7 @@ def test_a_judge_is_held_against_physicians_point_by_point(tmp_path: Path, judge
     run = viva.open(tmp_path / "meta.viva")
     (log,) = run.import_logs(meta_file(tmp_path)).logs
     assert ("healthbench_meta", 20, 60) == (log.tool, log.responses, log.scores)
-    run.score(JUDGE, providers=known())
+    run.score(JUDGE, providers=providers_file())
     finding = run.study("meta_evaluation")["meta_evaluation"]
     whole = {row["rater"]: row for row in finding.rows if row["category"] == "all"}
     assert 5 / 6 == pytest.approx(whole["fake/j1"]["balanced_f1"])

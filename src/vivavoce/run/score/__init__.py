@@ -25,7 +25,7 @@ from vivavoce.run.score.ballot_scores import score_ballots
 from vivavoce.run.score.checks import check_declared, check_needs, check_passes, missing_commands
 from vivavoce.run.score.response_scores import score_responses
 from vivavoce.run.score.tasks import Task, probe_of
-from vivavoce.run.tables.load import signature_in
+from vivavoce.run.tables.named_scores import signature_in
 from vivavoce.run.workers.executor import Executor
 from vivavoce.run.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS

@@ -26,7 +26,8 @@ from vivavoce.run.shards.memory import (
     scored_with_whole,
     shard_works,
 )
-from vivavoce.run.tables.load import select_items, signature_in
+from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.named_scores import signature_in
 from vivavoce.store.read import items_by_id
 from vivavoce.store.view import View
 

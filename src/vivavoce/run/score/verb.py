@@ -41,10 +41,9 @@ from vivavoce.run.tables.load import (
     load_scores,
     nothing_scored,
     retired_sentence,
-    signature_in,
     with_generated,
 )
-from vivavoce.run.tables.named_scores import overall_table, scores_by
+from vivavoce.run.tables.named_scores import overall_table, scores_by, signature_in
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels

@@ -46,6 +46,14 @@ def _every_answer(db: sqlite3.Connection) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def has_other_parts(db: sqlite3.Connection) -> bool:
+    """Whether the final part of some answer in words is not all of its text."""
+    differs = pl.col("final").str.strip_chars() != pl.col("text").str.strip_chars()
+    return bool(
+        read.responses(db, probed=False, columns=("repeat",), derived={"differs": differs})["differs"].any()
+    )
+
+
 def cut_notes(
     view: View,
     items: set[ItemKey] | None,

@@ -112,20 +112,6 @@ def one_source(name: str, measures: Sequence[Measure]) -> list[str]:
     return signatures
 
 
-def signature_in(view: View, metric: Metric) -> str:
-    """The signature under which a run holds the scores of a metric, or will hold them.
-
-    Earlier releases hashed the bytes of a judge's rubric. A run with scores under that signature, and none
-    under today's, keeps it: the file is the same, and nothing is scored again.
-    """
-    signature = registry.signature(metric)
-    stored = {keyed.measure.signature for keyed in view.fetch(read.stored_measures)}
-    if signature in stored or not metric.digests:
-        return signature
-    former = registry.signature(metric, by_bytes=True)
-    return former if former in stored else signature
-
-
 def _metric_name(metric: str, measures: Sequence[Measure]) -> str:
     """The one stored metric that the user's words match: a spec, a shorthand, or a part of its name."""
     matches = metrics_meant(metric, measures)

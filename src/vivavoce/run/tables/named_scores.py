@@ -8,6 +8,8 @@ import polars as pl
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.records import ItemKey
+from vivavoce.metrics import Metric
+from vivavoce.run.tables.answer_integrity import has_other_parts
 from vivavoce.run.tables.fitting_metrics import default_metrics
 from vivavoce.run.tables.load import (
     load_items,
@@ -15,7 +17,6 @@ from vivavoce.run.tables.load import (
     nothing_scored,
     refuse_retired,
     select_signatures,
-    signature_in,
 )
 from vivavoce.store import read
 from vivavoce.store.view import View
@@ -80,6 +81,24 @@ def _jury_spec(metric: str | None) -> specs.Spec | None:
         return None
     spec = specs.parse(metric)
     return spec if spec.name == "jury" else None
+
+
+def signature_in(view: View, metric: Metric) -> str:
+    """The signature under which a run holds the scores of a metric, or will hold them.
+
+    Earlier releases hashed the bytes of a judge's rubric, and read answers of which other marks of thinking
+    were known. A run with scores under such a signature, and none under today's, keeps it where nothing would
+    be scored otherwise: the file is the same, and every answer is read as it stands.
+    """
+    signature = registry.signature(metric)
+    stored = {keyed.measure.signature for keyed in view.fetch(read.stored_measures)}
+    if signature in stored or not (metric.digests or metric.whole_text_versions):
+        return signature
+    for version in (None, *metric.whole_text_versions):
+        formers = {registry.signature(metric, by_bytes=b, version=version) for b in (False, True)} & stored
+        if formers and (version is None or not view.fetch(has_other_parts)):
+            return min(formers)
+    return signature
 
 
 def _current_version(
