@@ -288,7 +288,7 @@ def _rows(
                 role=str(role),
                 view=board.name,
                 signature=measure.signature,
-                estimate_common=board.on_items(str(candidate), items) if counted.n_covered else None,
+                estimate_common=board.on_items(str(candidate), items, figures) if counted.n_covered else None,
                 n_common=items.height,
                 n_expected=counted.expected,
                 n_responses=counted.n_scored,
@@ -322,15 +322,15 @@ class _Board(NamedTuple):
         rows = None if self.values is None else self.values.filter(pl.col("candidate") == candidate)
         return self.figures(rows, failed, why_none)
 
-    def on_items(self, candidate: str, items: pl.DataFrame) -> float | None:
-        """The estimate of a candidate on these items; null where it lacks some of them, or there is none."""
+    def on_items(self, candidate: str, items: pl.DataFrame, figures: Figures) -> float | None:
+        """The estimate on these items of a candidate with these figures; null where it lacks some items."""
         if self.values is None or not items.height:
             return None
-        rows = self.values.filter((pl.col("candidate") == candidate) & self.counts)
-        rows = rows.join(items, on=["item", "variant"], how="semi", maintain_order="left")
-        if rows.n_unique(["item", "variant"]) < items.height:
+        values = self.values.filter(pl.col("candidate") == candidate)
+        rows = values.filter(self.counts).join(items, on=items.columns, how="semi", maintain_order="left")
+        if rows.n_unique(items.columns) < items.height:
             return None
-        return self.figures(rows, False, "").estimate
+        return (figures if rows.height == values.height else self.figures(rows, False, "")).estimate
 
 
 def _boards(scores: ScoreTable, key: int, part: pl.DataFrame, views: _Views) -> Iterator[_Board]:
