@@ -11,6 +11,7 @@ from tests.formats.test_reading import of
 from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, Reading
 from vivavoce.formats import read_response
+from vivavoce.reading.short_answers import short_answer
 
 SIGNS = {
     "en": ("Fever", "Cough", "Rash", "Dyspnea", "Headache"),
@@ -117,6 +118,12 @@ def test_a_list_by_its_exceptions_is_all_the_others(language: str, text: str, wa
         ("en", "A, B and D (C and E are benign).", "ABD"),
         ("en", "A, B e D estão corretas.", "ABD"),
         ("en", "Les réponses A, B et D sont exactes.", "ABD"),
+        ("en", "A et B sont correctes, les autres sont fausses.", "AB"),
+        ("en", "Las correctas son A y B; las demás no.", "AB"),
+        *(("en", text, "AB") for text in ("Nur A und B.", "Seulement A et B", "Solo A y B", "Apenas A e B", "Només A i B")),
+        *(("en", text, "AB") for text in ("Alleen A en B", "Yalnızca A ve B", "Tylko A i B", "Endast A och B", "Hanya A dan B")),
+        *(("ru", "Только А и Б", "AB"), ("zh", "只有A和B正确", "AB"), ("ja", "AとBのみ", "AB"), ("ko", "A와 B만", "AB")),
+        ("en", "Correct answers: 1. Fever 2. Rash", "AC"),
         # not known is a state
         ("en", "أ، ج", "unreadable"),
         ("en", "1, 3 und 5", "unreadable"),
@@ -157,6 +164,7 @@ def choice(text: str, options: tuple[str, ...] = ACS) -> str:
         *(("○", True), ("×", False), ("✗", False), ("√", True), ("答え：○", True), ("정답: X", False)),
         *(("Sai.", False), ("Påståendet är falskt.", False), ("Nepravda", False), ("נכון", True), ("মিথ্যা", False)),
         *(("De bewering is juist.", True), ("The claim does not hold.", False), ("Vero, ma solo in parte.", None)),
+        *(("Hayır, yanlış.", False), ("Так, правда.", True), ("L'énoncé est exact.", True)),
         *(("?", None), ("--", None), ("Verdadeiro ou Falso: Verdadeiro", True)),
     ],
 )  # fmt: skip
@@ -182,6 +190,11 @@ def test_a_mark_or_a_word_of_any_language_is_a_verdict(text: str, want: bool | N
         ("Die Antworten A und C scheiden aus, B ist zu aggressiv. Daher D.", "unreadable"),
         ("Sowohl A als auch B sind möglich.", "unreadable"),
         ("you Heparin lxb Heparin", "unreadable"),
+        ("Heparin ist hier überflüssig.", "unreadable"),
+        ("La B y la C son falsas.", "unreadable"),
+        ("Correcta: D. Incorrectas: A, B y C.", "D"),
+        ("A correta é a B.", "B"),
+        ("Option B 20 % is the first-line treatment.", "B"),
         # labels
         ("Antwort C trifft zu.", "C"),
         ("Antwort C trifft nicht zu.", "unreadable"),
@@ -227,14 +240,13 @@ def test_what_belongs_to_the_case_is_no_answer(text: str, want: str) -> None:
     [
         ("The answer is: Addison disease", "Addison disease"),
         ("答え：肺炎", "肺炎"),
+        ("A resposta é: 12 mg", "12 mg"),
         ("Правильный ответ: 40 мг", "40 мг"),
         ("الإجابة: داء أديسون", "داء أديسون"),
         ("Odpověď: 40 mg", "40 mg"),
     ],
 )  # fmt: skip
 def test_a_short_answer_is_what_its_language_announces(text: str, want: str) -> None:
-    from vivavoce.reading.short_answers import short_answer
-
     assert want == short_answer(text)
 
 

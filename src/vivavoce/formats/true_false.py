@@ -52,6 +52,12 @@ _ALONE = re.compile(r"(?:[^\n:：]{0,40}[:：])?\W*\w+\W*")
 _MARK = re.compile(r"(?:[^\n:：]{0,40}[:：])?[\s*_(\[]*(?:(?P<true>[✓✔☑✅])|[✗✘✖❌×])[\s.*_)\]\ufe0f]*")
 _LETTER_MARK = re.compile(r"(?:[^\n:：]{0,40}[:：])?[\s*_(\[]*(?:(?P<true>[Oo])|[Xx])[\s.*_)\]]*")
 """A tick or a cross, or the letters that stand for them in Korea, behind words such as "정답:"."""
+_REPLY = re.compile(
+    r"\A\W*(?:evet|hay[ıi]r|ano|ne|tak|nie|так|ні|да|нет|はい|いいえ|예|네|아니요|نعم|لا|हाँ|नहीं|ja|nej|ya|tidak|có|không|כן|לא|ναι"
+    r"|όχι|是的|不是)\s?[,，、،]\s?",
+    re.IGNORECASE,
+)
+"""A yes or a no before the verdict, in languages whose grammar is not known."""
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
@@ -311,6 +317,7 @@ class TrueFalse(Format):
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
+        answer = _REPLY.sub("", answer)
         mark = self.read_mark(answer)
         if (
             mark is None

@@ -78,6 +78,8 @@ _BLANK_LINE = lazy_pattern(r"\n[^\S\n]*\n")
 _ENDS = lazy_pattern(r"[.!?…][\"'”’*_)\]]*(?:\s|$)|[。！？।]")
 _CLAUSE = lazy_pattern(r"[;:()\[\]{}|：；（）؛✓✔☑✅✗✘✖❌☐]|[–—]|(?:^|\s)-+(?:\s|$)|--")
 _COMMA = lazy_pattern(r"[,，、،]")
+_LONGEST_ENTRY = 12
+"""Words of an entry that a number within a line heads."""
 _SHORT = frozenset({"vs", "dr", "mr", "approx", "eg", "ie", "cf", "spp", "sp", "no"})
 
 
@@ -220,12 +222,28 @@ class Doc:
             return not self._heads(k)
         if preceding.form in _SHORT:
             return preceding.form != "no" or self.tokens[k].kind == "n"
-        if preceding.kind != "n":
-            return False
-        # a number heads a line or an entry; one of three digits or more is rather a quantity
+        return preceding.kind == "n" and self._heads_entry(k, width)
+
+    def _heads_entry(self, k: int, width: int) -> bool:
+        """True for a number of `width` characters before token k that heads a line or an entry.
+
+        One of three digits or more is rather a quantity.
+        """
         if self.breaks[k - 1] >= (LINE if width > 2 else COMMA):
             return True
-        return k > 1 and self._capital(k - 2) and self._capital(k)
+        if k > 1 and self._capital(k - 2) and self._capital(k):
+            return True
+        return width < 3 and self.forms[k - 1].isdecimal() and self._goes_on_counting(k - 1)
+
+    def _goes_on_counting(self, k: int) -> bool:
+        """True for the 2 of "1. Fever 2. Rash", within a line."""
+        form = str(int(self.tokens[k].form) - 1)
+        for n in range(k - 1, max(-1, k - _LONGEST_ENTRY), -1):
+            if self.breaks[n + 1] >= LINE:
+                return False
+            if self.tokens[n].form == form and self.gap(n + 1)[:1] == ".":
+                return True
+        return False
 
 
 @lru_cache(maxsize=2048)

@@ -39,7 +39,7 @@ def final_labels() -> str:
     """`FINAL`, and what announces the answer in any language."""
     cues = sorted({cue for code in codes() for cue in language(code).cues}, key=lambda cue: (-len(cue), cue))
     listed = "|".join(cue.replace(" ", r"\s") for cue in cues)
-    return rf"(?:{FINAL}|(?:{listed}))"
+    return rf"(?:{FINAL}|(?:(?:a|o|la|el|il|het|de|die|η|to)\s)?(?:{listed}))"
 
 
 COPULA = r"(?:\s?(?:is|es|est|ist|lautet|è|é|är|jest|je|это|adalah|là|为|是|は))?"

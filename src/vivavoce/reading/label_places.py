@@ -13,6 +13,7 @@ from vivavoce.reading.labels import (
     label_articles,
     label_nouns,
     label_nouns_behind,
+    right_words,
 )
 from vivavoce.reading.word_roles import is_unspaced
 
@@ -39,9 +40,14 @@ def stands_as_label(doc: Doc, k: int, text: str, *, claimed: bool) -> bool:
     if text == "I" and following in words.AFTER_I:
         return False
     # a Korean label may be a word: "다" is "all"
-    goes_on = words.AFTER_LABEL if text >= "\uac00" else after_label()
+    goes_on = words.AFTER_LABEL if text >= "\uac00" or _is_article(text, following) else after_label()
     closed = is_closed(doc, k) or following in goes_on or following in joining()
     return closed if claimed else _label_in_prose(doc, k, preceding, following, closed=closed)
+
+
+def _is_article(text: str, following: str) -> bool:
+    """True for the Portuguese article of "A correta é a B"."""
+    return text in {"A", "O"} and following.endswith(("a", "o")) and following in right_words()
 
 
 def _label_in_prose(doc: Doc, k: int, preceding: str, following: str, *, closed: bool) -> bool:

@@ -42,7 +42,7 @@ AFTER_LABEL = forms(
     "secenegi secenegidir secenegini sikki sikkidir sikkini dogru dogrudur qui",
     "sont serait seraient sao seria seriam sono sarebbe sarebbero zijn lautet trifft treffen stimmt stimmen",
     "klopt kloppen passt passen convient conviennent estao estan estaria jsou entscheiden gaan wahlen kiezen",
-    "scheidet scheiden fallt entfallt als men",
+    "scheidet scheiden fallt entfallt als men ware war sera",
     "nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
@@ -80,7 +80,7 @@ BEHIND_LETTER = forms(
     "に で だ が は を 以 错 錯 误 誤 也 都 是 项 項 选 選 正 对 對 、 と 和 或 及 か 与 與 番"
 )
 # What stands behind a Korean label without a blank, and behind a number that is one.
-PARTICLES = forms("입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
+PARTICLES = forms("만 입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
 COUNTERS = ("번", "番")
 SETTLING = forms(
     "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
@@ -176,7 +176,11 @@ NOT_RIGHT = forms(
     "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
     "inconsistent doubtful avoided unneeded omitted withheld unwarranted superfluous redundant useless",
     "exclusion failed failing overkill premature held stopped discontinued withdrawn suspended",
-    "demasiado trop troppo",
+    "demasiado trop troppo uberflussig unnotig ungeeignet unangebracht nutzlos sinnlos superflu",
+    "superflue inutile innecesario innecesaria inutil inadecuado inadecuada superfluo superflua",
+    "desnecessario desnecessaria overbodig onnodig ongeschikt innecessari innecessaria incorrectas",
+    "incorrectos falsas falsos erroneas fausses",
+    "inexactes scorrette errate sbagliate incorretas erradas errados foutief foutieve",
     "weg abgesetzt gestoppt pausiert suspendida suspendido suspesa suspensa suspenso sospesa sospeso arretee",
     "poco peu pouco onjuist unwahrscheinlich onwaarschijnlijk mistake erroneous untenable",
     "nicht falsch falsche falschen unzutreffend inkorrekt unrichtig pas nao non niet ✗ ❌",
@@ -240,6 +244,11 @@ OPTIONAL = forms("alternative optional debatable possible reserved conditional s
 OPTIONALLY = forms("alternatively optionally consider")
 # "A and B; C is also a sign" adds C.
 ADDS = forms("also too add adding additionally plus likewise furthermore well")
+# The options that a list leaves out, in languages but English.
+OTHERS = forms(
+    "autres demas otras otros altri altre outras outros anderen andere restliche ubrigen altres overige",
+    "ostatni остальные інші digerleri pozostale ovriga lainnya rimanenti restantes",
+)
 # "C may be added" leaves C open in a list.
 LEFT_OPEN = forms("added considered included needed correct right appropriate required indicated used given")
 

@@ -283,13 +283,19 @@ class ListReader(ChoiceReader):
             if k not in starts and self._separates(k, b):
                 bounds.append((begin, k))
                 begin = k + 1
-            elif k > begin and (k in lettered or any(c in ",;，；、،؛" for c in gap)):
+            elif k > begin and (
+                k in lettered or (k + 1 in starts and self._counts(k)) or any(c in ",;，；、،؛" for c in gap)
+            ):
                 # a letter divides too: "A. Fever B. Murmur"
                 bounds.append((begin, k))
                 begin = k
             if self.doc.forms[k] in words.EXPLAINS and begin > a and k > begin:
                 return [*bounds, (begin, k)]  # "..., because": what follows is no entry
         return [*bounds, (begin, b)]
+
+    def _counts(self, k: int) -> bool:
+        """True for a number that heads an entry: the 2 of "1. Fever 2. Rash"."""
+        return self.doc.tokens[k].kind == "n" and self.doc.gap(k + 1).strip() in {".", ")"}
 
     def _piece(self, i: int, j: int, judged: Sequence[JudgedMention]) -> list[Piece]:
         """What the entry of tokens i to j-1 names; empty where it turns options down."""
@@ -300,7 +306,7 @@ class ListReader(ChoiceReader):
             i += 1
         if (letters := self._letters(i, j, bare=not judged)) is not None:
             return letters
-        if not judged and self.doc.forms[i] == "others":
+        if not judged and (self.doc.forms[i] == "others" or self._turns_others_down(i, j)):
             return []
         if not judged and self.doc.forms[i] in words.NO_ENTRY:
             return [Piece(loose=True)]
@@ -321,6 +327,11 @@ class ListReader(ChoiceReader):
             return []
         first = next((k for k in range(i, j) if self.doc.forms[k] not in _lead_words()), j)
         return self._letters(first, j, bare=True) or [self._unnamed_piece(i, j)]
+
+    def _turns_others_down(self, i: int, j: int) -> bool:
+        """True for "les autres sont fausses", "las demás no"."""
+        clause = self.doc.forms[i:j]
+        return has_any(clause, words.OTHERS) and has_any(clause, words.NOT_RIGHT | _turning_words())
 
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""

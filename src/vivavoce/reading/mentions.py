@@ -57,7 +57,7 @@ def _before_sentence(doc: Doc, options: Options, k: int, starts: Mapping[int, Me
     """
     letter = doc.surface(k, k + 1)
     option = options.labels.get(letter)
-    if option is None or not doc.surface(k + 1, k + 2)[:1].isupper() or not options.may_stand(doc, k):
+    if option is None or not begins_sentence(doc, k + 1) or not options.may_stand(doc, k):
         return None
     if doc.forms[k + 1] in label_nouns():
         return option
@@ -65,6 +65,11 @@ def _before_sentence(doc: Doc, options: Options, k: int, starts: Mapping[int, Me
     if text is None or option in text.names or not _is_subject(doc, text):
         return None
     return -1 if letter in ARTICLES and doc.gap(k + 1) == " " else option
+
+
+def begins_sentence(doc: Doc, k: int) -> bool:
+    """True for a capital or a number at token k, as a sentence begins with."""
+    return doc.surface(k, k + 1)[:1].isupper() or doc.tokens[k].kind == "n"
 
 
 def _is_subject(doc: Doc, text: Mention) -> bool:

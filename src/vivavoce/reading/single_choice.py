@@ -9,7 +9,7 @@ from vivavoce.reading.answer_markers import Cue, is_broken_off, is_open, retract
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.clauses import KnownWordsReader
 from vivavoce.reading.labels import explanation_heads, joining, label_nouns, sentence_openers
-from vivavoce.reading.mentions import ARTICLES
+from vivavoce.reading.mentions import ARTICLES, begins_sentence
 from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention
 
@@ -68,7 +68,7 @@ class SingleChoiceReader(KnownWordsReader):
         if len(doc) < 2 or doc.surface(0, 1) not in ARTICLES or doc.gap(1) != " ":
             return None
         text = next((text for text in self.texts[:1] if text.i == 1), None)
-        if text is None or not doc.surface(1, 2)[:1].isupper() or doc.ends(text.j):
+        if text is None or not begins_sentence(doc, 1) or doc.ends(text.j):
             return None
         return self.options.labels.get(doc.surface(0, 1)) if doc.forms[text.j] in words.PREDICATE else None
 
@@ -205,7 +205,7 @@ class SingleChoiceReader(KnownWordsReader):
     def _opens_with_other(self, k: int) -> bool:
         """True for "B Heparin is too slow": the text at token k is another option's, and a verb follows."""
         place = bisect_left(self._starts, k)
-        if self._starts[place : place + 1] != [k] or not self.doc.surface(k, k + 1)[:1].isupper():
+        if self._starts[place : place + 1] != [k] or not begins_sentence(self.doc, k):
             return False
         text = self.texts[place]
         letter = self.doc.surface(k - 1, k)

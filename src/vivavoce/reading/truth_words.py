@@ -71,7 +71,7 @@ BE = _set("is are be es est ist e also only")
 BEFORE_VERDICT = BEFORE_TRUTH | _set(
     "that this it thats its these das dies diese dieser esto eso esta esa ese cette cet ce cela ca c questo",
     "questa cio isto isso aquest aquesta aixo dat dit deze wel afirmacio bewering uitspraak stelling",
-    "de het os as stimmt dass i we would say believe think answer seems absolutely die der",
+    "lenonce de het os as stimmt dass i we would say believe think answer seems absolutely die der",
 )
 
 AFTER_VERDICT = AFTER_TRUTH - _set(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import joining, rejecting_heads, true_heads
+from vivavoce.reading.labels import joining, label_articles, rejecting_heads, true_heads
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.remarks import JUDGES, but_wrong, denials, gives_reason, remark
@@ -120,7 +120,12 @@ def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
     for k in range(a.j, b.i + 1):
         if doc.breaks[k] > COMMA and not only_quotes(doc, k):
             return False
-    return joining().issuperset(doc.forms[a.j : b.i])
+    words_between = doc.forms[a.j : b.i]
+    if joining().issuperset(words_between):
+        return True
+    return has_any(words_between, joining()) and (joining() | label_articles()).issuperset(
+        words_between
+    )  # "la B y la C"
 
 
 def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedMention]:
@@ -393,7 +398,8 @@ def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
     form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
     pair = tuple(doc.forms[k : k + 2])
     judges = form in JUDGES or form in {"which", "who"} or pair in words.NOT_RIGHT_PAIRS
-    if strength >= SENTENCE or ";" in gap:
+    heads_next = strength > NONE and ":" in doc.gap(k + 1) and doc.breaks[mention.i] < LINE
+    if strength >= SENTENCE or ";" in gap or heads_next:  # "D. Wrong: A"
         return False
     if strength == NONE:
         if form in words.NO_PREDICATES or not (judges or form in words.PREDICATE):
