@@ -113,7 +113,7 @@ LINES: dict[str, int] = {
     "retrieval": 1691,
     "run": 27829,
     "stats": 11095,
-    "store": 8503,
+    "store": 8506,
     "studies": 22399,
     "systems": 14722,
     "testing": 921,

@@ -178,6 +178,24 @@ def test_all_places_count_alike(tmp_path: Path, viva: Any, way: Callable[[Any], 
     assert {"It was cut at a limit.": 10, "It was cut while thinking.": 2, LOOKS: 9} == in_viewer(run)
 
 
+def test_details_that_cannot_be_read_hide_no_answer_in_the_viewer(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {"A": [("B", "length")]})
+    with run.file.writing() as db:
+        db.execute("UPDATE responses SET meta = '{'")
+    page = viewer(run).get("/answer/1").text
+    assert "It was cut at a limit." in page
+
+
+def test_a_run_without_answers_counts_none(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {"A": [("B", "stop")]})
+    with run.file.writing() as db:
+        db.execute("DELETE FROM scores")
+        db.execute("DELETE FROM score_checksums")
+        db.execute("DELETE FROM responses")
+    assert [] == rows_of(run.status())
+    assert () == run.score("accuracy").integrity
+
+
 LOOKS = "It looks like thinking that was not told apart from the answer."
 
 

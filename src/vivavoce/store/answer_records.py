@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.parts import ESCAPED, LIKE_THINKING, PROMPT_CUT, Ending, final_text, parts_of
 from vivavoce.core.records import Item, Response, Score
 from vivavoce.core.text import label, looks_like_thinking
-from vivavoce.store.damage import decoding
+from vivavoce.store.damage import DamagedValue, decoding
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.retirement import counting_measures
 from vivavoce.store.stored_values import stored_object
@@ -76,8 +77,10 @@ class AnswerRecord(NamedTuple):
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What else came with it. Raises `DamagedValue` where that cannot be read."""
-        return stored_object(self.stored_meta, "the details of a response")
+        """What else came with it; empty where that cannot be read, as its text still can."""
+        with suppress(DamagedValue):
+            return stored_object(self.stored_meta, "the details of a response")
+        return {}
 
     @property
     def final_text(self) -> str:
