@@ -165,7 +165,7 @@ async def _held(judge: FakeJudge, sent: Sent) -> web.Response:
 
 
 async def _slow(judge: FakeJudge, sent: Sent) -> web.Response:
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(1.0)
     return await _structured(judge, sent)
 
 

@@ -127,7 +127,7 @@ def test_every_failure_has_advice_of_its_own(fates, name):
 @pytest.mark.parametrize("name", [name for name, mode in MODES.items() if mode.act])
 def test_a_connection_that_is_cut_or_hangs_is_a_failure(endpoint, exam, limits, tmp_path, name):
     server, run = endpoint(mode=name, stall=30), viva.open(tmp_path / "run.viva")
-    settings = limits(attempts=2, timeout=1.0, concurrency=2)
+    settings = limits(attempts=2, timeout=0.5, concurrency=2)
     (row,) = run.collect(exam(2), models=["vllm/m"], providers=settings).rows
     assert (0, 2, [2, 2]) == (row["answered"], row["failed"], sorted(server.seen.values()))
 
