@@ -332,13 +332,20 @@ def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[
     return roles
 
 
+def _may_be_word(options: Options, form: str, text: str, word: Role) -> bool:
+    """True for a single letter of a script that no list knows, and for a Latin one with an accent."""
+    if len(text) > 1 or text in options.lower or form in options.vocabulary:
+        return False
+    return word == "outside" or (word == "strange" and not text.isascii())
+
+
 def _role(doc: Doc, options: Options, k: int, text: str) -> Role | None:
     form = doc.forms[k]
     word = role(form, text)
     if text in _ACRONYMS:
         return "strange"
-    if word == "outside" and len(text) == 1 and text not in options.lower and form not in options.vocabulary:
-        return word  # in scripts that no list knows a letter may be a word
+    if _may_be_word(options, form, text, word):
+        return "outside"
     if word in {"strange", "outside"} and _stands_by(doc, options, k, text):
         return None
     # the words of supported languages speak for none where the options are in other letters

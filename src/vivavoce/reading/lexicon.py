@@ -42,7 +42,7 @@ AFTER_LABEL = forms(
     "secenegi secenegidir secenegini sikki sikkidir sikkini dogru dogrudur qui",
     "sont serait seraient sao seria seriam sono sarebbe sarebbero zijn lautet trifft treffen stimmt stimmen",
     "klopt kloppen passt passen convient conviennent estao estan estaria jsou entscheiden gaan wahlen kiezen",
-    "scheidet scheiden fallt entfallt als men ware war sera",
+    "scheidet scheiden fallt entfallt als men ware war sera zu esta",
     "nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
@@ -62,7 +62,7 @@ AFTER_I = forms(
 # Words of other languages that are English behind the article: "A false positive".
 BEHIND_ARTICLE = forms("correct incorrect false exact inexact fals valid true")
 BEFORE_LABEL = forms(
-    "fur voor pour por auf que dass che",
+    "fur voor pour por auf que dass che nur solo seulement apenas alleen",
     "between neither answer answers is choose chose select selected pick picked with say so therefore",
     "thus hence be chosen would id prefer suspect it its making leaves leaving remains to just only",
     "definitely probably likely clearly maybe perhaps either or and both not nor but than include includes",
@@ -80,13 +80,13 @@ BEHIND_LETTER = forms(
     "に で だ が は を 以 错 錯 误 誤 也 都 是 项 項 选 選 正 对 對 、 と 和 或 及 か 与 與 番"
 )
 # What stands behind a Korean label without a blank, and behind a number that is one.
-PARTICLES = forms("만 입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
+PARTICLES = forms("만 라고 이라고 입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
 COUNTERS = ("번", "番")
 SETTLING = forms(
     "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
 )
 VERDICT_VERBS = forms(
-    "remains bleibt queda reste resta rimane fica blijft",
+    "esta remains bleibt queda reste resta rimane fica blijft",
     "es est ist e is are was were isnt arent cannot cant can fits does doesnt seems appears matches",
     "would wouldnt",
 )
@@ -127,7 +127,8 @@ NOT_LEFT_PAIRS = frozenset(
      ("em", "vez"), ("vez", "de"), ("in", "plaats"), ("plaats", "van"), ("en", "lloc"), ("lloc", "de"),
      ("al", "posto"), ("posto", "di"), ("invece", "di"), ("en", "vez"), ("plutot", "que"), ("ao", "inves"),
      ("en", "comptes"), ("switch", "from"), ("switching", "from"), ("switched", "from"), ("change", "from"),
-     ("changing", "from"), ("changed", "from"), ("shift", "from"), ("move", "from")}
+     ("changing", "from"), ("changed", "from"), ("shift", "from"), ("move", "from"), ("eher", "als"),
+     ("wahrscheinlicher", "als"), ("waarschijnlijker", "dan")}
 )  # fmt: skip
 # The same right before an article that is written with the option: "invece dell'eparina".
 INSTEAD = forms("invece lieu lloc posto comptes")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
-from vivavoce.language.tokens import has_any
+from vivavoce.language.tokens import Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.step_words import FAULTS, STEP_PATTERN
 
@@ -34,6 +34,10 @@ _MARK = lazy_pattern(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
 _CIRCLE = lazy_pattern(r"[○◯⭕〇](?![\w一-鿿])\ufe0f?|(?<![\w一-鿿])[○◯⭕〇]\ufe0f?|(?<!\d)√(?!\s?[\d(])")
 _CROSS = lazy_pattern(r"(?<![\d%])(?<!\d\s)[×✕☓╳](?!\s?[\d(])")
 _LAST_CROSS = lazy_pattern(r"[×✕☓╳](?=[ \t]*(?:$|[,，、;；|)）]))", re.MULTILINE)
+_LETTER_AND_WORD = lazy_pattern(r"\s*(?P<letter>[A-J])\s?[:(=–-]?\s?(?P<word>[^\W\d_]{1,9})\)?\s*")
+_ENTRY_ENDS = lazy_pattern(r"[,;\n、，]|\.(?:\s|$)")
+_SHORT_LIST = 300
+"""Characters of an answer that is nothing but letters with a yes or a no."""
 _BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
 _CROSSES = "✗✘✖❌☐"
 _NEGATIVE_HEADS = FAULTS | words.REJECTING_HEADS
@@ -48,11 +52,31 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
+def _with_marked_letters(text: str) -> str:
+    """`text` with ticks and crosses where it is nothing but letters with a yes or a no: "A ja, B nein"."""
+    entries = [
+        _LETTER_AND_WORD.fullmatch(entry) for entry in _ENTRY_ENDS.split(text.strip()) if entry.strip()
+    ]
+    judged = [(entry["letter"], _says_yes(entry["word"])) for entry in entries if entry]
+    if len(judged) < max(2, len(entries)) or any(verdict is None for _, verdict in judged):
+        return text
+    return ", ".join(f"{letter} {'✓' if verdict else '✗'}" for letter, verdict in judged)
+
+
+def _says_yes(word: str) -> bool | None:
+    """True for a yes, a true or an O in any language, False for a no; null for any other word."""
+    form = "".join(Doc(word).forms)
+    if form in words.YESES | {"o", "true"}:
+        return True
+    return False if form in words.NOES | {"x", "false"} else None
+
+
 def with_plain_marks(text: str) -> str:
     """`text` with a tick for the circle that calls a thing right in Japan and Korea, and for a root sign.
 
     The sign of multiplication is a cross where it ends a line or an entry, and everywhere beside a circle.
     """
+    text = _with_marked_letters(text) if len(text) < _SHORT_LIST else text
     if text.isascii() and "(X)" not in text:
         return text
     if "(X)" in text and "(O)" in text:

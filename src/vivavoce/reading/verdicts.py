@@ -251,6 +251,8 @@ def all_but(doc: Doc, k: int, i: int) -> int | None:
 
 def _keeps_negation(doc: Doc, k: int, window: Sequence[str]) -> bool:
     """True if a word that else begins anew does not at token k: "instead of B", "rather than B"."""
+    if k and (doc.forms[k - 1], doc.forms[k]) == ("nicht", "aber"):
+        return True
     return bool(window) and ((doc.forms[k], window[-1]) in words.NOT_LEFT_PAIRS or window[-1] == "than")
 
 
