@@ -7,6 +7,7 @@ Each kind was found on answers that had been written before the reader was mende
 
 from tests.cases import each_case
 from tests.formats.test_reading import of
+from tests.lengths import length
 
 from vivavoce.core.parts import Parts
 from vivavoce.core.records import Item, Reading
@@ -276,3 +277,11 @@ def test_the_head_of_a_sentence_that_a_limit_cut_takes_nothing_back() -> None:
     item = Item(benchmark="b", item="i", format="mcq", question="q", options=ACS)
     for text in ("C. Explanation: it acts slowly. No ", "Answer: C. Warfarin\n\nIt acts slowly. A"):
         assert Reading("ok", "Warfarin") == read_response(item, Parts(text, ending="cut")), text
+
+
+def test_a_denial_an_aside_or_a_mark_without_end_costs_work_in_proportion() -> None:
+    """Patterns that cost their square if a denial, an aside or a doubt is looked for anew at each option."""
+    for pattern in ("не ", "не А ", "A (B, ", "A × ", "alle außer A ", "1. A 2. ", "Heparin? No. "):
+        text = pattern * (length(4_000, 60_000) // len(pattern)) + " Aspirin"
+        for kind in ("mcq", "list", "true_false"):
+            assert of(kind, text, ACS).status in {"ok", "unanswered", "unreadable"}, (kind, pattern)

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from vivavoce.core.prompts import load
@@ -67,6 +67,10 @@ class _Truth(ChoiceReader):
 
     _clauses: Clauses | None = None
 
+    @cached_property
+    def _doubts(self) -> dict[tuple[int, int], bool]:
+        return {}
+
     def mentions(self) -> list[Mention]:
         """The words "true" and "false" where they judge: "false positive" and "true or false?" do not."""
         named = super().mentions()
@@ -101,11 +105,17 @@ class _Truth(ChoiceReader):
         if has_any(doc.forms[mention.i : mention.j], truth.supported_words()):
             is_free = doc.ends(mention.j) or doc.forms[mention.j] in truth.AFTER_VERDICT | words.NOT_LEFT
             return is_free and truth.BEFORE_VERDICT.issuperset(doc.forms[start : mention.i])
-        sentence = doc.surface(start, end) + doc.gap(end)
-        if any(word in sentence for word in truth.doubts()) or not self._closes(mention.j):
+        if self._is_doubted(start, end) or not self._closes(mention.j):
             return False
         self._clauses = self._clauses or Clauses(doc, self.options, super().mentions())
         return self._clauses.standing(mention) == "plain"
+
+    def _is_doubted(self, start: int, end: int) -> bool:
+        """True if a word of doubt stands in tokens `start` to `end` - 1; looked for once."""
+        if (start, end) not in self._doubts:
+            sentence = self.doc.surface(start, end) + self.doc.gap(end)
+            self._doubts[start, end] = any(word in sentence for word in truth.doubts())
+        return self._doubts[start, end]
 
     def _closes(self, k: int) -> bool:
         """True if nothing but a copula follows in the clause from token k on."""

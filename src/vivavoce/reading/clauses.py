@@ -132,8 +132,8 @@ class _Tally:
 
 def _splits(roles: Sequence[Role | None]) -> bool:
     """True if a word that rejects stands between two options."""
-    places = [k for k, word in enumerate(roles) if word == "rejects"]
-    return any(None in roles[:k] and None in roles[k + 1 :] for k in places)
+    options = [k for k, word in enumerate(roles) if word is None]
+    return bool(options) and "rejects" in roles[options[0] : options[-1]]
 
 
 class _Sentence:

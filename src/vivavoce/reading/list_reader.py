@@ -19,6 +19,8 @@ from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejecte
 from vivavoce.reading.word_roles import rejecting_words
 
 _SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
+_LONGEST_ASIDE = 12
+"""Words in brackets that name the options of an aside."""
 _SPLIT = "a denial stands between options, and may be of either"
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
@@ -111,8 +113,8 @@ class ListReader(ChoiceReader):
         opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
         if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
             return False
-        joined = joining()
-        end = next((k for k in range(mention.j, len(doc)) if not _goes_on(doc, options, joined, k)), len(doc))
+        joined, last = joining(), min(len(doc), mention.j + _LONGEST_ASIDE)
+        end = next((k for k in range(mention.j, last) if not _goes_on(doc, options, joined, k)), len(doc))
         return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
 
     def stretch(self, i: int, j: int) -> Listed:
