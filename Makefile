@@ -11,7 +11,7 @@ test test-changed test-long: export POLARS_MAX_THREADS = 1
 
 .PHONY: demo test test-changed test-long golden lint sbom bench docs publish clean
 
-demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
+demo: .venv/.installed ## a small exam, scored, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
 
 test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
