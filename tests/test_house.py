@@ -94,11 +94,11 @@ LINES: dict[str, int] = {
     "benchmarks": 4012,
     "cli": 6052,
     "contrib": 467,
-    "core": 5850,
+    "core": 5872,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,
-    "formats": 1915,
+    "formats": 1925,
     "judging": 1482,
     "language": 1744,
     "logprobs": 1886,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 7350,
+    "reading": 7449,
     "report": 8400,
     "retrieval": 1691,
     "run": 27829,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 999, 176
+MODULES, COMPLEX = 1_000, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -14,6 +14,13 @@ from vivavoce.store.integrity import verify
 PAGE = "<html>\n<head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
 LOADING = '{"error": "Model x/y is currently loading", "estimated_time": 20.0}'
 ERRORS = (
+    *("503 Server Error: Service Unavailable for url: http://x", "404 Client Error: Not Found for url: x"),
+    *("[ERROR] 429 Too Many Requests", "Error: 429", "429 RESOURCE_EXHAUSTED. {'error': 1}"),
+    *(
+        "Rate limit exceeded. Please try again later.",
+        "<html><title>Error</title>",
+        '{"error":"x","status":503}',
+    ),
     *("429 Too Many Requests", "Error: timeout", "Request timed out.", "Connection error.", PAGE, LOADING),
     *(
         "upstream connect error or disconnect/reset before headers. reset reason: overflow",
@@ -50,6 +57,14 @@ ANSWERS = (
     *("Medication error: 500 mg given", "Error: overloaded right ventricle", "Read: ECG normal"),
     "The server error code 429 means too many requests.",
     "Too many requests for analgesia suggest a use disorder",
+    *(
+        "Error: 400 (mg) instead of 40 mg. C",
+        "Too many requests for imaging. Answer: C",
+        "404 were not found",
+    ),
+    *("400: not acceptable. Use 200 mg.", "Rate limit exceeded, the heart cannot keep up."),
+    *('{"message": "Forbidden in pregnancy: isotretinoin"}', '{"error": "medication error", "code": 450}'),
+    *("<html><title>Medication error</title>B</html>", "<html><title>Refractive error</title>B</html>"),
 )
 
 

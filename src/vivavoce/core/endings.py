@@ -85,14 +85,28 @@ SERVER_ERROR = "server_error"
 """The field of a response's `meta` that keeps the error of a server, which came in place of an answer."""
 _LONGEST_ERROR = 20_000
 _CODE = r"\b(?:4(?:[012]\d|31|51|9[89])|5(?:0\d|1[01]|2\d|30))\b"
-_PHRASE = (
-    "(?:bad request|unauthorized|payment required|forbidden|not found|method not allowed|not acceptable|"
-    "request time-?out|conflict|length required|payload too large|request entity too large|"
-    "unprocessable (?:entity|content)|too many requests|client closed request|internal server error|"
-    "not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|"
-    "insufficient storage|web server is down|a time-?out occurred|site is overloaded)"
-)
+_PHRASES = {
+    "400": "bad request", "401": "unauthorized", "402": "payment required", "403": "forbidden",
+    "404": "not found", "405": "method not allowed", "406": "not acceptable", "408": "request time-?out",
+    "409": "conflict", "411": "length required", "413": "(?:payload|request entity|content) too large",
+    "422": "unprocessable (?:entity|content)", "429": "too many requests", "499": "client closed request",
+    "500": "internal server error", "501": "not implemented", "502": "bad gateway",
+    "503": "service (?:temporarily )?unavailable", "504": "gateway time-?out", "507": "insufficient storage",
+    "521": "web server is down", "52[24]": "(?:a |connection )time-?(?:d )?out(?: occurred)?",
+    "529": "(?:site is )?overloaded",
+}  # fmt: skip
 """What a status means, in the words of HTTP and of servers that stand before others."""
+_PHRASE = f"(?:{'|'.join(_PHRASES.values())})"
+_CODE_AND_PHRASE = (
+    "(?:"
+    + "|".join(
+        rf"\b{code}[\s:,(–-]{{1,4}}(?:(?:server|client) error[\s:]{{1,3}})?{phrase}\b"
+        for code, phrase in _PHRASES.items()
+    )
+    + rf"|{_CODE} (?-i:RESOURCE_EXHAUSTED|INVALID_ARGUMENT|DEADLINE_EXCEEDED|PERMISSION_DENIED|UNAVAILABLE|"
+    "UNAUTHENTICATED|FAILED_PRECONDITION|INTERNAL|NOT_FOUND)" + r"\b)"
+)
+"""A status with its own meaning: "400: not acceptable" may speak of a dose."""
 _TELLING = (
     "(?:too many requests|internal server error|bad gateway|gateway time-?out|no healthy upstream|"
     "service (?:temporarily )?unavailable|upstream (?:connect error|request timeout)|request timed? ?out|"
@@ -111,32 +125,35 @@ _CLASS = (
 )
 """What clients raise, before what it says."""
 _STATUS_LINE = (
-    r"(?:(?:http(?:/\d(?:\.\d)?)?|status|server|api|error|code)[\s:]{1,3}){0,3}"
-    rf"{_CODE}[\s:,–-]{{1,4}}{_PHRASE}\b"
+    rf"(?:(?:http(?:/\d(?:\.\d)?)?|status|server|api|error|code)[\s:\]]{{1,3}}){{0,3}}{_CODE_AND_PHRASE}"
 )
 _AN_ERROR = (
     r"(?:an |api |server |request )?(?:error|exception)\b[\s:—-]{0,9}(?:(?:code|message|occurred)[\s:]{0,9})?"
 )
 _BEGINNING = lazy_pattern(
-    rf"[\s\"'`*]{{0,9}}(?:{_STATUS_LINE}|{_AN_ERROR}(?:{_CODE}\s*-?\s*[\[{{(]|{_TELLING}\b|{_CLASS})|{_CLASS}|"
+    rf"[\s\"'`*\[]{{0,9}}(?:{_STATUS_LINE}|{_AN_ERROR}(?:{_CODE}\s*-?\s*[\[{{]|{_TELLING}\b|{_CLASS})|{_CLASS}|"
     r"upstream connect error|HTTPS?ConnectionPool\(|Traceback \(most recent call last\):)",
     re.IGNORECASE,
 )
 """How the error of a server begins, whatever comes behind."""
 _WHOLE = lazy_pattern(
-    rf"[\s\"'`*]{{0,9}}(?:{_AN_ERROR})?{_TELLING}(?: with other requests| for [\w./-]{{1,60}})?"
-    r"(?:[\s.!\"'`*]*|[.,:!] [^\n]{0,200})"
-    rf"|[\s\"'`*]{{0,9}}{_AN_ERROR}(?:time-?out|timed out|overloaded(?:_error)?)[\s.!\"'`*]*",
+    rf"[\s\"'`*\[]{{0,9}}(?:{_AN_ERROR})?{_TELLING}"
+    r"(?: with other requests| for (?=[\w./-]*[\d/-])[\w./-]{1,60})?"
+    r"(?:[\s.!\"'`*]*|[.,:!] (?=[^\n]*\b(?:retry|try again|please|limit|quota|requests?|tokens?|seconds?|"
+    r"later|allocate|billing|server|host|port|https?|currently)\b)[^\n]{0,200})"
+    rf"|[\s\"'`*\[]{{0,9}}{_AN_ERROR}(?:{_CODE}|time-?out|timed out|overloaded(?:_error)?)[\s.!\"'`*]*",
     re.IGNORECASE,
 )
 """What it says, and little else."""
 _PAGE = lazy_pattern(r"\s*<(?:!doctype html|html|\?xml)\b", re.IGNORECASE)
 _OF_ERROR = lazy_pattern(
-    rf"{_CODE}[\s:,–-]{{1,4}}{_PHRASE}|<title>[^<]{{0,80}}(?:\berror\b|{_PHRASE}|attention required)|"
+    rf"{_CODE_AND_PHRASE}|<title>(?:\s*error\s*<|[^<]{{0,80}}(?:(?:server|gateway|proxy|application) error|"
+    rf"error\W{{1,3}}{_CODE}|{_PHRASE}|attention required))|"
     r"<(?:error|fault)>|cloudflare ray id",
     re.IGNORECASE,
 )
-_SAYS_SO = lazy_pattern(rf"\s*(?:{_TELLING}|{_PHRASE})\b", re.IGNORECASE)
+_SAYS_SO = lazy_pattern(rf"\s*(?:{_TELLING}\b|{_PHRASE}[\s.!]*\Z)", re.IGNORECASE)
+_STATUS = lazy_pattern(_CODE)
 _NUMBERS = ("code", "status", "status_code", "statusCode")
 _FIELDS = {
     *("error", "errors", "error_type", "detail", "message", "reason", "title", "type", "object", "param"),
@@ -176,6 +193,6 @@ def _states_error(body: Mapping[str, Any]) -> bool:
     error = body.get("error") or body.get("detail") or body.get("message")
     if isinstance(error, Mapping):
         return isinstance(error.get("message"), str) and bool(error.keys() & {"type", *_NUMBERS})
-    has_code = any(body.get(name) in range(400, 600) for name in _NUMBERS)
+    has_code = any(_STATUS.fullmatch(str(body.get(name))) for name in _NUMBERS)
     is_named = "error" in (body.get("object"), body.get("type")) or "estimated_time" in body
     return isinstance(error, str) and (has_code or is_named or bool(_SAYS_SO.match(error)))

@@ -104,9 +104,12 @@ def with_line_ends(text: str) -> str:
 def n_escaped(text: str) -> int:
     r"""How many line ends of a text stand escaped; 0 for one with a line end of its own inside.
 
-    A backslash and an n that begin a command of LaTeX, such as `\nu`, are none.
+    A backslash and an n that begin a command of LaTeX, such as `\nu`, are none, and a text with a path of
+    Windows has none.
     """
-    return 0 if "\n" in text.strip() else sum(1 for _ in _ESCAPED.finditer(text))
+    if "\n" in text.strip() or _PATH.search(text):
+        return 0
+    return sum(1 for _ in _ESCAPED.finditer(text))
 
 
 def hide_thinking(text: str) -> str:
@@ -131,9 +134,11 @@ _UNKNOWN_MARK = lazy_pattern(
 )
 _DOUBT = lazy_pattern(r"\b(?:[Ww]ait|[Hh]mm+)\b[,.: ]")
 _ESCAPED = lazy_pattern(
-    r"\\{1,2}r\\{1,2}n|\\{1,2}n(?!(?:u|eq?|eg|abla|ot|otin|i|mid|less|gtr|leq|geq|parallel|sim|cong|"
-    r"subseteq|supseteq|atural|earrow|warrow|ewline|ewpage|oindent|onumber|ormalsize|olimits|exists)\b)"
+    r"\\{1,2}r\\{1,2}n|\\{1,2}n(?!(?:u|um|eq?|eg|abla|ot|otin|i|icefrac|ode|mid|less|gtr|leq|geq|parallel|sim|"
+    r"cong|[vV][dD]ash|prec|succ|subseteq|supseteq|atural|earrow|warrow|ewline|ewpage|ewcommand|oindent|onumber|"
+    r"ormalsize|olimits|obreak|exists)(?![A-Za-z]))"
 )
+_PATH = lazy_pattern(r"(?<![A-Za-z])[A-Z]:\\{1,2}[a-z]\w*\\")
 DOUBTS, LONG = 3, 1_000
 """How often a text must change its mind to look like thinking, and from how many characters on."""
 _SOLID = lazy_pattern(r"\S")

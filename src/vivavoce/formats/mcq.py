@@ -9,6 +9,7 @@ from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.claims import Choice
+from vivavoce.reading.denials import denial
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called, called_true
 from vivavoce.reading.options import Options, options_in
@@ -75,7 +76,9 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
-    return SingleChoiceReader(answer, options).choice(lambda: refuses(answer))
+    choice = SingleChoiceReader(answer, options).choice(lambda: refuses(answer))
+    reason = denial(answer, options, choice.names)
+    return Choice(reason=reason) if reason else choice
 
 
 def _from_json(leaves: Sequence[Any], options: Options) -> Choice:

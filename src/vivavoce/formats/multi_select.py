@@ -13,6 +13,7 @@ from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.language.tokens import LINE
 from vivavoce.reading.all_except import all_except, speaks_of_options
 from vivavoce.reading.answer_markers import Cue, cues, retracts
+from vivavoce.reading.denials import denial
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
@@ -104,6 +105,12 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
     return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), True)
 
 
+def _checked(listed: Listed, answer: str, options: Options) -> Listed:
+    """The list with the reason why it cannot be read, where there is one."""
+    reason = listed.reason or _unclear(listed, options)
+    return listed._replace(reason=reason or denial(answer, options, listed.names, lists=True))
+
+
 def _unclear(listed: Listed, options: Options) -> str | None:
     """The reason for an entry that may be two options, and for numbers where the options bear none."""
     if listed.stray and not listed.names and (kind := _other_labels(listed.stray)):
@@ -141,7 +148,7 @@ class MultiSelect(OptionsFormat):
         """The options listed, and the entries that are no option."""
         leaves = json_values(answer)
         listed = _from_text(answer, options) if leaves is None else _from_json(leaves, options)
-        listed = listed._replace(reason=listed.reason or _unclear(listed, options))
+        listed = _checked(listed, answer, options)
         if listed.reason is None and (listed.names or listed.stray):
             return Reading("ok", self.parsed(listed.names, options), listed.stray)
         if not (listed.names or listed.reason) and refuses(answer):
