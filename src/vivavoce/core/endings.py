@@ -116,7 +116,7 @@ _TELLING = (
     "(?:overloaded|unavailable|loading)|the server had an error while processing|cuda out of memory|"
     r"max retries exceeded with url|this model's maximum context length is \d)"
 )
-"""Phrases that nobody says of a patient."""
+"""Phrases of servers and clients that no medical answer holds."""
 _CLASS = (
     r"(?-i:(?:[A-Za-z_]\w*\.){0,5}(?:(?:RateLimit|API|APIConnection|APITimeout|APIStatus|InternalServer|"
     "ServiceUnavailable|Authentication|BadRequest|PermissionDenied|InvalidRequest|Overloaded|HTTP|HTTPStatus|"
@@ -167,7 +167,7 @@ def server_error(text: str) -> str | None:
     """The error of a server that a text is in place of an answer, on one line; null for any other text.
 
     Known are status lines ("429 Too Many Requests"), what clients raise and print, HTML pages of errors, and
-    their JSON. A text that speaks of an error behind an answer is none.
+    their JSON. An answer that mentions an error is no error.
     """
     if len(text) > _LONGEST_ERROR:
         return None

@@ -7,16 +7,16 @@ from functools import cache
 from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import SENTENCE, Doc, cached_doc
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.negative_questions import denial_words
 from vivavoce.reading.options import Options
 
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
-_NOTS = frozenset({"not", "nicht", "niet", "inte", "ikke", "pas", "ne"})
 
 
 @cache
-def _denials() -> frozenset[str]:
-    """The words that alone deny what stands before them, in any language."""
+def _replies() -> frozenset[str]:
+    """The words that deny an option as a whole reply, in any language."""
     falses = (word for code in codes() for word in language(code).false if " " not in word)
     return words.NOES | {form for word in falses for form in Doc(word).forms}
 
@@ -27,9 +27,9 @@ def denial(answer: str, options: Options, names: Collection[int], *, lists: bool
     A word of denial stands alone right behind it ("Is it C? No.", "C: nein"), or where the answer `lists`
     options it heads a list with it ("A, B. No: C, D"). Such a word may be or begin the option's own text.
     """
-    doc, denials = cached_doc(answer), _denials() | _letters(options, lists=lists)
+    doc, denials = cached_doc(answer), _replies() | _letters(options, lists=lists)
     replies = [k for k in _places_of(doc, denials) if _is_reply(doc, k)]
-    heads = [k for k in _places_of(doc, denials | _NOTS) if lists and _is_head(doc, k)]
+    heads = [k for k in _places_of(doc, denials | denial_words()) if lists and _is_head(doc, k)]
     if not (replies or heads):
         return None
     denied = _denied(doc, options, replies, heads)

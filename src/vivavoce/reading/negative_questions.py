@@ -85,7 +85,7 @@ def _judgement(forms: Sequence[str]) -> Judgement | None:
         return "right" if any(phrase in text for phrase in _right()) else None
     for phrase in wrong:
         text = text.replace(phrase, "  ")
-    return "not wrong" if _denials() & set(text.split()) else "wrong"
+    return "not wrong" if denial_words() & set(text.split()) else "wrong"
 
 
 @cache
@@ -105,7 +105,7 @@ def _phrases(listed: Iterable[str]) -> tuple[str, ...]:
 
 
 @cache
-def _denials() -> frozenset[str]:
+def denial_words() -> frozenset[str]:
     """The words that deny what is said of an option."""
     denials = {form for code in codes() for word in language(code).not_ for form in Doc(word).forms}
     return words.NOT_LEFT - _LEFT_OUT | denials
