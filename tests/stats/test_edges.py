@@ -125,7 +125,7 @@ ARRAYS = dict(
         case(stats.bootstrap_each, SIX, GROUPS, statistics=mean_and_maximum, rng=rng, resamples=50),
         case(stats.bootstrap_strengths, MET, WON, groups=GROUPS, n_systems=3, rng=rng, resamples=20),
         case(stats.bounds, OTHER, [0.3, 0.9, 0.5, 0.9, 0.9, 0.7], GROUPS, weights=WEIGHTS, low=0, high=1),
-        case(stats.linear_link, SIX, OTHER, GROUPS, weights=WEIGHTS),
+        case(stats.candidate_link, SIX, OTHER),
         case(stats.category_test, SIX, ["u", "v", "u", "v", "u", "v"], GROUPS),
         case(stats.category_weights, ["u", "v", "u"], moves=True, numbers=()),
         case(jackknifed_mean, SIX, GROUPS, numbers=()),

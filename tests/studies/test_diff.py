@@ -46,6 +46,12 @@ def second(run: Run, folder: Path, rows: Marks, *, measure: str = "panel(rubric=
 
 A = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 2, 3]
 B = [1, 1, 2, 2, 3, 4, 0, 1, 2, 3, 1, 2]
+FOUR = {"A": A, "B": B, "D": [v / 2 for v in A], "E": [v / 2 for v in B]}
+
+
+def of_four(change: Callable[[float], float]) -> Marks:
+    """A score for each case of the four candidates, each changed alike."""
+    return [mark for name, old in FOUR.items() for mark in marks(name, [change(v) for v in old])]
 
 
 @pytest.fixture
@@ -102,7 +108,9 @@ def test_a_judge_who_turns_the_order_swaps_the_pair(two: Callable[..., Finding])
     assert ("A", "B", True) == (pair["candidate"], pair["against"], pair["swapped"])
     assert (pair["difference_one"], pair["better_one"]) == (-pair["difference_other"], "A")
     assert "B" == pair["better_other"]
-    assert (1, 1) == (r["n_swapped_told_apart"], r["n_verdicts_changed"])
+    assert (1, 1, 1) == (r["n_swapped_told_apart"], r["n_changed"], r["n_verdicts_changed"])
+    assert pytest.approx(pair["difference_other"] - pair["difference_one"]) == pair["change"]
+    assert pair["p_change"] <= 0.05
     assert ["B", "A"] == [p["candidate"] for p in found.rows if p["part"] == "rank"]
 
 
@@ -123,16 +131,15 @@ def test_swapping_the_signatures_turns_the_signs(panel: Panel, tmp_path: Path) -
 
 def test_an_affine_judge_is_linked_and_an_old_candidate_is_carried(panel: Panel, tmp_path: Path) -> None:
     """new = 1 + old / 2; C had the old judge only."""
-    halved = [marks(name, [1 + v / 2 for v in old]) for name, old in (("A", A), ("B", B))]
-    run = panel([*marks("A", A), *marks("B", B), *marks("C", [5] * CASES)])
-    found = held(second(run, tmp_path, [*halved[0], *halved[1]]), "r", "s")
-    line = row(found, part="bridge", method="mean_sigma")
+    run = panel([*of_four(float), *marks("C", [5] * CASES)])
+    found = held(second(run, tmp_path, of_four(lambda v: 1 + v / 2)), "r", "s")
+    line = row(found, part="bridge", method="deming")
     assert pytest.approx((1, 0.5, 0), abs=1e-9) == (line["intercept"], line["slope"], line["residual"])
-    carried = row(found, part="carried", method="mean_sigma", candidate="C")
+    carried = row(found, part="carried", candidate="C")
     assert pytest.approx((5, 3.5)) == (carried["one"], carried["other"])
     assert [
-        "outside the means that were linked, 1.83 to 2.5: the line is extended",
-        "all lie on the line: no interval",
+        "outside the means that were linked, 0.917 to 2.5: the line is extended",
+        "all candidates lie on the line: no interval",
     ] == carried["reason"].split("; ")
     assert (None, None) == (carried["low"], carried["high"])
     assert 12 == row(found, part="overlap")["n_only_one"]
@@ -140,10 +147,9 @@ def test_an_affine_judge_is_linked_and_an_old_candidate_is_carried(panel: Panel,
 
 
 def test_what_leaves_the_scale_is_clipped_and_said(panel: Panel, tmp_path: Path) -> None:
-    run = panel([*marks("A", A), *marks("B", B), *marks("C", [5] * CASES)])
-    higher = [min(5, v + 1.5) for v in A]
-    found = held(second(run, tmp_path, [*marks("A", higher), *marks("B", [v + 1 for v in B])]), "r", "s")
-    r = row(found, part="carried", method="mean", candidate="C")
+    run = panel([*of_four(float), *marks("C", [5] * CASES)])
+    found = held(second(run, tmp_path, of_four(lambda v: min(4.5, v + 1))), "r", "s")
+    r = row(found, part="carried", candidate="C")
     assert (5, 5, True) == (r["other"], r["high"], r["clipped"])
 
 
@@ -156,13 +162,18 @@ def test_what_leaves_the_scale_is_clipped_and_said(panel: Panel, tmp_path: Path)
             "the two do not rise together: a line between them means nothing",
         ),
         ([*marks("A", B[:9]), *marks("B", A[:9])], "both scored 9 cases: too few for a bridge"),
+        (
+            [*marks("A", [v + 0.5 for v in B]), *marks("B", [v + 0.5 for v in B])],
+            "both scored 2 candidates: the shifts of fewer than 4 do not tell how far the next one would "
+            "shift",
+        ),
     ],
 )
 def test_a_bridge_is_refused_where_it_would_not_bear(
     two: Callable[..., Finding], new: Marks, why: str
 ) -> None:
     found = two(new)
-    line = row(found, part="bridge", method="mean_sigma")
+    line = row(found, part="bridge")
     assert (None, None, why) == (line["intercept"], line["slope"], line["reason"])
     assert f"No bridge: {why}." in found.text
     assert not [r for r in found.rows if r["part"] == "carried"]
@@ -198,17 +209,34 @@ def test_a_judge_who_failed_throughout_leaves_nothing_to_compare(two: Callable[.
 def test_marks_on_other_scales_are_ordered_and_bridged_and_not_subtracted(
     two: Callable[..., Finding],
 ) -> None:
-    found = two([*marks("A", [20 * v for v in A]), *marks("B", [20 * v for v in B])], range={"*": (0, 100)})
+    found = two(of_four(lambda v: 20 * v), old=of_four(float), range={"*": (0, 100)})
     why = "the scales differ (0 to 5, then 0 to 100): only the order is compared"
     for part in ("moved", "agreement", "level"):
         assert why == row(found, part=part)["reason"]
-    assert 1 == row(found, part="order")["kendall"]
-    line = row(found, part="bridge", method="mean_sigma")
-    assert pytest.approx((0, 20), abs=1e-9) == (line["intercept"], line["slope"])
-    assert (
-        "the scales differ: a shift of the level is no bridge"
-        == (row(found, part="bridge", method="mean")["reason"])
-    )
+    order, line = row(found, part="order"), row(found, part="bridge")
+    assert (1, 0, 0) == (order["kendall"], order["n_changed"], order["n_verdicts_changed"])
+    assert ("shift", 0, 20) == (line["method"], pytest.approx(line["intercept"], abs=1e-9), line["slope"])
+
+
+def test_scales_without_limits_are_neither_bridged_nor_tested_for_a_change(
+    two: Callable[..., Finding],
+) -> None:
+    finding = two(of_four(lambda v: 20 * v), old=of_four(float), range={"*": (0, None)})
+    order = row(finding, part="order")
+    assert "the scales differ, and not both have limits" == row(finding, part="bridge")["reason"]
+    assert (None, None) == (order["n_changed"], order["n_verdicts_changed"])
+    assert "The scales have no common unit: whether a difference changed is not tested." in finding.text
+
+
+def test_a_verdict_that_only_one_test_finds_is_no_change(two: Callable[..., Finding]) -> None:
+    """A is ahead in 11 cases, then in 8 and behind in 2: four cases changed, and p is .125 at least."""
+    base = [2] * CASES
+    old = [*marks("A", [3] * 11 + [2]), *marks("B", base)]
+    finding = two([*marks("A", [3] * 8 + [2] * 2 + [1] * 2), *marks("B", base)], old=old)
+    order = row(finding, part="order")
+    assert (1, 0) == (order["n_told_apart_one"], order["n_told_apart_other"])
+    assert (0, 0) == (order["n_changed"], order["n_verdicts_changed"])
+    assert "No difference between two candidates is shown to have changed." in finding.text
 
 
 def test_a_direction_that_was_turned_is_turned_back_for_the_order(two: Callable[..., Finding]) -> None:
@@ -216,7 +244,7 @@ def test_a_direction_that_was_turned_is_turned_back_for_the_order(two: Callable[
     found = two(new, direction={"*": "lower"})
     why = "higher was better and lower is now"
     assert f"{why}: only the order is compared" == row(found, part="level")["reason"]
-    assert why == row(found, part="bridge", method="mean_sigma")["reason"]
+    assert why == row(found, part="bridge")["reason"]
     assert 1 == row(found, part="order")["kendall"]
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Measure
+from vivavoce.stats import ALPHA
 from vivavoce.studies.score_table import item_of
 
 
@@ -27,9 +28,8 @@ class DiffRow:
     status_other: str | None = None
     method: str | None = None
     intercept: float | None = None
-    se_intercept: float | None = None
     slope: float | None = None
-    se_slope: float | None = None
+    p_slope: float | None = None
     residual: float | None = None
     r: float | None = None
     furthest: str | None = None
@@ -71,18 +71,29 @@ class DiffRow:
     n_told_apart_one: int | None = None
     n_told_apart_other: int | None = None
     n_told_apart_alike: int | None = None
+    n_changed: int | None = None
     n_verdicts_changed: int | None = None
     rank_one: float | None = None
     rank_other: float | None = None
     swapped: bool | None = None
     better_one: str | None = None
     better_other: str | None = None
+    change: float | None = None
+    p_change: float | None = None
     reason: str | None = None
 
     @property
     def verdict_changed(self) -> bool:
-        """Of a pair, whether another candidate was shown better, or one where none was."""
-        return self.better_one != self.better_other
+        """Of a pair, whether its change is shown and another candidate is better, or one where none was.
+
+        A test that finds something and one that does not are no difference by themselves.
+        """
+        return self.better_one != self.better_other and self.change_shown
+
+    @property
+    def change_shown(self) -> bool:
+        """Of a pair, whether a test shows that the difference of the two is another."""
+        return self.p_change is not None and self.p_change <= ALPHA
 
     def columns(self) -> dict[str, Any]:
         """The columns of its part with their values."""
@@ -110,18 +121,20 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "order": (
         *("kendall", "n_candidates", "n_items", "n_groups", "n_pairs", "n_same", "n_swapped", "n_tied"),
         *("n_swapped_told_apart", "n_told_apart_one", "n_told_apart_other", "n_told_apart_alike"),
-        "n_verdicts_changed",
+        *("n_changed", "n_verdicts_changed"),
     ),
     "rank": ("candidate", "one", "other", "rank_one", "rank_other"),
-    # How far the first is ahead under both, and who was shown better ('': neither).
+    # How far the first is ahead under both, and who was shown better ('': neither); `change` is how much
+    # further ahead it is under the new one, on the scale of the new, with p by Holm over all pairs.
     "pair": (
         *("candidate", "against", "difference_one", "difference_other", "swapped", "better_one"),
-        "better_other",
+        *("better_other", "change", "p_change"),
     ),
-    # A line from old values to new ones, by one method, and what an old mean corresponds to by it.
+    # A line from candidates' old means to their new ones (p_slope: of slope 1), and what an old mean
+    # corresponds to.
     "bridge": (
-        *("method", "intercept", "se_intercept", "slope", "se_slope", "residual", "r", "furthest"),
-        *("furthest_by", "n_values", "n_candidates", "n_items", "n_groups"),
+        *("method", "intercept", "slope", "p_slope", "residual", "r", "furthest", "furthest_by", "n_values"),
+        *("n_candidates", "n_items", "n_groups"),
     ),
     "carried": ("method", "candidate", "point", "one", "other", "low", "high", "clipped"),
 }
@@ -193,3 +206,13 @@ class Change(NamedTuple):
         """The most that a score can move."""
         c = self.new.criterion
         return float("inf") if c.low is None or c.high is None else c.high - c.low
+
+    @property
+    def ratio(self) -> float | None:
+        """How many units of the new scale one of the old is; null where they differ and one has no limits."""
+        old, new = self.old.criterion, self.new.criterion
+        if (old.low, old.high) == (new.low, new.high):
+            return 1.0
+        if old.low is None or old.high is None or new.low is None or new.high is None:
+            return None
+        return (new.high - new.low) / (old.high - old.low)

@@ -297,7 +297,7 @@ def _text(change: Change, rows: Sequence[DiffRow]) -> str:
             _moved_line(parts["moved"][0], parts["agreement"]),
             *_level_lines(change.new.criterion, parts["level"][0], parts.get("beyond", [])),
             _order_line(parts["order"][0]),
-            _bridge_line(change, parts["bridge"], parts.get("carried", [])),
+            _bridge_line(change, parts["bridge"][0], parts.get("carried", [])),
         ]
     return "\n".join(lines)
 
@@ -377,37 +377,34 @@ def _order_line(row: DiffRow) -> str:
         f"Order of {count(row.n_candidates or 0, 'candidate')} on {count(row.n_items or 0, 'question')} "
         f"({count(row.n_groups or 0, 'case')}): {tau}{row.n_swapped} of {count(row.n_pairs, 'pair')} swapped"
     )
-    if row.n_verdicts_changed is None:
+    if row.n_told_apart_one is None:
         return f"{line}; {row.reason}."
+    line = f"{line}, {row.n_swapped_told_apart} of them told apart by either"
+    if row.n_verdicts_changed is None:
+        return f"{line}. The scales have no common unit: whether a difference changed is not tested."
+    if not row.n_changed:
+        return f"{line}. No difference between two candidates is shown to have changed."
     return (
-        f"{line}, {row.n_swapped_told_apart} of them told apart by either; the verdict on "
-        f"{count(row.n_verdicts_changed, 'pair')} is another."
+        f"{line}. The difference is shown to have changed on {count(row.n_changed, 'pair')}, and with it the "
+        f"verdict on {row.n_verdicts_changed}."
     )
 
 
-def _bridge_line(change: Change, bridges: Sequence[DiffRow], carried: Sequence[DiffRow]) -> str:
-    line = next(row for row in bridges if row.method == "mean_sigma")
+def _bridge_line(change: Change, line: DiffRow, carried: Sequence[DiffRow]) -> str:
     if line.reason:
         return f"No bridge: {line.reason}."
-    points = {row.point: row for row in carried if row.method == "mean_sigma" and not row.candidate}
+    criterion = change.new.criterion
+    points = {row.point: row for row in carried if not row.candidate}
     old = {name: number(row.one or 0.0, change.old.criterion) for name, row in points.items()}
-    new = {name: number(row.other or 0.0, change.new.criterion) for name, row in points.items()}
-    clipped = ""
-    if any(row.clipped for row in points.values()):
-        clipped = " What leaves the scale was set to its end."
-    return (
-        f"Bridge: new = {line.intercept:.3f} + {line.slope:.3f} old (mean and spread, "
-        f"{count(line.n_items or 0, 'question')}, {count(line.n_groups or 0, 'case')}). A mean of old scores "
-        f"of {old['mean']} corresponds to {new['mean']}{_ends(points['mean'], change.new.criterion)}. Means "
-        f"from {old['least']} ({new['least']}) to {old['greatest']} ({new['greatest']}) may be carried over; "
-        f"{_residual_words(line, change.new.criterion)}{clipped}"
+    new = {name: number(row.other or 0.0, criterion) for name, row in points.items()}
+    way = "their own shifts" if line.method == "shift" else "their means show a slope, Deming's line"
+    clipped = (
+        " What leaves the scale was set to its end." if any(row.clipped for row in points.values()) else ""
     )
-
-
-def _residual_words(line: DiffRow, criterion: Criterion) -> str:
-    furthest_by = line.furthest_by or 0.0
-    far, gap = (number(abs(x), criterion) for x in (furthest_by, line.residual or 0.0))
     return (
-        f"single scores may not, they lie {gap} from the line. Furthest from it is {line.furthest}, {far} "
-        f"{'above' if furthest_by > 0 else 'below'}."
+        f"Bridge: new = {line.intercept:.3f} + {line.slope:.3f} old "
+        f"({count(line.n_candidates or 0, 'candidate')}, {way}). A further candidate with an old mean of "
+        f"{old['mean']} is expected at {new['mean']}{_ends(points['mean'], criterion)}. Means from "
+        f"{old['least']} ({new['least']}) to {old['greatest']} ({new['greatest']}) may be carried over; "
+        f"single scores may not.{clipped}"
     )

@@ -7,14 +7,14 @@ and direction; the unit of every error is the group.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.stats.linking import Link, Linking, linear_link
+from vivavoce.stats.linking import LEAST_LINKED, Link
 from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
@@ -83,11 +83,11 @@ def _tested(d: np.ndarray[Any, Any], items: pl.DataFrame, width: float) -> dict[
 
 
 def order(change: Change) -> Iterator[DiffRow]:
-    """A row `order`, a row `rank` per candidate, and a row `pair` for each pair that swapped or whose
-    verdict changed.
+    """A row `order`, a row `rank` per candidate, and a row `pair` for each pair that swapped or changed.
 
     On responses that both have a value for, silence counted by each measure's own rule, and on items that all
-    candidates have. Verdicts are those of a ranking: paired tests by group, Holm over all pairs.
+    candidates have. Verdicts are those of a ranking: paired tests by group, Holm over all pairs. Whether a
+    pair changed is a test of its own, of the difference under the new less the difference under the old.
     """
     matrices = _matrices(change)
     row = _order_row(change, matrices)
@@ -99,10 +99,20 @@ def order(change: Change) -> Iterator[DiffRow]:
     ranked = [stats.rank_intervals(m.values * m.sign, m.groups, weights=m.weights) for m in matrices]
     few = too_few(old.groups)
     few = f"{few} pairs apart" if few else None
-    pairs = list(_pairs(change, old.candidates, ranked, few))
+    moved = None if few else _moved(change, matrices)
+    pairs = list(_pairs(change, old.candidates, ranked, moved, few))
     yield _with_order(row, ranked, pairs, few)
     yield from _ranks(change, old.candidates, ranked, signs)
-    yield from (pair for pair in pairs if pair.swapped or pair.verdict_changed)
+    yield from (pair for pair in pairs if pair.swapped or pair.change_shown)
+
+
+def _moved(change: Change, matrices: Sequence[ScoreMatrix]) -> stats.RankIntervals | None:
+    """The candidates by how far they moved up; null where the scales have no common unit."""
+    if change.ratio is None:
+        return None
+    old, new = matrices
+    shifts = new.values * new.sign - old.values * old.sign * change.ratio
+    return stats.rank_intervals(shifts, old.groups, weights=old.weights)
 
 
 def _order_row(change: Change, matrices: tuple[ScoreMatrix, ScoreMatrix] | None) -> DiffRow:
@@ -158,20 +168,29 @@ def _with_order(
     )
     if few:
         return row
+    if all(pair.p_change is not None for pair in pairs):
+        row = replace(
+            row,
+            n_changed=sum(pair.change_shown for pair in pairs),
+            n_verdicts_changed=sum(pair.verdict_changed for pair in pairs),
+        )
     return replace(
         row,
         n_told_apart_one=ranked[0].n_shown,
         n_told_apart_other=ranked[1].n_shown,
         n_told_apart_alike=stats.shown_agreement(*(r.better for r in ranked)).same,
         n_swapped_told_apart=sum(bool(pair.better_one or pair.better_other) for pair in swapped),
-        n_verdicts_changed=sum(pair.verdict_changed for pair in pairs),
     )
 
 
 def _pairs(
-    change: Change, names: Sequence[str], ranked: Sequence[stats.RankIntervals], few: str | None
+    change: Change,
+    names: Sequence[str],
+    ranked: Sequence[stats.RankIntervals],
+    moved: stats.RankIntervals | None,
+    few: str | None,
 ) -> Iterator[DiffRow]:
-    """How far the first of each pair is ahead under both, and who was shown better: '' if neither."""
+    """How far the first of each pair is ahead under both, who was shown better, and the change."""
     for i, j in combinations(range(len(names)), 2):
         # Rounded, because a tie with a different last digit would count as a swap.
         ahead = [round(float(r.means[i] - r.means[j]), 9) for r in ranked]
@@ -185,6 +204,8 @@ def _pairs(
             swapped=ahead[0] * ahead[1] < 0,
             better_one=None if few else better[0],
             better_other=None if few else better[1],
+            change=None if moved is None else round(float(moved.means[i] - moved.means[j]), 9),
+            p_change=None if moved is None else float(moved.p[i, j]),
             reason=few,
         )
 
@@ -207,99 +228,131 @@ def _matrices(change: Change) -> tuple[ScoreMatrix, ScoreMatrix] | None:
     return old.on(complete), new.on(complete)
 
 
-def bridge(change: Change) -> Iterator[DiffRow]:
-    """A row `bridge` per method, and rows `carried`: what old means correspond to.
+class _Units(NamedTuple):
+    """Old scores on the new scale: start + ratio * old."""
 
-    A line is drawn through the values of a candidate's item, repeats averaged, and refused where these are
-    too few or do not bear one. What is carried are the least, the mean and the greatest mean of the
-    candidates that both scored, and the means of those that only the old measure scored.
+    start: float
+    ratio: float
+
+    def scaled(self, old: float) -> float:
+        return self.start + self.ratio * old
+
+
+def bridge(change: Change) -> Iterator[DiffRow]:
+    """A row `bridge`, and rows `carried`: what old means correspond to.
+
+    The unit is the candidate: a line through the means of those that both scored, refused where they are
+    too few. What is carried are the least, the mean and the greatest of their means, and the means of
+    candidates that only the old measure scored; an interval is that of one further candidate.
     """
     items = change.items
     n_groups = items.n_unique("group")
-    for method in get_args(Linking):
-        reason = change.why_empty or _why_unlinked(change, n_groups, method)
-        link = None
-        if not reason:
-            old, new, groups = (items[name].to_numpy() for name in ("one", "other", "group"))
-            link = linear_link(old, new, groups, method=method, weights=weights_of(items))
-            moved = bool(change.why_not_subtracted or (items["d"] != 0).any())
-            reason = _why_refused(link, moved=moved)
-        if link is None or reason:
-            yield change.row("bridge", method=method, n_groups=n_groups, reason=reason)
-            continue
-        residuals = _residuals(items, link)
-        furthest = max(residuals, key=lambda name: (abs(residuals[name]), name))
-        yield change.row(
-            "bridge",
-            method=link.method,
-            intercept=link.intercept,
-            se_intercept=link.se_intercept,
-            slope=link.slope,
-            se_slope=link.se_slope,
-            residual=link.residual,
-            r=link.r,
-            furthest=furthest,
-            furthest_by=residuals[furthest],
-            n_values=link.n,
-            n_candidates=len(residuals),
-            n_items=items.n_unique(["item", "variant"]),
-            n_groups=link.n_groups,
-        )
-        yield from _carried(change, items, link)
+    units = _units(change)
+    means = _means(items, "one", "other")
+    reason = change.why_empty or _why_refused(change, items, n_groups, len(means))
+    if units is None and not reason:
+        reason = "the scales differ, and not both have limits"
+    if reason or units is None:
+        yield change.row("bridge", n_candidates=len(means), n_groups=n_groups, reason=reason)
+        return
+    names = sorted(means)
+    old = [units.scaled(means[name][0]) for name in names]
+    link = stats.candidate_link(old, [means[name][1] for name in names])
+    residuals = {
+        name: means[name][1] - link.intercept - link.slope * x for name, x in zip(names, old, strict=True)
+    }
+    furthest = max(names, key=lambda name: (abs(residuals[name]), name))
+    yield change.row(
+        "bridge",
+        method=link.method,
+        intercept=link.intercept + link.slope * units.start,
+        slope=link.slope * units.ratio,
+        p_slope=link.p_slope,
+        residual=link.residual,
+        r=_r(items),
+        furthest=furthest,
+        furthest_by=residuals[furthest],
+        n_values=items.height,
+        n_candidates=len(names),
+        n_items=items.n_unique(["item", "variant"]),
+        n_groups=n_groups,
+    )
+    yield from _carried(change, {name: pair[0] for name, pair in means.items()}, link, units)
 
 
-def _why_unlinked(change: Change, n_groups: int, method: Linking) -> str | None:
-    """Why no line is drawn, as far as it shows before one is tried."""
+def _units(change: Change) -> _Units | None:
+    """How old scores are put on the new scale; null where the scales differ and one has no limits."""
+    if change.ratio is None:
+        return None
+    # The two lower limits correspond; of one scale, with limits or without, nothing is moved.
+    start = (
+        0.0
+        if change.ratio == 1
+        else (change.new.criterion.low or 0.0) - change.ratio * (change.old.criterion.low or 0.0)
+    )
+    return _Units(start, change.ratio)
+
+
+def _why_refused(change: Change, items: pl.DataFrame, n_groups: int, n_candidates: int) -> str | None:
+    """Why there is no bridge; null where there is one."""
     old, new = change.old.criterion, change.new.criterion
-    if n_groups < LEAST_GROUPS:
-        return f"both scored {count(n_groups, 'case')}: too few for a bridge"
     if old.direction != new.direction:
         return f"{old.direction} was better and {new.direction} is now"
-    if method == "mean" and change.why_not_subtracted:
-        return "the scales differ: a shift of the level is no bridge"
+    if n_groups < LEAST_GROUPS:
+        return f"both scored {count(n_groups, 'case')}: too few for a bridge"
+    if not change.why_not_subtracted and not (items["d"] != 0).any():
+        return "no score moved: old scores stay as they are"
+    r = _r(items)
+    if r is None:
+        return "the scores of one of them do not vary"
+    if r <= 0:
+        return "the two do not rise together: a line between them means nothing"
+    if n_candidates < LEAST_LINKED:
+        return (
+            f"both scored {count(n_candidates, 'candidate')}: the shifts of fewer than {LEAST_LINKED} do not "
+            "tell how far the next one would shift"
+        )
     return None
 
 
-def _why_refused(link: Link, *, moved: bool) -> str | None:
-    """Why a line says nothing once it is drawn; null if it does."""
-    if not moved:
-        return "no score moved: old scores stay as they are"
-    if link.r is None:
-        return "the scores of one of them do not vary"
-    if link.r <= 0:
-        return "the two do not rise together: a line between them means nothing"
-    return None if link.se_slope is not None else "without one of its cases there is no line"
+def _r(items: pl.DataFrame) -> float | None:
+    """Pearson's correlation of old and new values of a candidate's item."""
+    return stats.pearson(items["one"].to_numpy(), items["other"].to_numpy())
 
 
-def _residuals(items: pl.DataFrame, link: Link) -> dict[str, float]:
-    """How far each candidate's new mean lies from what the line makes of the old one."""
-    residuals = {}
-    for (name,), part in items.group_by("candidate", maintain_order=True):
-        old, new = (weighted_mean(part[c].to_numpy(), weights_of(part)) for c in ("one", "other"))
-        residuals[str(name)] = new - ((link.intercept or 0.0) + (link.slope or 0.0) * old)
-    return residuals
+def _means(rows: pl.DataFrame, *columns: str) -> dict[str, tuple[float, ...]]:
+    """The means of each candidate over its items, repeats averaged first."""
+    by_item = (
+        rows.group_by(*item_of(rows), "candidate", maintain_order=True)
+        .agg(pl.col(columns).mean())
+        .sort("candidate", "item", "variant")
+    )
+    return {
+        str(name): tuple(weighted_mean(part[column].to_numpy(), weights_of(part)) for column in columns)
+        for (name,), part in by_item.group_by("candidate", maintain_order=True)
+    }
 
 
-def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[DiffRow]:
+def _carried(change: Change, linked: dict[str, float], link: Link, units: _Units) -> Iterator[DiffRow]:
     """What old means correspond to by the line."""
-    linked = _old_means(items)
     lowest, highest = min(linked.values()), max(linked.values())
-    mean = weighted_mean(items["one"].to_numpy(), weights_of(items))
     of_old_alone = change.responses.drop_nulls("one").filter(~pl.col("candidate").is_in(list(linked)))
-    means = [("least", "", lowest), ("mean", "", mean), ("greatest", "", highest)]
-    means += [("candidate", name, old) for name, old in sorted(_old_means(of_old_alone).items())]
+    points = [
+        ("least", "", lowest),
+        ("mean", "", float(np.mean(list(linked.values())))),
+        ("greatest", "", highest),
+    ]
+    points += [("candidate", name, old) for name, (old,) in sorted(_means(of_old_alone, "one").items())]
     scale = change.new.criterion
-    for point, name, old in means:
-        carried = link.at(old, low=scale.low, high=scale.high)
-        if carried is None:
-            continue
+    for point, name, old in points:
+        carried = link.at(units.scaled(old), low=scale.low, high=scale.high)
         reasons = []
         if not lowest - 1e-9 <= old <= highest + 1e-9:
             reasons.append(
                 f"outside the means that were linked, {lowest:.3g} to {highest:.3g}: the line is extended"
             )
-        if not link.erring:
-            reasons.append("all lie on the line: no interval")
+        if not link.residual:
+            reasons.append("all candidates lie on the line: no interval")
         yield change.row(
             "carried",
             method=link.method,
@@ -312,16 +365,3 @@ def _carried(change: Change, items: pl.DataFrame, link: Link) -> Iterator[DiffRo
             clipped=carried.clipped,
             reason="; ".join(reasons) or None,
         )
-
-
-def _old_means(rows: pl.DataFrame) -> dict[str, float]:
-    """The old mean of each candidate over its items."""
-    by_item = (
-        rows.group_by(*item_of(rows), "candidate", maintain_order=True)
-        .agg(pl.col("one").mean())
-        .sort("candidate", "item", "variant")
-    )
-    return {
-        str(name): weighted_mean(part["one"].to_numpy(), weights_of(part))
-        for (name,), part in by_item.group_by("candidate", maintain_order=True)
-    }
