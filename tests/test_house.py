@@ -114,14 +114,14 @@ LINES: dict[str, int] = {
     "run": 27829,
     "stats": 11061,
     "store": 8506,
-    "studies": 22459,
-    "systems": 14722,
+    "studies": 23012,
+    "systems": 14746,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_000, 176
+MODULES, COMPLEX = 1_002, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -1,18 +1,28 @@
 """HIVMedQA's recorded scores in runs that several modules read, and scores of hand-made panels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.finished_runs import finished_run
+from tests.studies import naming
 from tests.studies.making import Answers, made, write_lines
 
 from vivavoce.run.run import Run, open_run
+from vivavoce.studies.study import Study
 
 JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"
 COLUMNS = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def declared_sentences() -> Iterator[None]:
+    """Every finding that a test here makes is refused if it names something in an undeclared sentence."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Study, "finding", naming.check(Study.finding))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,8 @@ from tests.studies.making import SILENT, made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.studies.comparing.ranking import COLUMNS
+from vivavoce.studies.comparing.ranking import RankingRow
+from vivavoce.studies.study import columns
 
 INTERVALS = {
     "Gemini 2.5 Pro": (1, 5),
@@ -259,4 +260,4 @@ def test_two_raters_rank_apart(panel: Callable[..., Run]) -> None:
         (r["rater"], r["candidate"]) for r in found.rows
     ]
     assert "panel: worth by Ann on exam (12 questions in 12 cases" in found.text
-    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
+    assert {tuple(columns(RankingRow))} == {tuple(r) for r in found.rows}

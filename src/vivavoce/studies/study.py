@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_tra
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding, Measure
+from vivavoce.studies.naming import NamingSentence
 
 if TYPE_CHECKING:
     from vivavoce.studies.score_table import ScoreTable
@@ -57,6 +58,8 @@ class Study(ABC):
     special: ClassVar[bool] = False
     """True for a study of data that not every run has: without rows it is left out, unless it was named."""
     needs: ClassVar[tuple[Need, ...]] = ()
+    sentences: ClassVar[tuple[NamingSentence, ...]] = ()
+    """The sentences of its findings that name a candidate, a rater, a metric, a category or an item."""
 
     def applies_to(self, scores: "ScoreTable") -> bool:
         """Whether it is made of these scores where no study was named."""

@@ -16,6 +16,7 @@ from vivavoce.studies.audit.figures import agreement, clusters, length, redundan
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.rater_scores import is_people, is_rated
 from vivavoce.studies.score_matrix import key_of, labels
@@ -31,6 +32,37 @@ NO_YARDSTICK = (
 TELLS = 'it tells "Yes." from "No."'
 
 
+KEEP = NamingSentence(
+    code="audit.keep",
+    templates=(
+        (
+            "On {benchmark} keep {measures}, held against {standard}, inside questions; {cases} "
+            "report (cut {cut})."
+        ),
+        "Keep {measure}: r {r}.",
+    ),
+    names=("metric",),
+    family="measures kept on one half of the cases, confirmed on the other",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+NOT_NEEDED = NamingSentence(
+    code="audit.not_needed",
+    templates=(
+        "Not needed: {measure}: it adds nothing to {others} (partial r {r}).",
+        "Not needed: {measure}: it says the same as {others}.",
+        (
+            "{measure} and {others} say much the same on {benchmark}: inside questions every two of "
+            "them correlate above {r}."
+        ),
+    ),
+    names=("metric",),
+    family="measures kept",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("audit")
 class Audit(Study):
     """Which measures deserve belief."""
@@ -40,6 +72,7 @@ class Audit(Study):
         'silence, whether "Yes." is told from "No.", and the small set that is enough.'
     )
     row = AuditRow
+    sentences = (KEEP, NOT_NEEDED)
     special = True
     needs = ("contrasts",)
     labels: str | None = None

@@ -28,6 +28,7 @@ from vivavoce.studies.bias.variant_pairs import (
     variant_pairs,
 )
 from vivavoce.studies.intervals import FLIPPED, NO_T
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels, row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
@@ -41,6 +42,30 @@ NOTHING = (
 )
 
 
+EFFECT = NamingSentence(
+    code="bias.effect",
+    templates=("{n} an effect: {places}.",),
+    names=("candidate", "metric"),
+    family="all candidates, and all criteria scored in one call",
+    correction="Holm",
+    null="bias",
+)
+VERDICT = NamingSentence(
+    code="bias.verdict",
+    templates=(
+        "That is a bias.",
+        "Answers differ with what the patient is said to be.",
+        "That is a drop, and how much of it is bias a neutral twin would tell.",
+        "Any added sentence costs that.",
+        "The twin is better.",
+    ),
+    names=("candidate",),
+    family="all candidates, and all criteria scored in one call",
+    correction="Holm",
+    null="bias",
+)
+
+
 @study("bias")
 class Bias(Study):
     """The effect of a sentence, or a detail of a patient, that should not matter."""
@@ -50,6 +75,7 @@ class Bias(Study):
         "and whether a demographic detail of the patient does."
     )
     row = BiasRow
+    sentences = (EFFECT, VERDICT)
     special = True
     needs = ("twins",)
 

@@ -16,6 +16,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.intervals import in_cases
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.pooling import SILENT, Counts, counts, label_of
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, weights_of, with_results
@@ -43,12 +44,23 @@ class ConfusionRow(MeasureRow):
     reason: str | None
 
 
+WEAKEST = NamingSentence(
+    code="confusion.weakest",
+    templates=("{measure} on {benchmark}: {candidate} is weakest on {label}, F1 {f1}.",),
+    names=("candidate", "label", "metric"),
+    family="all labels of a candidate",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("confusion")
 class Confusion(Study):
     """Confusion tables of labels."""
 
     about = "Which labels are taken for which, with precision, recall and F1 of each label."
     row = ConfusionRow
+    sentences = (WEAKEST,)
     special = True
 
     def applies_to(self, scores: ScoreTable) -> bool:

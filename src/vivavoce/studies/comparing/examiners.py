@@ -26,6 +26,7 @@ from vivavoce.studies.comparing.human_agreement import human_agreement
 from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
 from vivavoce.studies.comparing.rating_behaviour import ceiling_and_floor, halo, saturation
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
     CardPart,
     Entries,
@@ -60,6 +61,55 @@ ABSENT = {
 """Why a rater has no figures in a part."""
 
 
+FAVOUR = NamingSentence(
+    code="examiners.favour",
+    templates=(
+        (
+            "{judge} against people on {benchmark}: more generous (or, below 0, stricter) than with "
+            "the others to {names}."
+        ),
+    ),
+    names=("candidate", "metric", "rater"),
+    family="all candidates of one criterion",
+    correction="Bonferroni",
+    null="favour",
+)
+YES_NO = NamingSentence(
+    code="examiners.yes_no",
+    templates=(
+        (
+            "{judge} against people on {benchmark}: {figure} differs for {candidate}: {counts}, with "
+            "the other candidates {rest} (p {p}, {family})."
+        ),
+    ),
+    names=("candidate", "metric", "rater"),
+    family="both figures of all candidates",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+STAMP = NamingSentence(
+    code="examiners.stamp",
+    templates=("{judge} on {benchmark}: shown within {margin} on {labels} ({people}) ({criteria}).",),
+    names=("metric", "rater"),
+    family="each judge and criterion alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+SATURATED = NamingSentence(
+    code="examiners.saturated",
+    templates=(
+        (
+            "{measure} on {benchmark}: saturated, {share} of {scores} are {value}; it hardly tells "
+            "candidates apart and belongs in no mean over criteria."
+        ),
+    ),
+    names=("metric", "rater"),
+    family="each criterion alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("examiners")
 class Examiners(Study):
     """The card of every rater of a run."""
@@ -69,6 +119,7 @@ class Examiners(Study):
         "a judge's stamp rests on the agreement with people alone."
     )
     row = RaterRow
+    sentences = (FAVOUR, YES_NO, STAMP, SATURATED)
     special = True
     needs = ("cards", "labels")
     cards: Path | None = None

@@ -20,6 +20,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.intervals import FLIPPED, by_jackknife, too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -60,12 +61,41 @@ class FormsRow(MeasureRow):
     reason: str | None = None
 
 
+SHOWN = NamingSentence(
+    code="forms.shown",
+    templates=(
+        (
+            "{measure} on {benchmarks}: {candidate} {means} on {n} shared cases, a difference of "
+            "{difference}, which is shown (p {p} by Holm over {tests}){rho}."
+        ),
+    ),
+    names=("candidate", "metric"),
+    family="all candidates, pairs of benchmarks and criteria of the call",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+TOGETHER = NamingSentence(
+    code="forms.together",
+    templates=(
+        (
+            "{measure} on {benchmarks}: {candidate} {means} shared cases{difference}; over cases the "
+            "two go together with rho {rho}."
+        ),
+    ),
+    names=("candidate", "metric"),
+    family="each candidate alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("forms")
 class Forms(Study):
     """The same questions in two forms."""
 
     about = "Whether candidates do as well when a question is put otherwise: open, or in another language."
     row = FormsRow
+    sentences = (SHOWN, TOGETHER)
     special = True
 
     def applies_to(self, scores: ScoreTable) -> bool:

@@ -27,6 +27,7 @@ from vivavoce.studies.comparing.small_categories import (
     with_holm,
 )
 from vivavoce.studies.intervals import too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import (
     Fillings,
     Floats,
@@ -99,6 +100,29 @@ class _Profile(NamedTuple):
         return self.matrix.candidates[self.place]
 
 
+DIFFERS = NamingSentence(
+    code="gaps.differs",
+    templates=("Of {profiles} tested (Holm; {basis}), these differ between categories: {names}.",),
+    names=("candidate", "metric"),
+    family="all candidates and criteria of the call",
+    correction="Holm",
+    null="gaps",
+)
+FAILS = NamingSentence(
+    code="gaps.fails",
+    templates=(
+        (
+            "{candidate} scores {figure} on {category}, against {rest} elsewhere ({test}, "
+            "Holm-adjusted p = {p})."
+        ),
+    ),
+    names=("candidate", "category"),
+    family="all small categories, candidates and criteria of the call",
+    correction="Holm",
+    null="small categories",
+)
+
+
 @study("gaps")
 class Gaps(Study):
     """A row per candidate and category of every criterion: mean, interval, and the test of the profile.
@@ -122,6 +146,7 @@ class Gaps(Study):
         "such a difference was shown."
     )
     row = GapsRow
+    sentences = (DIFFERS, FAILS)
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The categories of every candidate, corrected together."""

@@ -19,6 +19,7 @@ from vivavoce.studies.bounded import Bounded, reasons
 from vivavoce.studies.comparing.benchmark_groups import group_boards
 from vivavoce.studies.comparing.overall_columns import SEVEN, answering, bare, ranked, together
 from vivavoce.studies.item_means import ItemMeans
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import key_of, labels, place_of
@@ -113,6 +114,22 @@ class Sheet(NamedTuple):
     rows: pl.DataFrame
 
 
+RANKS = NamingSentence(
+    code="overall.ranks",
+    templates=(
+        "{n} pairs told apart{ranks}.",
+        (
+            "Overall by {measure} on {benchmark} ({basis} pairs told apart), ranks left open and "
+            "means of {n}: {ranks}."
+        ),
+    ),
+    names=("candidate", "metric"),
+    family="all pairs of candidates",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+
+
 @study("overall")
 class Overall(Study):
     """A row per candidate for its overall (`format` is 'overall') and one for each of its formats.
@@ -135,6 +152,7 @@ class Overall(Study):
         "with rank intervals, ties and the rates at which answers fail."
     )
     row = OverallRow
+    sentences = (RANKS,)
     special = True
     of: str | tuple[str, ...] = ()
     metric: str = "accuracy"

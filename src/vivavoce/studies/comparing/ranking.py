@@ -25,12 +25,13 @@ from vivavoce.studies.comparing.evidence import filled_test
 from vivavoce.studies.comparing.headline import fitting_headline
 from vivavoce.studies.comparing.paired import Compared
 from vivavoce.studies.comparing.pairs import pairs
+from vivavoce.studies.comparing.ranking_sentences import APART, FIRST
 from vivavoce.studies.labels import labels_by_item, with_labels
 from vivavoce.studies.rater_scores import scale_columns
 from vivavoce.studies.scale import JUDGE, PEOPLE, phrase_of
 from vivavoce.studies.score_matrix import Fillings, ScoreMatrix, grids_with_fillings, key_of, labels, left_out
 from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, resolve, unweighted
-from vivavoce.studies.study import Study, columns
+from vivavoce.studies.study import Study
 from vivavoce.studies.text import cases, count, depends_on, listed, number, once
 
 
@@ -72,9 +73,6 @@ class RankingRow:
     reason: str | None = None
 
 
-COLUMNS = columns(RankingRow)
-
-
 @study("ranking")
 class Ranking(Study):
     """A row per candidate, benchmark and criterion, the best first.
@@ -100,6 +98,7 @@ class Ranking(Study):
         "them, on items scored for every candidate."
     )
     row = RankingRow
+    sentences = (APART, FIRST)
     needs = ("labels",)
     labels: str | None = None
 

@@ -22,6 +22,7 @@ from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, minus
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
     Rater,
     is_judge,
@@ -63,12 +64,28 @@ class RubricRow:
     reason: str | None = None
 
 
+BEST = NamingSentence(
+    code="rubrics.best",
+    templates=(
+        (
+            "{criterion} on {benchmark}, rubrics {rubrics}: {best} agrees best with people on the {n} "
+            "cases that choose, {figures}."
+        ),
+    ),
+    names=("metric",),
+    family="chosen on one half of the cases, reported on the other",
+    correction="a held-out half",
+    unmeasured="no simulation yet",
+)
+
+
 @study("rubrics")
 class Rubrics(Study):
     """The choice among versions of a judge's rubric."""
 
     about = "Which version of a rubric agrees best with people, on cases that had no part in choosing it."
     row = RubricRow
+    sentences = (BEST,)
     special = True
     needs = ("cards",)
     labels: str | None = None

@@ -23,6 +23,7 @@ from vivavoce.studies.comparing.evidence import Levels, correct
 from vivavoce.studies.comparing.paired import CandidateScores, Compared, Incomparable, Pair, compare_pair
 from vivavoce.studies.comparing.pairs import margin_of
 from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import Fillings, Floats, ScoreMatrix, grids_with_fillings, key_of, labels
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, ScoreTable, by_answer
@@ -89,6 +90,29 @@ class _ModelPair(NamedTuple):
     b: str
 
 
+BETTER = NamingSentence(
+    code="size.better",
+    templates=(
+        "{name} is better ({figure}).",
+        "The judge prefers {name} ({figure}).",
+    ),
+    names=("candidate",),
+    family="all pairs and criteria of the call",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+SLOPE = NamingSentence(
+    code="size.slope",
+    templates=(
+        "{measure} on {benchmark}: ten times the parameters go with {slope}, over {models} and {questions}.",
+    ),
+    names=("metric",),
+    family="each criterion alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("size")
 class Size(Study):
     """Rows by benchmark, criterion and `contrast`, for the candidates that have a model card.
@@ -108,6 +132,7 @@ class Size(Study):
 
     about = "What more parameters bring within a family, and what medical training adds to the base model."
     row = SizeRow
+    sentences = (BETTER, SLOPE)
     needs = ("cards",)
     cards: Path | None = None
 

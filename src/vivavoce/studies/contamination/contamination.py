@@ -16,6 +16,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, ModelCard
 from vivavoce.core.registry import study
 from vivavoce.studies.contamination.signals import REWRITTEN, Signal, signals
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable
@@ -92,6 +93,27 @@ class ContaminationRow(MeasureRow):
     reason: str | None = None
 
 
+MEMORY = NamingSentence(
+    code="contamination.memory",
+    templates=(
+        "{subject}, {candidate}, against {other}: {figure}): consistent with memorisation.",
+        "{subject}: {n} are at least as likely ({p}): consistent with memorisation.",
+    ),
+    names=("candidate", "metric"),
+    family="all tests of the call",
+    correction="Holm",
+    null="memorisation",
+)
+STANDS_OUT = NamingSentence(
+    code="contamination.stands_out",
+    templates=("{subject}, {candidate}, against {other}: {figure}): stands out from the others.",),
+    names=("candidate", "metric"),
+    family="all tests of the call",
+    correction="Holm",
+    null="memorisation",
+)
+
+
 @study("contamination")
 class Contamination(Study):
     """Signs that items were memorised."""
@@ -101,6 +123,7 @@ class Contamination(Study):
         "and dates; finding none does not show that it has not."
     )
     row = ContaminationRow
+    sentences = (MEMORY, STANDS_OUT)
     special = True
     needs = ("cards", "any_tokeniser")
     cards: Path | None = None

@@ -17,6 +17,7 @@ from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import Estimate, Floats, by_mean, too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -64,6 +65,21 @@ class _Picks(NamedTuple):
         return too_few(self.groups.tolist())
 
 
+FAVOURED = NamingSentence(
+    code="positions.favoured",
+    templates=(
+        (
+            "{measure}, {candidate} on {benchmark} ({basis}): of its picks {shares}, where {share} is "
+            "even; favoured: {places}."
+        ),
+    ),
+    names=("candidate", "metric"),
+    family="all shares of places of the call",
+    correction="Bonferroni",
+    null="positions",
+)
+
+
 @study("positions")
 class Positions(Study):
     """Preference for a place among the options."""
@@ -73,6 +89,7 @@ class Positions(Study):
         "preference every position has the same share."
     )
     row = PositionRow
+    sentences = (FAVOURED,)
     special = True
 
     def findings(self, scores: ScoreTable) -> Finding:

@@ -27,6 +27,7 @@ from vivavoce.studies.controls.sentences import (
     scored_by_pieces,
     sentences,
 )
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import NO_QUALITY
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
@@ -57,6 +58,27 @@ class Margin(NamedTuple):
     source: str
 
 
+FOOLED = NamingSentence(
+    code="controls.fooled",
+    templates=("{measure} on {benchmark} is fooled by {kinds} ({figures}.",),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+NOT_FOOLED = NamingSentence(
+    code="controls.not_fooled",
+    templates=(
+        "{measure} on {benchmark} is fooled by none of {kinds}.",
+        "{measure} on {benchmark} is not fooled by {kinds}.",
+    ),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+
+
 @study("controls")
 class Controls(Study):
     """The card of every rater against the controls of a run."""
@@ -66,6 +88,7 @@ class Controls(Study):
         "altered answers."
     )
     row = ControlRow
+    sentences = (FOOLED, NOT_FOOLED)
     special = True
     margin: float | None = None
     margins: tuple[str, ...] = ()

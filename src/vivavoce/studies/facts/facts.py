@@ -21,6 +21,7 @@ from vivavoce.studies.facts.rater_pairs import (
 )
 from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.facts.temperatures import temperature_sentences, temperatures
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import cases, count
@@ -43,6 +44,21 @@ class Part(NamedTuple):
     notes: Sequence[str] = ()
 
 
+TEMPERATURE = NamingSentence(
+    code="facts.temperature",
+    templates=(
+        (
+            "{model} on {benchmark}, by {checker}, at {n} temperatures from {low} to {high}: "
+            "{candidate} is better than {other} ({figure})."
+        ),
+    ),
+    names=("candidate", "rater"),
+    family="all neighbouring temperatures",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
+
+
 @study("facts")
 class Facts(Study):
     """What the facts of long answers show."""
@@ -52,6 +68,7 @@ class Facts(Study):
         "temperatures, samples, splitter and checker against people, and false facts that candidates share."
     )
     row = FactsRow
+    sentences = (TEMPERATURE,)
     special = True
     needs = ("units",)
     margin: float | None = None

@@ -17,12 +17,38 @@ from vivavoce.core.specs import signed
 from vivavoce.stats.bradley_terry import parts
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import by_coefficient, by_mean, too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
 
 UNCONNECTED = "these pairs do not connect all candidates: their strengths are on no common scale"
 SEPARATED = "some never lost or never won: their distance says nothing"
 _QUESTION = ("item", "variant", "group")
+
+SENTENCES = (
+    NamingSentence(
+        code="panel.better",
+        templates=(
+            (
+                "{panel} on {benchmark}: {name} (ceiling) is {place} by mean rank {rank}; shown better "
+                "than it: {better}; shown worse: {worse}."
+            ),
+        ),
+        names=("candidate",),
+        family="all pairs with the ceiling",
+        correction="Nemenyi",
+        unmeasured="no simulation yet",
+    ),
+    NamingSentence(
+        code="panel.places",
+        templates=("{panel} on {benchmark} ({basis}), mean rank of {n} and the places left open: {places}.",),
+        names=("candidate",),
+        family="all pairs of the panel",
+        correction="Nemenyi",
+        unmeasured="no simulation yet",
+    ),
+)
+"""What a panel says of candidates by inference."""
 
 
 class Meeting(NamedTuple):

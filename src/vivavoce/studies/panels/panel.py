@@ -18,7 +18,7 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, too_few
-from vivavoce.studies.panels.pairs import SEPARATED, pair_rows, pair_sentences, pairs_of_panels
+from vivavoce.studies.panels.pairs import SENTENCES, SEPARATED, pair_rows, pair_sentences, pairs_of_panels
 from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, unweighted
@@ -63,6 +63,7 @@ class Panel(Study):
         "intervals, agreement between raters, and which metrics agree with them."
     )
     row = PanelRow
+    sentences = SENTENCES
     special = True
     needs = ("ranks", "any_tokeniser")
 

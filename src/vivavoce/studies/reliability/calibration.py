@@ -14,6 +14,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import in_cases, too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.reliability.confidence_pairs import confidences, correctness, pairs
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -80,6 +81,39 @@ class _Part(NamedTuple):
         return self.answers.filter(pl.col("confidence").is_not_null())
 
 
+OVER = NamingSentence(
+    code="calibration.over",
+    templates=(
+        (
+            "{candidate} on {benchmark}, {kind}: {stated}% on average and is right in {right} %: "
+            "overconfident by {difference}."
+        ),
+        (
+            "{candidate} on {benchmark}, {kind}: {stated} % on average and is right in {right} %: "
+            "underconfident by {difference}."
+        ),
+        "{candidate} on {benchmark}, {kind}: {stated} is right in {right} %: overconfident by {difference}.",
+    ),
+    names=("candidate",),
+    family="each candidate and kind of confidence alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+THRESHOLD = NamingSentence(
+    code="calibration.threshold",
+    templates=(
+        (
+            "Answering only when confidence is at least {threshold} keeps errors of {candidate} below "
+            "{share} % (with {level} % confidence) and answers {coverage}."
+        ),
+    ),
+    names=("candidate",),
+    family="all thresholds of one candidate and kind of confidence",
+    correction="fixed sequence",
+    unmeasured="bench/calibration.py measures it: broken in at most 3.4 % of draws",
+)
+
+
 @study("calibration")
 class Calibration(Study):
     """Confidence against correctness: calibration, and when an answer may stand by itself."""
@@ -89,6 +123,7 @@ class Calibration(Study):
         "(risk against coverage), and the threshold that keeps errors below a stated rate."
     )
     row = CalibrationRow
+    sentences = (OVER, THRESHOLD)
     special = True
     correct: str | None = None
     risk: float = 0.1

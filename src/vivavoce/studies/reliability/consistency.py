@@ -15,6 +15,7 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import by_benchmark, by_candidate, coded, distinct, parts_by, select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
@@ -51,6 +52,21 @@ class ConsistencyRow(MeasureRow):
     cv_reason: str | None = None
 
 
+ADVICE = NamingSentence(
+    code="consistency.advice",
+    templates=(
+        (
+            "{measure} on {benchmark} ({basis}): {worth} times the questions, at {cost} times the "
+            "calls: {advice}."
+        ),
+    ),
+    names=("metric",),
+    family="each criterion alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("consistency")
 class Consistency(Study):
     """Variance components of scores: items, repeats, raters."""
@@ -60,6 +76,7 @@ class Consistency(Study):
         "data helps most."
     )
     row = ConsistencyRow
+    sentences = (ADVICE,)
 
     def findings(self, scores: ScoreTable) -> Finding:
         """A row per candidate, and one with an empty candidate for all together, per benchmark and criterion.

@@ -21,6 +21,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.reliability.correlation_rows import (
     LEAST_CANDIDATES,
@@ -40,12 +41,23 @@ MeasureKey = tuple[str, str, str]
 CLUSTER_RESAMPLES = 200  # gives support to two decimals
 
 
+CORRELATE = NamingSentence(
+    code="correlation.systems",
+    templates=("{measure} and {other} on {benchmark}, {n} candidates, {basis}: tau-b {figures}.",),
+    names=("metric",),
+    family="each pair of measures alone",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("correlation")
 class Correlation(Study):
     """Correlation between measures."""
 
     about = "Whether two measures order candidates, or answers, alike, and at which level."
     row = CorrelationRow
+    sentences = (CORRELATE,)
     needs = ("cards",)
     closed: str | tuple[str, ...] = ()
     closed_by: str | Spec = "accuracy"

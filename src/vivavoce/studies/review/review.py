@@ -12,6 +12,7 @@ import numpy as np
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import Floats, by_coefficient, by_difference, by_mean
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.review.rows import ReviewRow
 from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, SecondReview, by_category
 from vivavoce.studies.score_table import ScoreTable
@@ -25,12 +26,31 @@ NO_REVIEWS = (
 ALIKE = "all say the same: agreement beyond chance is undefined"
 
 
+KINDER = NamingSentence(
+    code="review.kinder",
+    templates=("{rater} calls {direction} items correct than the others, by {least} to {most}.",),
+    names=("rater",),
+    family="each rater alone",
+    correction="none",
+    null="reviewers",
+)
+DRIFT = NamingSentence(
+    code="review.drift",
+    templates=("{rater} says correct {direction} often the second time, by {least} to {most}.",),
+    names=("rater",),
+    family="each rater alone",
+    correction="none",
+    null="reviewers",
+)
+
+
 @study("review")
 class Review(Study):
     """What people say of the items of an exam."""
 
     about = "How many items people call correct, how far they agree, and what is held out by disputes."
     row = ReviewRow
+    sentences = (KINDER, DRIFT)
     special = True
     needs = ("reviews",)
 

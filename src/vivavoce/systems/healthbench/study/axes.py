@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.pooling import clipped_mean
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
@@ -63,12 +64,23 @@ class _Points:
                 yield part, name, sum(self.weights[unit] * met.get(unit, 0.0) for unit in units) / possible
 
 
+LOWEST = NamingSentence(
+    code="axes.lowest",
+    templates=("{candidate} is lowest on {axis} ({mean}, scored by {rater}).",),
+    names=("candidate", "category", "rater"),
+    family="all axes of a candidate",
+    correction="none",
+    unmeasured="no simulation yet",
+)
+
+
 @study("axes")
 class Axes(Study):
     """Scores by axis and theme."""
 
     about = "Scores on rubric points by axis, and by theme of the conversations, each mean clipped to 0 to 1."
     row = AxesRow
+    sentences = (LOWEST,)
     special = True
     needs = ("points", "items")
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.panels.rank_data import Board, boards
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study
@@ -27,6 +28,16 @@ from vivavoce.systems.ranking.study.spread import spread_rows
 
 ARGUMENT = "argument"
 """The format of the items that the study is about."""
+
+
+RANKS = NamingSentence(
+    code="arguments.ranks",
+    templates=("{measure} on {benchmark}{floors} ({basis}): {ranks}, rank {rank}.",),
+    names=("candidate", "metric"),
+    family="all pairs of sources by one criterion",
+    correction="Holm",
+    unmeasured="no simulation yet",
+)
 
 
 @study("arguments")
@@ -58,6 +69,7 @@ class Arguments(Study):
         "agreement with people and with words alone, and whether the task is suitable."
     )
     row = ArgumentsRow
+    sentences = (RANKS,)
     special = True
     needs = ("ranks", "items", "any_tokeniser")
     threshold: float | None = None
