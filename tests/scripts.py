@@ -37,21 +37,22 @@ exit "$code"
 def run_script(
     script: str, folder: Path, *, shell: Sequence[str] = ("bash", "-euc"), **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a script in a folder, with these variables beside those of this process."""
+    """Run a script in a folder, with these variables beside those of this process; `viva` is always this one."""
     with TemporaryDirectory() as place:
         programs, calls = Path(place, "bin"), Path(place, "bin", "calls")
         programs.mkdir()
         (programs / "viva").write_text(VIVA, encoding="utf-8")
         (programs / "viva").chmod(0o755)
         os.mkfifo(calls)
-        path = os.pathsep.join(map(str, (programs, Path(sys.executable).parent, os.environ["PATH"])))
+        paths = (programs, Path(sys.executable).parent, environment.get("PATH", os.environ["PATH"]))
+        variables = {**os.environ, **environment, "PATH": os.pathsep.join(map(str, paths))}
         texts = [Path(place, name) for name in ("out", "error")]
         with (
             texts[0].open("wb") as stdout,
             texts[1].open("wb") as stderr,
             calls.open("r+b", buffering=0) as pipe,  # open for writing too, so that it has no end
             subprocess.Popen(
-                [*shell, script], cwd=folder, env={**os.environ, "PATH": path, **environment},
+                [*shell, script], cwd=folder, env=variables,
                 stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
             ) as process,
         ):  # fmt: skip

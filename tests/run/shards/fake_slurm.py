@@ -42,6 +42,18 @@ class FakeSlurm:
 
     def task(self, job: dict, number: int, *, cwd: Path, restarts: int = 0, **more: str) -> subprocess.Popen:
         """Start one task of an array job, in a group of processes of its own."""
+        words, environment = self._start_of(job, number, restarts, more)
+        return subprocess.Popen(words, cwd=cwd, env=environment, start_new_session=True)
+
+    def task_in_process(self, job: dict, number: int, *, cwd: Path, restarts: int = 0, **more: str) -> int:
+        """The exit code of a task whose `viva` is this process: where no claim is of signals or processes."""
+        (bash, script), environment = self._start_of(job, number, restarts, more)
+        return _in_process(script, cwd, (bash,), environment).returncode
+
+    def _start_of(
+        self, job: dict, number: int, restarts: int, more: dict[str, str]
+    ) -> tuple[tuple[str, str], dict[str, str]]:
+        """The words that start a task, and its environment."""
         spooled = self.folder / f"slurm_script_{job['id']}"  # Slurm runs a copy under another name
         spooled.write_bytes(Path(job["script"]).read_bytes())
         variables = {
@@ -51,16 +63,13 @@ class FakeSlurm:
             "SLURM_RESTART_COUNT": str(restarts),
             **more,
         }
-        return subprocess.Popen(
-            ["bash", str(spooled)], cwd=cwd, env=self.environment(**variables), start_new_session=True
-        )
+        return ("bash", str(spooled)), self.environment(**variables)
 
     def start_wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.Popen[str]:
         """Start a job that was submitted with `--wrap`, in a group of processes of its own."""
-        # Slurm makes a script of the words: its shell stays unless they begin with `exec`.
         environment = self.environment(SLURM_JOB_ID=str(job["id"]), **more)
         return subprocess.Popen(
-            ["sh", "-c", f"{job['options']['wrap']}\n:"], cwd=cwd, env=environment, start_new_session=True,
+            ["sh", "-c", _wrapped_script(job)], cwd=cwd, env=environment, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
@@ -69,6 +78,24 @@ class FakeSlurm:
         process = self.start_wrapped(job, cwd=cwd, **more)
         out, error = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, error)
+
+    def wrapped_in_process(self, job: dict, *, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+        """The same with a `viva` that is this process."""
+        environment = self.environment(SLURM_JOB_ID=str(job["id"]), **more)
+        return _in_process(_wrapped_script(job), cwd, ("sh", "-c"), environment)
+
+
+def _in_process(
+    script: str, cwd: Path, shell: tuple[str, ...], environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    from tests.scripts import run_script  # the programs of this file find no tests
+
+    return run_script(script, cwd, shell=shell, **environment)
+
+
+def _wrapped_script(job: dict) -> str:
+    """The script that Slurm makes of the words: its shell stays unless they begin with `exec`."""
+    return f"{job['options']['wrap']}\n:"
 
 
 def sbatch(words: list[str]) -> None:

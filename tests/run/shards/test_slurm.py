@@ -201,14 +201,14 @@ def test_the_written_job_runs_is_preempted_requeued_and_merged(
     assert 0 < saved < 20
     assert [] == list(scratch.iterdir())
     assert [part] == list(part.parent.iterdir())
-    assert 0 == slurm.task(array, 1, cwd=home, restarts=1, **node).wait(60)
+    assert 0 == slurm.task_in_process(array, 1, cwd=home, restarts=1, **node)
     assert viva_.open(part).responses.height > saved
-    cut = slurm.wrapped(merge, cwd=home, **node)
+    cut = slurm.wrapped_in_process(merge, cwd=home, **node)
     assert 1 == cut.returncode
     assert "2 shards; missing: 2." in cut.stdout
     assert not (home / "exam.html").exists()
-    assert 0 == slurm.task(array, 2, cwd=home, **node).wait(60)
-    joined = slurm.wrapped(merge, cwd=home, **node)
+    assert 0 == slurm.task_in_process(array, 2, cwd=home, **node)
+    joined = slurm.wrapped_in_process(merge, cwd=home, **node)
     assert 0 == joined.returncode, joined.stderr + joined.stdout
     run = viva_.open(home / "exam.viva")
     assert (60, 60) == (run.responses.height, run.scores.height)
@@ -277,7 +277,7 @@ def test_a_merge_that_is_cut_is_copied_back_and_goes_on(
     assert before.responses.height > 0
     assert [] == [check for check in before.verify() if check.wrong]
     (home / "job.sh").write_text(script)
-    again = slurm.wrapped(merge, cwd=home, SLURM_RESTART_COUNT="1", **node)
+    again = slurm.wrapped_in_process(merge, cwd=home, SLURM_RESTART_COUNT="1", **node)
     assert 0 == again.returncode, again.stderr + again.stdout
     run = viva_.open(home / "exam.viva")
     assert (20, 40) == (run.responses.height, run.scores.height)
@@ -289,7 +289,7 @@ def test_a_copy_that_a_signal_cut_is_made_again(exam: Any, home: Path, slurm: Fa
     cut_copy = 'viva() { [ "$1" != copy ] || [ -e cut ] || { touch cut; return 130; }; command viva "$@"; }'
     script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace("set -u\n", f"set -u\n{cut_copy}\n")
     (array, _) = submitted(slurm, home, script)
-    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    assert 0 == slurm.task_in_process(array, 1, cwd=home)
     assert (home / "cut").exists()
     assert 4 == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
 
@@ -308,8 +308,8 @@ def test_hostile_names_do_nothing_but_name(exam: Any, home: Path, slurm: FakeSlu
     script = viva("shards", "--of", "1", "--slurm", "--", file.name).stdout
     array, merge = submitted(slurm, home, script)
     assert "x-touch-pwned-touch-pwned-touch-pwned-.y"[:10] == array["options"]["job-name"][:10]
-    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
-    joined = slurm.wrapped(merge, cwd=home)
+    assert 0 == slurm.task_in_process(array, 1, cwd=home)
+    joined = slurm.wrapped_in_process(merge, cwd=home)
     assert 0 == joined.returncode, joined.stderr + joined.stdout
     assert not list(home.rglob("pwned"))
     assert 4 == viva_.open(home / run).responses.height
@@ -448,8 +448,8 @@ def test_where_an_answer_failed_for_good_the_rest_of_the_plan_runs_by_hand(
     monkeypatch.setenv("VLLM_BASE_URL", fake(answer).base_url)
     file = plan(home, exam(12), models=["vllm/m"], studies=["ranking"], report=True)
     array, merge = submitted(slurm, home, slurm_job(file, ShardJob(1)))
-    assert 1 == slurm.task(array, 1, cwd=home).wait(60)
-    joined = slurm.wrapped(merge, cwd=home)
+    assert 1 == slurm.task_in_process(array, 1, cwd=home)
+    joined = slurm.wrapped_in_process(merge, cwd=home)
     assert 1 == joined.returncode
     assert "unfinished: 1." in joined.stdout
     assert not (home / "exam.html").exists()
@@ -497,7 +497,7 @@ def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
     file = plan(home, exam(4), run="exam", report=True)
     (_, merge) = submitted(slurm, home, slurm_job(file, ShardJob(1)))
     run_shards(file, 1)
-    joined = slurm.wrapped(merge, cwd=home)
+    joined = slurm.wrapped_in_process(merge, cwd=home)
     assert 0 == joined.returncode
     assert ["run: exam", "report: exam.html"] == joined.stdout.splitlines()[-2:]
     assert (home / "exam.html").exists()
@@ -541,7 +541,7 @@ def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copi
     before = viva_.open(part).responses.height
     assert [] == [check for check in viva_.open(part).verify() if check.wrong]
     (home / "job.sh").write_text(slurm_job(file, ShardJob(1)))
-    assert 0 == slurm.task(array, 1, cwd=home, restarts=1).wait(100)
+    assert 0 == slurm.task_in_process(array, 1, cwd=home, restarts=1)
     assert before < 60 == viva_.open(part).responses.height
 
 
