@@ -37,7 +37,7 @@ exit "$code"
 def run_script(
     script: str, folder: Path, *, shell: Sequence[str] = ("bash", "-euc"), **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a script in a folder, with these variables beside those of this process; `viva` is always this one."""
+    """Run a script in a folder, with these variables beside those of this process, which is its `viva`."""
     with TemporaryDirectory() as place:
         programs, calls = Path(place, "bin"), Path(place, "bin", "calls")
         programs.mkdir()

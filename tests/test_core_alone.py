@@ -27,7 +27,7 @@ COMMANDS = {
     **{kind: ["list", kind, "--json"] for kind in ("metrics", "benchmarks", "reproductions", "commands")},
     "help": ["--help"],
     "demo": ["demo"],
-    "study": ["study", "viva-demo/demo.viva", "--json"],
+    "study": ["study", "viva-demo/demo.viva", "bias", "ranking", "--json"],
 }
 RUN = """
 import json, sys

@@ -19,6 +19,7 @@ from vivavoce.run.train.mixtures import draw_mixtures
 from vivavoce.run.train.training_data import load_training_data
 
 FAST = "corrected(epochs=3, patience=1, learning_rate=0.01)"
+SHORT = "corrected(epochs=1, patience=1, learning_rate=0.01)"
 
 
 def train(to: Path, encoder: Path | str, task: str = "small_task", **settings):
@@ -71,11 +72,11 @@ def test_a_second_training_with_the_same_seed_gives_the_same_weights(plugin, enc
     import torch
 
     for folder in ("one", "two"):
-        train(tmp_path / folder, encoder)
+        train(tmp_path / folder, encoder, recipe=SHORT)
         random.random(), torch.rand(1)  # what else the process draws changes nothing
     one, two = (weights(tmp_path / folder / "none" / "run-1") for folder in ("one", "two"))
     assert one == two
-    train(tmp_path / "three", encoder, seed=1)
+    train(tmp_path / "three", encoder, recipe=SHORT, seed=1)
     assert one != weights(tmp_path / "three" / "none" / "run-1")
 
 
@@ -91,7 +92,7 @@ def test_the_random_numbers_of_the_process_are_not_touched(plugin, encoder, tmp_
     random.seed(5), np.random.seed(5), torch.manual_seed(5)
     expected = draws()
     random.seed(5), np.random.seed(5), torch.manual_seed(5)
-    train(tmp_path / "e", encoder)
+    train(tmp_path / "e", encoder, recipe=SHORT)
     assert expected == draws()
 
 
@@ -109,10 +110,11 @@ def test_the_epoch_of_the_best_dev_accuracy_is_kept(plugin, encoder, tmp_path: P
 
 
 def test_a_whole_run_is_not_trained_again(plugin, encoder, tmp_path: Path):
-    first = train(tmp_path / "e", encoder).rows[1]
+    first = train(tmp_path / "e", encoder, recipe=SHORT).rows[1]
     before = (tmp_path / "e" / "none" / "run-1" / "model.safetensors").stat().st_mtime_ns
     moves = []
-    finding = train(tmp_path / "e", encoder, runs=2, progress=lambda *of: moves.append(of[0]))
+    settings = {"recipe": SHORT, "runs": 2, "progress": lambda *of: moves.append(of[0])}
+    finding = train(tmp_path / "e", encoder, **settings)
     assert ["kept", "kept", "trained"] == [row["state"] for row in finding.rows]
     assert {"none run 2"} == set(moves)
     assert before == (tmp_path / "e" / "none" / "run-1" / "model.safetensors").stat().st_mtime_ns

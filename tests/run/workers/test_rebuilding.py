@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -144,10 +142,8 @@ def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path, viva: 
     other.parent.mkdir()
     run.file.copy(other)
     words = ("rouge(n=L)", "medsynf1", "--json", "--workers")
-    by_one = viva("score", run.file.path, *words, "1")
-    command = [sys.executable, "-m", "vivavoce", "score", str(other), *words, "2"]
-    by_two = subprocess.run(command, capture_output=True, text=True)
-    assert (0, "") == (by_two.returncode, by_two.stderr)
+    by_one, by_two = (viva("score", path, *words, n) for path, n in ((run.file.path, 1), (other, 2)))
+    assert "" == by_two.stderr
     assert json.loads(by_one.stdout)["rows"] == json.loads(by_two.stdout)["rows"]
     assert stored_scores(run) == stored_scores(Run(other))
 

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.run.workers.every_format import stored_scores
@@ -94,18 +95,10 @@ def assert_ended(pids: list[int]) -> None:
     assert [] == [pid for pid in alive if Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
-def finish(run: Run, expected: list[tuple[object, ...]], seconds: float = 0.004) -> None:
-    """The same command again ends in the rows of one process."""
-    process = scoring(run, seconds, TARDY_MENDED="1")
-    _, errors = process.communicate(timeout=120)
-    assert (0, "") == (process.returncode, errors)
-    assert expected == [row[1:] for row in stored_scores(run)]
-    assert broken(run.file.path) is None
-
-
 def test_ctrl_c_ends_driver_and_workers_and_keeps_what_is_stored(
-    tmp_path: Path, expected: list[tuple[object, ...]]
+    tmp_path: Path, expected: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Scored again, it ends in the rows of one process."""
     run = run_of(tmp_path / "run")
     process = scoring(run, 0.01)
     pids = wait_for_workers(process)
@@ -116,15 +109,18 @@ def test_ctrl_c_ends_driver_and_workers_and_keeps_what_is_stored(
     assert "viva: interrupted; what was stored is safe; rerun the command to resume.\n" == errors
     assert_ended(pids)
     assert 0 < n_stored(run) < N
-    finish(run, expected, 0.01)
+    monkeypatch.setenv("TARDY_MENDED", "1")
+    run.score("tardy(seconds=0.01)")
+    assert expected == [row[1:] for row in stored_scores(run)]
+    assert broken(run.file.path) is None
 
 
 def test_an_answer_that_ends_its_worker_gives_failed_marks_and_all_others_are_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, viva: Callable[..., Any]
 ) -> None:
     monkeypatch.setattr(response_scores, "SMALLEST", 10)
     run = run_of(tmp_path / "run", {33: "deadly"}, 80)
-    finding = run.score("tardy", "exact", workers=2)
+    done = viva("score", run.file.path, "tardy", "exact", "--workers", 2, "--json", code=1)
     rows = run.scores.to_dicts()
     failed = [row for row in rows if row["status"] == "failed"]
     assert [f"q{k:04}" for k in range(30, 40)] == sorted({row["item"] for row in failed})
@@ -132,18 +128,11 @@ def test_an_answer_that_ends_its_worker_gives_failed_marks_and_all_others_are_sc
     cause = "3 worker processes ended while they computed it, the last killed by signal 9, as where memory "
     assert {f"{cause}runs out"} == {row[-1] for row in stored_scores(run) if row[7] is None}
     assert 2 * 80 == len(rows)
-    assert [10, 10] == [row["n_failed"] for row in finding.rows if row["view"] == "mean"]
+    printed = json.loads(done.stdout)["rows"]
+    assert [10, 10] == [row["n_failed"] for row in printed if row["view"] == "mean"]
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("viva: 20 scores failed")
     monkeypatch.setenv("TARDY_MENDED", "1")
-    run.score("tardy", "exact", workers=2)
+    run.score("tardy", "exact")
     assert {"ok"} == set(run.scores["status"])
     assert 2 * 80 == run.scores.height
-
-
-def test_the_command_says_that_marks_failed(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", {3: "deadly"}, 20)
-    words = ["score", str(run.file.path), "tardy", "--plugin", str(TARDY), "--workers", "2", "--json"]
-    done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
-    assert 1 == done.returncode
-    assert 20 == json.loads(done.stdout)["rows"][0]["n_failed"]
-    assert "viva: 20 scores failed" in done.stderr
-    assert 1 == len(done.stderr.splitlines())
