@@ -1,14 +1,11 @@
 """The first line is the answer; a terminal shows a plot below it, and all of it fits on one screen."""
 
-import fcntl
 import json
 import os
 import pty
-import struct
 import subprocess
 import sys
-import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from vivavoce.benchmarks.sample import recorded
 from vivavoce.run.run import Run, open_run
 
 Viva = Callable[..., Any]
+Terminal = Callable[..., list[str]]
 BASELINES = {"baseline/random": "floor", "baseline/reference": "ceiling"}
 
 
@@ -37,29 +35,49 @@ def run_of(folder: Path, n: int, *, long_names: bool) -> Run:
     return marked(folder, {**answers, **bounds}, role=BASELINES)
 
 
-def in_terminal(*words: object, width: int, height: int) -> list[str]:
-    """The lines that a command prints in a terminal of this size; a long one goes on at the next."""
+COMMANDS = """
+import fcntl, json, os, struct, sys, termios
+from vivavoce.cli import main
+
+for line in sys.stdin:
+    height, width, *sys.argv[1:] = json.loads(line)
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+    try:
+        main()
+    except SystemExit as end:
+        os.write(1, f"{end.code}{chr(30)}".encode())
+"""
+"""Runs each command that comes in a terminal of its size, and says how it ended."""
+
+
+@pytest.fixture(scope="module")
+def in_terminal() -> Iterator[Terminal]:
+    """The lines that a command prints in a terminal of this size; a long one goes on at the next.
+
+    The commands share a process: most of the time of each would be the start of Python.
+    """
     terminal, process_end = pty.openpty()
-    fcntl.ioctl(process_end, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "vivavoce", *map(str, words)],
-        stdin=process_end, stdout=process_end, stderr=subprocess.DEVNULL, env=variables,
+        [sys.executable, "-c", COMMANDS], stdin=subprocess.PIPE, stdout=process_end,
+        stderr=subprocess.DEVNULL, env=variables, text=True,
     )  # fmt: skip
     os.close(process_end)
-    text = b""
-    while chunk := _chunk(terminal):
-        text += chunk
+    assert process.stdin
+
+    def printed(*words: object, width: int, height: int) -> list[str]:
+        print(json.dumps([height, width, *map(str, words)]), file=process.stdin, flush=True)
+        text = b""
+        while not text.endswith(b"\x1e"):
+            text += os.read(terminal, 65_536)
+        *lines, code = text.decode().removesuffix("\x1e").splitlines()
+        assert "0" == code
+        return lines
+
+    yield printed
+    process.stdin.close()
+    process.wait(timeout=60)
     os.close(terminal)
-    assert 0 == process.wait(timeout=120)
-    return text.decode().splitlines()
-
-
-def _chunk(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65_536)
-    except OSError:  # the other end is closed
-        return b""
 
 
 def screen_lines(lines: list[str], width: int) -> int:
@@ -75,7 +93,9 @@ IN_TURN = [(n, height, WIDTHS[k % 2]) for k, (n, height) in enumerate(SCREENS)]
 @pytest.mark.parametrize(
     ("n", "height", "width"), length(IN_TURN, [(*screen, width) for screen in SCREENS for width in WIDTHS])
 )
-def test_a_comparison_answers_within_one_screen(tmp_path: Path, n: int, height: int, width: int) -> None:
+def test_a_comparison_answers_within_one_screen(
+    in_terminal: Terminal, tmp_path: Path, n: int, height: int, width: int
+) -> None:
     run = run_of(tmp_path, n, long_names=False)
     lines = in_terminal("compare", run.file.path, width=width, height=height)
     assert lines[0].startswith(f"openai/gpt-{n - 1} is better than ")
@@ -91,7 +111,7 @@ def test_a_comparison_answers_within_one_screen(tmp_path: Path, n: int, height: 
 
 
 @pytest.mark.parametrize("width", [80, 140])
-def test_long_names_are_cut_and_whole_in_the_key(tmp_path: Path, width: int) -> None:
+def test_long_names_are_cut_and_whole_in_the_key(in_terminal: Terminal, tmp_path: Path, width: int) -> None:
     run = run_of(tmp_path, 3, long_names=True)
     lines = in_terminal("compare", run.file.path, width=width, height=40)
     table = lines[next(k for k, line in enumerate(lines) if line.startswith("──")) + 1 :]
@@ -102,7 +122,7 @@ def test_long_names_are_cut_and_whole_in_the_key(tmp_path: Path, width: int) -> 
     assert width >= max(map(cell_len, [*rows, *key]))
 
 
-def test_twenty_long_names_and_their_key_fit_on_one_screen(tmp_path: Path) -> None:
+def test_twenty_long_names_and_their_key_fit_on_one_screen(in_terminal: Terminal, tmp_path: Path) -> None:
     run = run_of(tmp_path, 20, long_names=True)
     lines = in_terminal("compare", run.file.path, width=80, height=50)
     assert 50 >= screen_lines(lines, 80)
@@ -164,7 +184,9 @@ def test_the_first_line_is_the_answer(viva: Viva, demo: Run, words: list[str], b
 
 
 @pytest.mark.parametrize("width", [45, 80])
-def test_a_terminal_shows_estimates_as_a_plot_unless_it_is_narrow(demo: Run, width: int) -> None:
+def test_a_terminal_shows_estimates_as_a_plot_unless_it_is_narrow(
+    in_terminal: Terminal, demo: Run, width: int
+) -> None:
     lines = in_terminal("score", demo.file.path, "accuracy", width=width, height=40)
     assert (3 if width > 50 else 0) == sum(line.count("●") for line in lines)
 

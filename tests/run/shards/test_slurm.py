@@ -50,7 +50,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class HeldEndpoint:
-    """A fake that answers five questions, and the others once it is released: a job is cut amid its work."""
+    """A fake that answers five questions, and the others once it is released: a job is cut amid its work.
+
+    Until then an answer takes its time.
+    """
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -61,7 +64,7 @@ class HeldEndpoint:
         self.seen[question] += 1
         while len(self.seen) > 5 and not self.released.is_set():
             await asyncio.sleep(0.05)
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.0 if self.released.is_set() else 0.2)
         return {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.absent import absent
+from tests.scripts import run_script
 from tests.systems.cliniqlink.conftest import KINDS, load
 
 from vivavoce.embeddings.encoder import PACKAGE
@@ -46,9 +47,7 @@ def entry(root: Path, tmp_path: Path, alone: tuple[str, ...]) -> Entry:
 
 def entry_in(folder: Path, root: Path, alone: tuple[str, ...]) -> Entry:
     """A call of the script in a folder, with these variables and no others."""
-    script = folder / "app" / "entry.sh"
-    script.parent.mkdir()
-    shutil.copy(root / "examples" / "cliniqlink" / "entry.sh", script)
+    script = script_in(folder, root)
     bare = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1",
     }  # fmt: skip
@@ -61,6 +60,27 @@ def entry_in(folder: Path, root: Path, alone: tuple[str, ...]) -> Entry:
             [*alone, "bash", str(script)], cwd=folder, env=environment, capture_output=True, text=True,
             timeout=120,
         )  # fmt: skip
+        assert code == done.returncode, done.stdout + done.stderr
+        return done
+
+    return call
+
+
+def script_in(folder: Path, root: Path) -> Path:
+    """The script as an image holds it."""
+    script = folder / "app" / "entry.sh"
+    script.parent.mkdir()
+    return Path(shutil.copy(root / "examples" / "cliniqlink" / "entry.sh", script))
+
+
+@pytest.fixture
+def entry_in_process(root: Path, tmp_path: Path) -> Entry:
+    """A call of the script whose `viva` is this process: where no claim is of a network or of variables."""
+    script = script_in(tmp_path, root)
+
+    def call(code: int = 0, **variables: object) -> "subprocess.CompletedProcess[str]":
+        environment = {name: str(value) for name, value in variables.items()}
+        done = run_script(str(script), tmp_path, shell=("bash",), **environment)
         assert code == done.returncode, done.stdout + done.stderr
         return done
 
@@ -99,14 +119,17 @@ def results(submitted: Path, tmp_path: Path) -> Path:
     return shutil.copytree(submitted / "results", tmp_path / "submitted results")
 
 
-def test_what_submit_writes_evaluate_marks(entry: Entry, submitted: Path, results: Path, root: Path) -> None:
+def test_what_submit_writes_evaluate_marks(
+    entry_in_process: Entry, submitted: Path, results: Path, root: Path
+) -> None:
     out = results
     assert {f"{kind}.json" for kind in KINDS.values()} | {"run.viva"} == {p.name for p in out.iterdir()}
     assert ["Step: 1\nExplanation: 77"] * 2 == load(out / "true_false.json")["responses"]
     assert [] == list((submitted / "model").glob("__pycache__"))
     gold = root / "examples" / "cliniqlink" / "rehearsal"
     metrics = "accuracy list_f1 step_accuracy"
-    entry(MODE="evaluate", DATA_DIR=gold, OUTPUT_DIR=out, VIVA_METRICS=metrics, VIVA_CANDIDATE="Team A")
+    chosen = {"VIVA_METRICS": metrics, "VIVA_CANDIDATE": "Team A"}
+    entry_in_process(MODE="evaluate", DATA_DIR=gold, OUTPUT_DIR=out, **chosen)
     run = open_run(out / "scored.viva")
     assert ["Team A"] * 8 == run.responses["candidate"].to_list()
     assert set(metrics.split()) == {row["metric"] for row in run.estimates().rows}
@@ -143,7 +166,7 @@ def test_the_model_server_of_the_job_is_told_to_call_nobody(root: Path) -> None:
 
 
 def test_submit_again_goes_on_and_a_failure_is_told_by_the_exit_code(
-    entry: Entry, places: dict[str, Any], tmp_path: Path
+    entry_in_process: Entry, places: dict[str, Any], tmp_path: Path
 ) -> None:
     write_blank(f"cliniqlink_questions(data='{places['DATA_DIR']}')", tmp_path / "blank")
     prompts = [text for path in (tmp_path / "blank").iterdir() for text in load(path)["prompts"]]
@@ -154,10 +177,10 @@ def test_submit_again_goes_on_and_a_failure_is_told_by_the_exit_code(
         "EXTRA_SUBMIT_ARGS": "--quiet --max-tokens 9",
     }
     recording.write_text("".join(line for line in lines if "Naloxone" not in line), encoding="utf-8")
-    entry(1, **asked)
+    entry_in_process(1, **asked)
     assert [None, "True"] == load(out)["responses"]
     recording.write_text("".join(lines), encoding="utf-8")
-    entry(**asked)
+    entry_in_process(**asked)
     assert ["True", "True"] == load(out)["responses"]
 
 
