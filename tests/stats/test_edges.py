@@ -96,6 +96,10 @@ def jackknifed_agreement(ratings: Any, groups: Any) -> Any:
     return stats.agreement_without_groups("alpha_ordinal", ratings, groups).jackknife()
 
 
+def over_two_runs(values: Any, groups: Any) -> Any:
+    return stats.crossed_error(values, groups, [1, 2])
+
+
 def mean_and_maximum(y: Any) -> list[float]:
     return [y.mean(), y.max()]
 
@@ -129,6 +133,7 @@ ARRAYS = dict(
         case(stats.category_test, SIX, ["u", "v", "u", "v", "u", "v"], GROUPS),
         case(stats.category_weights, ["u", "v", "u"], moves=True, numbers=()),
         case(jackknifed_mean, SIX, GROUPS, numbers=()),
+        case(over_two_runs, [*zip(SIX, OTHER, strict=True)], GROUPS),
         case(stats.cluster_mean, SIX, GROUPS, weights=WEIGHTS),
         case(stats.cluster_measures, [THREE, THREE[::-1]], GROUPS, rows={"values": 2}, level="item", rng=rng,
              resamples=20),
@@ -191,6 +196,7 @@ ARRAYS = dict(
 
 
 WRAPPED = {
+    "over_two_runs": "crossed_error",
     "jackknifed_agreement": "agreement_without_groups",
     "range_without_one": "leave_one_out",
     "jackknifed_mean": "by_group_jackknife",

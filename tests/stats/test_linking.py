@@ -41,8 +41,8 @@ def test_a_slope_is_taken_where_the_means_show_one_and_is_that_of_the_principal_
     assert ("deming", 2) == (link.method, link.df)
     assert pytest.approx(axis[1] / axis[0]) == link.slope
     assert pytest.approx(STEEP.mean() - axis[1] / axis[0] * 2.5) == link.intercept
-    rest = STEEP - link.intercept - link.slope * OLD
-    assert pytest.approx(math.sqrt((rest**2).sum() / 2)) == link.residual
+    residuals = STEEP - link.intercept - link.slope * OLD
+    assert pytest.approx(math.sqrt((residuals**2).sum() / 2)) == link.residual
     half = reference.t.ppf(0.975, 2) * link.residual * math.sqrt(1 + 1 / 4 + 1.5**2 / 5)
     carried = link.at(4.0)
     assert pytest.approx((carried.value - half, carried.value + half)) == (carried.low, carried.high)

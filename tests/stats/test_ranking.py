@@ -304,3 +304,57 @@ def test_what_both_show_is_shown() -> None:
     both = first.shown_by_both(second)
     assert (3, 1) == (first.n_shown, both.n_shown)
     assert [(2, 3), (1, 3), (1, 2)] == [tuple(interval) for interval in both.intervals]
+
+
+def two_way(y: np.ndarray) -> tuple[float, float]:
+    """Standard error and Satterthwaite's df of a mean over cases and runs, by mean squares."""
+    n, runs = y.shape
+    residuals = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
+    ms = (
+        runs * y.mean(axis=1).var(ddof=1),
+        n * y.mean(axis=0).var(ddof=1),
+        (residuals**2).sum() / (n - 1) / (runs - 1),
+    )
+    variance = (ms[0] + ms[1] - ms[2]) / n / runs
+    df = (n - 1, runs - 1, (n - 1) * (runs - 1))
+    return variance**0.5, variance**2 / sum((m / n / runs) ** 2 / d for m, d in zip(ms, df, strict=True))
+
+
+def test_the_error_over_cases_and_runs_is_that_of_the_two_way_mean_squares() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=(12, 1)) + rng.normal(size=(1, 6)) + rng.normal(size=(12, 6))
+    error = stats.crossed_error(y, range(12), range(6))
+    assert pytest.approx(two_way(y)) == error
+    # Twice the same run, and twice the same item of a case, tell no more.
+    twice = stats.crossed_error(np.repeat(np.repeat(y, 2, 0), 2, 1), np.arange(24) // 2, np.arange(12) // 2)
+    assert pytest.approx(error) == twice
+    assert pytest.approx(error) == stats.crossed_error(y[::-1, ::-1], range(12), range(6))
+
+
+def test_runs_that_do_not_differ_leave_the_error_over_cases() -> None:
+    y = np.repeat(np.arange(12.0)[:, None] ** 2, 5, axis=1)
+    plain = stats.cluster_mean(y[:, 0], range(12))
+    assert pytest.approx((plain.se, plain.df)) == stats.crossed_error(y, range(12), range(5))
+    assert stats.crossed_error(y, [0] * 12, range(5)) is None
+    assert stats.crossed_error(y, range(12), [1] * 5) is None
+
+
+def test_a_pair_that_only_the_luck_of_runs_tells_apart_is_not_shown() -> None:
+    """A is ahead by 1 in every case, in three of five runs."""
+    y = np.zeros((2, 20, 5))
+    y[0, :, :3] = 1
+    y[0, ::2] += 0.01
+    assert 1 == rank_intervals(y.mean(axis=2), range(20)).n_shown
+    ranked = rank_intervals(y, range(20), runs=range(5))
+    assert (0, (1, 2)) == (ranked.n_shown, ranked.intervals[0])
+    assert ranked.intervals == ranks_under_fillings(ranked, y, y, range(20), runs=range(5)).intervals
+    y[0, :, 3:] = 1
+    assert 1 == rank_intervals(y, range(20), runs=range(5)).n_shown
+
+
+def test_few_runs_are_refused() -> None:
+    y = np.zeros((2, 20, 4))
+    with pytest.raises(ValueError, match="at least 5 labels, but have 4"):
+        rank_intervals(y, range(20), runs=range(4))
+    with pytest.raises(ValueError, match=r"must have the shape \(K, n, R\)"):
+        rank_intervals(y[:, :, 0], range(20), runs=range(5))

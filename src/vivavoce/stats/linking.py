@@ -142,8 +142,8 @@ def candidate_link(old: ArrayLike, new: ArrayLike, *, alpha: float = 0.05) -> Li
             "shift", intercept, 1.0, p_slope, residual if residual > least else 0.0, n - 1, n, centre, spread
         )
     slope = (gap + math.sqrt(gap * gap + 4 * sxy * sxy)) / (2 * sxy)
-    rest = v - slope * u
-    residual = math.sqrt(float(rest @ rest) / (n - 2))
+    residuals = v - slope * u
+    residual = math.sqrt(float(residuals @ residuals) / (n - 2))
     intercept = float(y.mean()) - slope * centre
     return Link(
         "deming", intercept, slope, p_slope, residual if residual > least else 0.0, n - 2, n, centre, spread

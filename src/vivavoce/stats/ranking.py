@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Floats, average_ranks, group_codes, item_weights, matrix, proportion
+from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, paired
 from vivavoce.stats.strata import category_weights
+
+LEAST_RUNS = 5
+"""Runs, or other units that are drawn beside the items, whose spread a test can use."""
 
 
 class RankInterval(NamedTuple):
@@ -64,14 +69,16 @@ def rank_intervals(
     *,
     weights: ArrayLike | None = None,
     categories: ArrayLike | None = None,
+    runs: ArrayLike | None = None,
     alpha: float = 0.05,
 ) -> RankIntervals:
     """[1 + systems shown better, K - systems shown worse], by `paired` with Holm over all pairs.
 
     Parameters
     ----------
-    values : array of shape (K, n)
-        Item means of each system on the items common to all, higher being better.
+    values : array of shape (K, n), or (K, n, R) with `runs`
+        Item means of each system on the items common to all, higher being better; or the same in each of
+        R runs.
     groups : array of shape (n,)
         What is drawn together; any labels.
     weights : array of shape (n,), optional
@@ -79,6 +86,10 @@ def rank_intervals(
     categories : array of shape (n,), optional
         Systems are then ranked by the mean of their category means, and a pair is tested by the macro mean
         of its differences (`macro_mean`, one stratum): groups may reach across categories.
+    runs : array of shape (R,), optional
+        What is drawn beside the groups, such as trainings of an evaluator; runs of one label were drawn
+        together. At least 5 labels. A pair is then tested by the larger of two p: that of its means over
+        runs, and that of `crossed_error`.
     alpha : float
         Error for the whole family: with probability 1 - alpha all K intervals hold at once.
 
@@ -97,12 +108,17 @@ def rank_intervals(
     Mogstad, Romano, Shaikh & Wilhelm (2024), Rev. Econ. Stud. 91, 476-518, with CR2 errors. Wide
     with few groups, and rightly. Distrust it where `paired` is to be distrusted: at a ceiling.
     """
-    y = matrix("values", values)
+    by_run = np.asarray(values, dtype=float)
+    units = None if runs is None else _units(runs, by_run)
+    y = matrix("values", by_run if units is None else by_run.mean(axis=2))
     proportion("alpha", alpha)
     n_systems = len(y)
     codes, n_groups = group_codes(groups, length=y.shape[1])  # once, not once for each pair
     first, second = np.triu_indices(n_systems, 1)
-    pairs = [_pair(y[i] - y[j], codes, weights, categories) for i, j in zip(first, second, strict=True)]
+    pairs = [
+        _pair(by_run[i] - by_run[j], codes, weights, categories, units)
+        for i, j in zip(first, second, strict=True)
+    ]
     shares = None if weights is None else np.asarray(weights)
     if categories is not None:
         shares = _shares(categories, weights, length=y.shape[1])
@@ -179,6 +195,7 @@ def ranks_under_fillings(
     *,
     weights: ArrayLike | None = None,
     categories: ArrayLike | None = None,
+    runs: ArrayLike | None = None,
     alpha: float = 0.05,
 ) -> RankIntervals:
     """`observed` with those pairs alone that are also shown whatever the failed scores are.
@@ -187,11 +204,11 @@ def ranks_under_fillings(
     ----------
     observed : RankIntervals
         Of the same systems, in the same order, on the items that have no failed score.
-    worst, best : arrays of shape (K, n)
+    worst, best : arrays of shape (K, n), or (K, n, R) with `runs`
         Item means with every failed score at its worst, and at its best, higher being better, on the items
         that every system has a value or a failed score on. NaN where nothing bounds a failed score: a pair
         that meets one is not shown.
-    groups, weights, categories, alpha
+    groups, weights, categories, runs, alpha
         As in `rank_intervals`, of these items.
 
     Returns
@@ -210,11 +227,12 @@ def ranks_under_fillings(
     proportion("alpha", alpha)
     low, high = np.asarray(worst, dtype=float), np.asarray(best, dtype=float)
     n_systems = len(observed.means)
-    if low.shape != high.shape or low.ndim != 2 or len(low) != n_systems:
+    if low.shape != high.shape or low.ndim != (2 if runs is None else 3) or len(low) != n_systems:
         raise ValueError(
             f"worst and best must both have {n_systems} rows and as many columns, but have the shapes "
             f"{low.shape} and {high.shape}"
         )
+    units = None if runs is None else _units(runs, low)
     codes, _ = group_codes(groups, length=low.shape[1])
     first, second = np.triu_indices(n_systems, 1)
     p, directions = [], []
@@ -225,7 +243,7 @@ def ranks_under_fillings(
             p.append(1.0)
             directions.append(0)
             continue
-        pairs = [_pair(d, codes, weights, categories) for d in (least_favourable, favourable)]
+        pairs = [_pair(d, codes, weights, categories, units) for d in (least_favourable, favourable)]
         p.append(max(pair.p for pair in pairs))
         directions.append(pairs[0].direction if pairs[0].direction == pairs[1].direction else 0)
     return observed.shown_by_both(ranks_of_pairs(observed.means, p, directions, alpha=alpha))
@@ -253,12 +271,97 @@ def _intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
 
 
 def _pair(
-    differences: Floats, groups: ArrayLike, weights: ArrayLike | None, categories: ArrayLike | None
+    differences: Floats,
+    groups: NDArray[np.intp],
+    weights: ArrayLike | None,
+    categories: ArrayLike | None,
+    runs: NDArray[np.intp] | None,
 ) -> Paired:
-    """A pair by its mean difference, or by the mean of the category means of its differences."""
+    """A pair by its mean difference, or by the mean of the category means of its differences.
+
+    With runs drawn too, differences are (n, R), and p is the larger of that of their means over runs and that
+    over both.
+    """
     if categories is not None:
         weights = _shares(categories, weights, length=len(differences))
-    return paired(differences, groups, weights=weights, cells=categories)
+    by_item = differences if runs is None else differences.mean(axis=1)
+    pair = paired(by_item, groups, weights=weights, cells=categories)
+    error = None if runs is None else crossed_error(differences, groups, runs, weights=weights)
+    if error is None or not error.se:
+        return pair
+    t = abs(pair.difference) / error.se
+    return pair._replace(p=max(pair.p, float(2 * scipy.special.stdtr(error.df, -t))))
+
+
+def _units(runs: ArrayLike, values: Floats) -> NDArray[np.intp]:
+    """The codes of the runs that were drawn together."""
+    if values.ndim != 3:
+        raise ValueError(f"values of several runs must have the shape (K, n, R), but have {values.shape}")
+    codes, n_units = group_codes(runs, length=values.shape[2])
+    if n_units < LEAST_RUNS:
+        raise ValueError(f"runs must have at least {LEAST_RUNS} labels, but have {n_units}")
+    return codes
+
+
+class CrossedError(NamedTuple):
+    """Standard error of a mean over items and runs, both drawn, with Satterthwaite's degrees of freedom."""
+
+    se: float
+    df: float
+
+
+def crossed_error(
+    values: ArrayLike, groups: ArrayLike, runs: ArrayLike, *, weights: ArrayLike | None = None
+) -> CrossedError | None:
+    """v_groups + v_runs - v_residual, each the variance of the mean by that margin alone.
+
+    Parameters
+    ----------
+    values : array of shape (n, R)
+        Of each item in each run.
+    groups : array of shape (n,)
+        Items that were drawn together; any labels.
+    runs : array of shape (R,)
+        Runs that were drawn together; any labels.
+    weights : array of shape (n,), optional
+        Of the items. Equal by default.
+
+    Returns
+    -------
+    CrossedError or None
+        df = v^2 / (v_groups^2 / df_groups + v_runs^2 / (U - 1) + v_residual^2 / (df_groups (U - 1))) for U
+        runs drawn apart. v is at least v_groups, and has its df where it is that. Null with one group or run.
+
+    Raises
+    ------
+    ValueError
+        If a value is NaN or infinite, a label is missing, or lengths differ.
+
+    Cornfield & Tukey (1956), Ann. Math. Stat. 27, 907-949; Satterthwaite (1946), Biometrics Bull. 2, 110-114.
+    With few runs df is small, and rightly.
+    """
+    y = matrix("values", values)
+    codes, n_groups = group_codes(groups, length=len(y))
+    units, n_units = group_codes(runs, length=y.shape[1])
+    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(y)))
+    by_item = y.mean(axis=1)
+    se = design.se(design.residuals(by_item))
+    if se is None or n_units < 2:
+        return None
+    share = design.weights / design.weights.sum()
+    by_run = share @ y
+    of_units = np.bincount(units, weights=by_run - by_run.mean(), minlength=n_units) / len(units)
+    v_runs = float(of_units @ of_units) * n_units / (n_units - 1)
+    residuals = share[:, None] * (y - by_run - by_item[:, None] + by_run.mean())
+    cells = np.zeros((n_groups, n_units))
+    np.add.at(cells, (codes[:, None], units[None, :]), residuals / len(units))
+    v_residual = float((cells**2).sum()) * n_groups / (n_groups - 1) * n_units / (n_units - 1)
+    v_groups = se * se
+    if v_runs <= v_residual:
+        return CrossedError(se, design.df)
+    v = v_groups + v_runs - v_residual
+    spread = v_groups**2 / design.df + v_runs**2 / (n_units - 1) + v_residual**2 / (design.df * (n_units - 1))
+    return CrossedError(float(np.sqrt(v)), v * v / spread)
 
 
 def _shares(categories: ArrayLike, weights: ArrayLike | None, *, length: int) -> Floats:

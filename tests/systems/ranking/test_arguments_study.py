@@ -332,3 +332,23 @@ def test_a_threshold_is_an_option_of_the_command(tmp_path: Path, viva: Viva) -> 
         viva("study", run.file.path, "arguments(threshold=1.5)")
     with pytest.raises(SelectionError, match=r"for the study of arguments alone\."):
         viva("study", run.file.path, "ranking", "--threshold", "0.6")
+
+
+@pytest.mark.parametrize(
+    ("mixtures", "runs", "words"),
+    [
+        (1, 3, " With 3 runs, ranks hold for these trainings only."),
+        (1, 5, " Ranks hold for this mixture only."),
+        (2, 3, " Ranks hold for these mixtures only."),
+        (5, 1, ""),
+    ],
+)
+def test_a_sentence_says_for_which_trainings_ranks_hold(
+    tmp_path: Path, mixtures: int, runs: int, words: str
+) -> None:
+    run = evaluated(
+        argued(tmp_path / "run"), tmp_path, lambda s, k, m, r: share(s, k), mixtures=mixtures, runs=runs
+    )
+    line = study(run).text.split("\n")[0]
+    assert "Friedman's test over cases, for these trainings: " in study(run).text
+    assert line.endswith(f"differ (Nemenyi).{words}") or f"differ (Nemenyi).{words}\n" in study(run).text

@@ -127,11 +127,13 @@ class _Tested(NamedTuple):
 
 def _tested(lineup: Lineup) -> _Tested:
     scores, filled = lineup.scores, lineup.filled
-    observed = stats.rank_intervals(scores.means, scores.groups)
+    # Which source a training favours is luck: runs are drawn as cases are.
+    runs = scores.run_labels
+    observed = stats.rank_intervals(scores.values if runs else scores.means, scores.groups, runs=runs)
     if filled is None:
         return _Tested(observed, observed)
-    worst, best = filled.low.mean(axis=2), filled.high.mean(axis=2)
-    return _Tested(stats.ranks_under_fillings(observed, worst, best, filled.groups), observed)
+    worst, best = (filled.low, filled.high) if runs else (filled.low.mean(axis=2), filled.high.mean(axis=2))
+    return _Tested(stats.ranks_under_fillings(observed, worst, best, filled.groups, runs=runs), observed)
 
 
 def _order_rows(lineup: Lineup, tested: _Tested | None, few: str | None) -> Iterator[ArgumentsRow]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from vivavoce import stats
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.text import and_so, count
 from vivavoce.systems.ranking.study.gate import gate_sentence
@@ -96,9 +97,25 @@ def _tests(rows: Sequence[ArgumentsRow], among: str, friedman: ArgumentsRow) -> 
         f" The ranks of {and_so(depends)} depend on scores that failed: score them again." if depends else ""
     )
     return (
-        f"Friedman's test over cases: F {friedman.value:.1f}, p {friedman.p:.2g}; mean ranks over cases "
-        f"further apart than {distance[0].value:.2f} differ (Nemenyi).{failed}"
+        f"Friedman's test over cases{_trained(friedman)}: F {friedman.value:.1f}, p {friedman.p:.2g}; mean "
+        f"ranks over cases further apart than {distance[0].value:.2f} differ (Nemenyi).{failed}"
+        f"{_scope(friedman)}"
     )
+
+
+def _trained(row: ArgumentsRow) -> str:
+    """What Friedman's test holds for: it knows cases alone."""
+    return ", for these trainings" if "weights=" in row.metric else ""
+
+
+def _scope(row: ArgumentsRow) -> str:
+    """What ranks of a trained evaluator hold for, where runs or mixtures are too few to be drawn."""
+    n_runs, n_mixtures = row.n_runs or 1, row.n_raters or 1
+    if "weights=" not in row.metric or n_mixtures >= stats.LEAST_RUNS:
+        return ""
+    if n_runs < stats.LEAST_RUNS:
+        return f" With {count(n_runs, 'run')}, ranks hold for these trainings only."
+    return f" Ranks hold for {'these mixtures' if n_mixtures > 1 else 'this mixture'} only."
 
 
 def _further_lines(rows: Sequence[ArgumentsRow]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import parse, signed
 from vivavoce.studies.score_table import FILLED, ITEM, ScoreTable, by_answer, resolve, with_results
@@ -128,6 +129,13 @@ class SourceScores(NamedTuple):
     def n_raters(self) -> int:
         """How many raters, which are mixtures of evaluators."""
         return len({key for key, _ in self.runs})
+
+    @property
+    def run_labels(self) -> list[str] | None:
+        """What is drawn beside the cases: 5 mixtures or more, else 5 runs or more, else null."""
+        of_mixtures = self.n_raters >= stats.LEAST_RUNS
+        labels = [f"{key}" if of_mixtures else f"{key}/{n}" for key, n in self.runs]
+        return labels if len(set(labels)) >= stats.LEAST_RUNS else None
 
     @property
     def means(self) -> Floats:
