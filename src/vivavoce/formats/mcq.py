@@ -9,9 +9,9 @@ from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.claims import Choice
-from vivavoce.reading.denials import denial
+from vivavoce.reading.denials import behind_corrections, denial
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.negative_questions import asks_for_the_wrong_one, called, called_true
+from vivavoce.reading.negative_questions import Judgement, asked_judgement, called, called_true
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
@@ -25,10 +25,11 @@ class MultipleChoice(OptionsFormat):
     read_as: ClassVar[str] = "the option's text"
 
     def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
-        """The option that is called incorrect where the question asks for that."""
-        if len(item.question) < 4 or not asks_for_the_wrong_one(item.question):
+        """The option that is called incorrect, or unlikely, where the question asks for that."""
+        judgement = asked_judgement(item.question) if len(item.question) > 3 else None
+        if judgement is None:
             return reading
-        return _called_wrong(answer, options_in(item.options, answer), reading)
+        return _called(judgement, answer, options_in(item.options, answer), reading)
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The option that the response settles on."""
@@ -56,16 +57,19 @@ class MultipleChoice(OptionsFormat):
         return with_option_texts(item)
 
 
-def _called_wrong(answer: str, options: Options, reading: Reading) -> Reading:
-    """The reading of an answer to a question for what is wrong, where none is given outright."""
+def _called(judgement: Judgement, answer: str, options: Options, reading: Reading) -> Reading:
+    """The reading of an answer to a question for what is wrong or unlikely, where none is given outright."""
     reader = SingleChoiceReader(answer, options)
-    if options.exactly(answer) is not None or reader.settles():
+    is_outright = options.exactly(answer) is not None or reader.settles()
+    if is_outright and (judgement == "wrong" or reading.status == "ok"):
         return reading
-    wrong = called(reader, "wrong")
-    if len(wrong) > 1:
-        return unreadable(reader.many(sorted(wrong)))
-    if wrong:
-        return Reading("ok", options.texts[wrong.pop()])
+    names = called(reader, judgement)
+    if len(names) > 1:
+        return unreadable(reader.many(sorted(names)))
+    if names:
+        return Reading("ok", options.texts[names.pop()])
+    if judgement == "unlikely":
+        return reading
     right = called(reader, "not wrong") | called_true(reader)
     if reading.parsed in {options.texts[name] for name in right}:
         return unreadable("the question asks for what is wrong, and the response says what is not")
@@ -76,8 +80,9 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
-    choice = SingleChoiceReader(answer, options).choice(lambda: refuses(answer))
-    reason = denial(answer, options, choice.names)
+    reader = behind_corrections(SingleChoiceReader(answer, options))
+    choice = reader.choice(lambda: refuses(answer))
+    reason = denial(reader.doc, options, choice.names)
     return Choice(reason=reason) if reason else choice
 
 

@@ -27,6 +27,7 @@ from vivavoce.reading.answer_markers import cues, retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.clauses import Clauses
+from vivavoce.reading.denials import behind_corrections
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.markup import with_plain_marks
 from vivavoce.reading.mentions import Verdict
@@ -371,7 +372,7 @@ def _read_part(answer: str) -> Reading:
         return unanswered("a refusal without an answer")
     if _BARE_V.fullmatch(answer):
         return Reading("ok", True)
-    truth = _Truth(answer, _options()).choice(lambda: refuses(answer))
+    truth = behind_corrections(_Truth(answer, _options())).choice(lambda: refuses(answer))
     if truth.names and not truth.reason:
         # Names are places in `_options`, where True comes first.
         return Reading("ok", truth.names[0] == 0)

@@ -97,6 +97,16 @@ class Language:
     excepts: tuple[str, ...] = ()
     nones: tuple[str, ...] = ()
     """What speaks of all options, takes some of them out, or speaks of none of them."""
+    onlys: tuple[str, ...] = ()
+    """What says that nothing else is: "only"."""
+    ranges: tuple[str, ...] = ()
+    """What names two ends, and all between: "to", "from … to"."""
+    corrections: tuple[str, ...] = ()
+    """What takes an answer back before another: "actually", "correction"."""
+    unlikely: tuple[str, ...] = ()
+    """What calls an option less likely than others."""
+    withouts: tuple[str, ...] = ()
+    """What denies the thing behind it, and not what stands before: "no further tests"."""
 
 
 @cache

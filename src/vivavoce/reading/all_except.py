@@ -1,24 +1,35 @@
-"""Lists that are given by their exceptions: "All of these except D", "todas menos la D", "B以外すべて".
+"""Lists that are given by their exceptions, "All of these except D", "B以外すべて", or by a range, "A to D".
 
 English has a grammar for them, in which other words may stand. In every language a clause counts whose words
 are all known: some speak of all options, some take out, and the options that it names are the exceptions.
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal
 
+from vivavoce.core.text import label, lazy_pattern
 from vivavoce.language.languages import Language, codes, language
 from vivavoce.language.tokens import CLAUSE, Doc, cached_doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.label_places import noun_before, without_particle
+from vivavoce.reading.labels import joining, label_articles
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention, all_but, chain, only_quotes
 
 _BEFORE_ALL = words.FILLERS - words.ALL_BUT - words.NONE_BUT - words.NOT_LEFT - {"but", "rather"}
 _BEFORE_EXCEPTED = words.LABEL_NOUNS | {"for", "the", "from", "of", "than"}
+_OPENING, _CLOSING = r"[(\[*\"'“]{0,3}", r"[)\]*\"'”]{0,3}"
+_FIRST, _LAST = rf"{_OPENING}(?P<first>[A-Z]){_CLOSING}", rf"{_OPENING}(?P<last>[A-Z]){_CLOSING}"
+_GAP = r"\s{0,3}"
+_DASH = r"\s?[–—~〜～]\s?"
+"""A hyphen may join two options as well: "A-E"."""
+_CAPITAL = lazy_pattern(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
+_BEFORE = 24
+"""Characters before a range that may name what its letters belong to: "hepatitis A to E"."""
 _LEAVES_OPEN = words.HEDGES | {"possibly", "maybe", "perhaps", "probably", "one", "some"}
 
 
@@ -117,9 +128,10 @@ def _agreed(reader: ListReader, listed: Listed, i: int, j: int) -> Listed:
 
 # --- in any language
 
-_Part = Literal["all", "except", "none", "wrong", "denial", "light"]
+_Part = Literal["all", "except", "only", "none", "wrong", "denial", "light"]
 _Named = tuple[int, int, int]
 """Where an option is named, from one token to another, and its place; -1 for what is no option."""
+_OTHERS = words.OTHERS | {"other", "others"}
 _ALL = frozenset({"all", "everything"})
 _LONGEST = 5
 """Words of a phrase such as "con la excepción de", or characters of one without spaces."""
@@ -133,7 +145,7 @@ def _in_known_words(reader: ListReader, i: int, j: int) -> Listed | None:
     doc = reader.doc
     if _marking_words().isdisjoint(doc.forms[i:j]):
         return None
-    clauses = (_excepting(reader, a, b) for a, b in _clauses(doc, i, j))
+    clauses = (_excepting(reader, a, b) or _but_only_these(reader, a, b) for a, b in _clauses(doc, i, j))
     return next((listed for listed in clauses if listed is not None), None)
 
 
@@ -149,6 +161,36 @@ def _excepting(reader: ListReader, a: int, b: int) -> Listed | None:
         return Listed(reason=reason)
     excepted = {place for _, _, place in named}
     return _all_but_these(reader, excepted, denied=("wrong" in kinds) != ("none" in kinds))
+
+
+def _but_only_these(reader: ListReader, a: int, b: int) -> Listed | None:
+    """The list of "only D and E are wrong": all options but these; null for any other clause.
+
+    None as well where another clause could begin within, or other words stand beside.
+    """
+    doc, named = reader.doc, _named(reader, a, b)
+    parts = list(_parts_of(doc, a, b, named))
+    denials = sum(has_any({"wrong", "denial"}, part) for part in parts)
+    if not denials or not _say_only(parts) or not _are_alone(doc, named):
+        return None
+    return _all_but_these(reader, {place for _, _, place in named}, denied=denials % 2 == 0)
+
+
+def _say_only(parts: Sequence[frozenset[_Part]]) -> bool:
+    """True if known words say that nothing else is, and not "not only"."""
+    kinds: set[str] = set().union(*parts)
+    is_known = all(parts) and kinds.isdisjoint({"all", "none", "except"})
+    not_only = any("denial" in x and "only" in y for x, y in itertools.pairwise(parts))
+    return is_known and "only" in kinds and not not_only
+
+
+def _are_alone(doc: Doc, named: Sequence[_Named]) -> bool:
+    """True if options are named in one row, and no others: not in "A and B only, no others"."""
+    if not named or _are_open(doc, named):
+        return False
+    gaps = (k for x, y in itertools.pairwise(named) for k in range(x[1], y[0]))
+    is_row = (joining() | label_articles()).issuperset(doc.forms[k] for k in gaps)
+    return is_row and not has_any(doc.forms[named[0][0] : named[-1][1] + _LONGEST], _OTHERS)
 
 
 def _why_not(doc: Doc, kinds: set[str], named: Sequence[_Named]) -> str | None:
@@ -210,6 +252,7 @@ def _parts() -> Mapping[tuple[str, ...], frozenset[_Part]]:
         ("none", lambda words: words.nones),
         ("all", lambda words: words.alls),
         ("except", lambda words: words.excepts),
+        ("only", lambda words: words.onlys),
     )
     english: dict[_Part, frozenset[str]] = {"all": _ALL, "except": words.EXCEPTS - {"but", "save", "bar"}}
     parts: dict[tuple[str, ...], set[_Part]] = {(word,): {"light"} for word in words.LIGHT | words.FILLERS}
@@ -226,8 +269,8 @@ def _parts() -> Mapping[tuple[str, ...], frozenset[_Part]]:
 
 @cache
 def _marking_words() -> frozenset[str]:
-    """The longest words of the phrases that except."""
-    phrases = [forms for forms, kinds in _parts().items() if "except" in kinds]
+    """The longest words of the phrases that except, or say that nothing else is."""
+    phrases = [forms for forms, kinds in _parts().items() if not kinds.isdisjoint({"except", "only"})]
     return frozenset(max(forms, key=len) for forms in phrases)
 
 
@@ -262,3 +305,47 @@ def speaks_of_options(text: str, options: Options) -> bool:
 
 def _is_label(doc: Doc, options: Options, k: int) -> bool:
     return doc.surface(k, k + 1) in options.labels and options.may_stand(doc, k)
+
+
+# --- ranges: "A to D", "A–E", "de la A a la D" name all options from one to the other
+
+
+@cache
+def _ranges() -> re.Pattern[str]:
+    """Two labels with a dash between them, or words of any language."""
+    ways = sorted({word for code in codes() for word in language(code).ranges})
+    links = "|".join(_phrase(way) for way in ways if "…" not in way)
+    pairs = [tuple(map(str.strip, way.split("…"))) for way in ways if "…" in way]
+    rows = [
+        rf"(?<!\w)(?:{_phrase(head)}){_GAP}{_FIRST}{_GAP}(?:{_phrase(mid)}){_GAP}{_LAST}"
+        for head, mid in pairs
+    ]
+    rows.append(rf"(?<![\w–—-])(?<![–—-]\s){_FIRST}(?:{_DASH}|{_GAP}(?:{links}){_GAP}){_LAST}")
+    # a name of a group can stand once in a pattern
+    rows = [re.sub("<(first|last)>", rf"<\g<1>{n}>", row) for n, row in enumerate(rows)]
+    return re.compile(rf"(?:{'|'.join(rows)})(?![\w–—-]|\s?[–—-]\s?[A-Z]\b)")
+
+
+def _phrase(phrase: str) -> str:
+    return f"(?i:{re.escape(phrase)})".replace(r"\ ", r"\s")
+
+
+def with_ranges_written_out(text: str, options: Options) -> str:
+    """`text` with every label from the first to the last of a range; what options hold stays as it is."""
+    if len(options) < 3 or len(_CAPITAL.findall(text)) < 2:
+        return text
+    return _ranges().sub(lambda match: _written_out(match, options), text)
+
+
+def _written_out(match: re.Match[str], options: Options) -> str:
+    begin, end = filter(None, match.groups())
+    labels = [name for name in map(label, range(len(options))) if begin <= name <= end]
+    is_range = len(labels) > 1 and labels[-1] == end and not _is_of_a_name(match, options)
+    return ", ".join(labels) if is_range else match[0]
+
+
+def _is_of_a_name(match: re.Match[str], options: Options) -> bool:
+    """True for "hepatitis A to E", and for what an option holds."""
+    preceding = re.findall(r"[^\W\d_]+", match.string[max(0, match.start() - _BEFORE) : match.start()])
+    of_a_noun = bool(preceding) and preceding[-1].lower().startswith(words.LETTERED_NOUNS)
+    return of_a_noun or any(match[0] in text for text in options.texts)

@@ -12,13 +12,14 @@ from functools import cache
 from typing import Literal
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc
+from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.mentions import WINDOW
 from vivavoce.reading.options import HEAD, Mention, Options
+from vivavoce.reading.remarks import denies_a_thing
 from vivavoce.reading.verdicts import JudgedMention, rejected_as_well
-from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles
+from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles, unlikely, width
 
 Standing = Literal["plain", "rejected", "unknown"]
 # Behind an option these turn it down wherever they stand in its clause.
@@ -29,6 +30,7 @@ _ROMANCE_VERBS = frozenset(
     ("es", "esta", "estan", "son", "sirve", "ayuda", "procede", "conviene", "funciona",
     "serveix", "ajuda", "val", "parece", "sembla")
 )  # fmt: skip
+_TO = frozenset({"to", "zu", "te", "att", "de", "di", "a"})
 _ONLY = frozenset(
     ("solo", "solamente", "nur", "seulement", "apenas", "alleen", "soltanto", "nomes", "mas", "unicamente")
 )  # fmt: skip
@@ -145,7 +147,9 @@ class _Sentence:
         roles = _roles(doc, options, named, i, j)
         turns = _turns(doc, i, j)
         _let_affirm(roles, [k - i for k in sorted(turns) if k < j])
-        reasons = {k for k in range(i, j) if _begins_reason(doc, roles, i, k)}
+        reasons = {
+            k for k in range(i, j) if _begins_reason(doc, roles, i, k) or _begins_aside(doc, roles, i, k)
+        }
         starts = sorted({i, *turns, *reasons, *(k for k in range(i, j) if _divides(doc, k))} - {j})
         sentence = _Tally(roles)
         for a, b in itertools.pairwise((*starts, j)):
@@ -206,6 +210,11 @@ def _begins_reason(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bo
         return False
     # "da" is German for "since", behind a comma, and Italian for "of"
     return doc.forms[k] != "da" or k == i or doc.breaks[k] >= COMMA
+
+
+def _begins_aside(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bool:
+    """True if a sign sets off what denies another thing from an option: "B. No further tests"."""
+    return k > i and doc.breaks[k] == CLAUSE and roles[k - 1 - i] is None and denies_a_thing(doc, k)
 
 
 def is_denied_behind(doc: Doc, mention: Mention, end: int) -> bool:
@@ -329,7 +338,21 @@ def _roles(doc: Doc, options: Options, named: set[int], i: int, j: int) -> list[
         roles[k - i] = _role(doc, options, k, text)
     for begin, end in _runs(doc, unspaced):
         roles[begin - i : end - i] = run_roles(doc.forms[begin:end])
+    _let_unlikely_reject(doc, roles, named, i)
     return roles
+
+
+def _let_unlikely_reject(doc: Doc, roles: list[Role | None], named: set[int], i: int) -> None:
+    """Let phrases such as "least likely" turn down; `roles` are those of the tokens from i on."""
+    for k in range(i, i + len(roles)):
+        phrase = width(unlikely(), doc, k) if doc.forms[k] in unlikely() and k not in named else 0
+        if phrase and not _goes_on_with_verb(doc, k + phrase):
+            roles[k - i : k - i + phrase] = ["rejects"] * phrase
+
+
+def _goes_on_with_verb(doc: Doc, k: int) -> bool:
+    """True for "least likely to cause bleeding", which praises a drug."""
+    return k + 1 < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in _TO and doc.forms[k + 1] != "be"
 
 
 def _may_be_word(options: Options, form: str, text: str, word: Role) -> bool:

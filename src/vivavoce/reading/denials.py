@@ -1,17 +1,28 @@
-"""A word of denial behind an option, "C: nein", or before a list, "Nein: C, D"."""
+"""What an answer denies or takes back itself: "C: nein", "Nein: C, D", "C. Actually, B.", "C。更正：B。"."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import TypeVar
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import SENTENCE, Doc, cached_doc
+from vivavoce.language.tokens import COMMA, SENTENCE, Doc, cached_doc
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import cue_word
+from vivavoce.reading.claims import ClaimReader
+from vivavoce.reading.label_places import without_particle
+from vivavoce.reading.labels import conclusions, label_articles, label_nouns
 from vivavoce.reading.negative_questions import denial_words
 from vivavoce.reading.options import Options
+from vivavoce.reading.word_roles import by_head, width
+
+_Reader = TypeVar("_Reader", bound=ClaimReader)
 
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
+_SAYS_MORE = frozenset(":=")
+_LONGEST = 16
+"""Tokens of a correction up to the option that is meant."""
 
 
 @cache
@@ -21,13 +32,13 @@ def _replies() -> frozenset[str]:
     return words.NOES | {form for word in falses for form in Doc(word).forms}
 
 
-def denial(answer: str, options: Options, names: Collection[int], *, lists: bool = False) -> str | None:
+def denial(doc: Doc, options: Options, names: Collection[int], *, lists: bool = False) -> str | None:
     """The reason where the answer itself denies one of these options, which were read as chosen; else null.
 
     A word of denial stands alone right behind it ("Is it C? No.", "C: nein"), or where the answer `lists`
     options it heads a list with it ("A, B. No: C, D"). Such a word may be or begin the option's own text.
     """
-    doc, denials = cached_doc(answer), _replies() | _letters(options, lists=lists)
+    denials = _replies() | _letters(options, lists=lists)
     replies = [k for k in _places_of(doc, denials) if _is_reply(doc, k)]
     heads = [k for k in _places_of(doc, denials | denial_words()) if lists and _is_head(doc, k)]
     if not (replies or heads):
@@ -97,3 +108,93 @@ def _is_reply(doc: Doc, k: int) -> bool:
 
 def _is_head(doc: Doc, k: int) -> bool:
     return doc.breaks[k] >= SENTENCE and ":" in doc.gap(k + 1)
+
+
+# --- corrections
+
+
+@cache
+def _corrections() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """What takes an answer back, in any language, by its first word."""
+    return by_head(lambda part: part.corrections)
+
+
+@cache
+def correcting_words() -> frozenset[str]:
+    """The words that begin a correction, or deny what stands before one, in any language."""
+    return frozenset(_corrections()) | words.NOES
+
+
+def behind_corrections(reader: _Reader) -> _Reader:
+    """A reader of what stands behind the last correction; the reader itself where the answer has none.
+
+    A correction begins a clause behind another option, and leads to nothing but the one that is meant: in
+    "B. Actually, this is a classic sign" none does.
+    """
+    doc = reader.doc
+    if correcting_words().isdisjoint(doc.forms):
+        return reader
+    ends = {mention.i: mention.j for mention in reader.texts}
+    start = next((k for k in range(len(doc)) if _name_end(reader, k, ends)), len(doc))
+    for k in range(len(doc) - 1, start, -1):
+        if doc.forms[k] in correcting_words() and _begins(doc, k):
+            place = _option_place(reader, k, ends)
+            if place is not None:
+                return type(reader)(doc.text[doc.tokens[place].start :], reader.options)
+    return reader
+
+
+def _begins(doc: Doc, k: int) -> bool:
+    """True if a clause begins at token k, or a character without spaces stands before it."""
+    return doc.breaks[k] >= COMMA or "…" in doc.gap(k) or ".." in doc.gap(k)
+
+
+def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> int | None:
+    """The token of the option to which the correction at token `begin` leads, with nothing else behind it.
+
+    A "no" leads to none in another sentence: "A. No. B. Yes." goes through the options.
+    """
+    doc = reader.doc
+    k, takes_back = _behind_lead(reader, begin, ends)
+    in_sentence = doc.forms[begin] in words.NOES and k < doc.sentence_end(begin)
+    end = _name_end(reader, k, ends) if k < len(doc) and (takes_back or in_sentence) else 0
+    return k if end and _stands_alone(reader, k, end) else None
+
+
+def _behind_lead(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> tuple[int, bool]:
+    """The token behind the words of a correction, and whether they take an answer back."""
+    doc, takes_back = reader.doc, False
+    limit = min(len(doc), k + _LONGEST)
+    while k < limit:
+        phrase = width(_corrections(), doc, k)
+        if not phrase and (not _leads(doc.forms[k]) or _name_end(reader, k, ends)):
+            break
+        takes_back |= phrase > 0
+        k += max(phrase, 1)
+    return k, takes_back
+
+
+def _leads(form: str) -> bool:
+    """True for what may stand between a correction and the option that is meant."""
+    if form in words.LIGHT or form in words.RETRACTING or form in words.COPULA or cue_word(form):
+        return True
+    return form in label_nouns() or form in label_articles() or form in conclusions() or form in words.NOES
+
+
+def _name_end(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> int:
+    """The token behind the option that is named at token k; 0 where none is."""
+    doc, options = reader.doc, reader.options
+    if k in ends:
+        return ends[k]
+    is_label = without_particle(doc.surface(k, k + 1)) in options.labels and options.may_stand(doc, k)
+    return k + 1 if is_label and not doc.surface(k, k + 1).islower() else 0
+
+
+def _stands_alone(reader: ClaimReader, k: int, end: int) -> bool:
+    """True if the option named from token k on ends its clause, and no verdict on it follows."""
+    doc = reader.doc
+    if end == len(doc):
+        return True
+    if not _SAYS_MORE.isdisjoint(doc.gap(end)) or doc.forms[end] in words.YESES | words.NOES:
+        return False
+    return doc.breaks[end] > COMMA or doc.forms[end] in words.REASONS

@@ -192,6 +192,13 @@ def true_heads() -> frozenset[str]:
 
 
 @cache
+def closing() -> frozenset[str]:
+    """What may stand before the last option of a list, in any language: "and", "or", "nor"."""
+    joiners = _forms(lambda part: (*part.ands, *part.ors), english=True)
+    return frozenset(["nor", "/", "&", "ni", "noch", "and", "or"]).union(*joiners)
+
+
+@cache
 def joining() -> frozenset[str]:
     """What may stand between two options that are named together, in any language."""
     joiners = _forms(lambda part: (*part.ands, *part.ors), english=True)

@@ -164,7 +164,7 @@ PREDICATE = forms(
     "should shouldnt may might seems seem appears appear isnt arent wasnt werent will wont must did",
     "ware waren seria serait sarebbe zou fallt fallen sollte sollten muss darf debe deve doit moet",
     "didnt which that fits fit fails lacks remains become becomes being causes provides takes requires",
-    "passt kommt queda",
+    "passt passen kommt queda trifft treffen stimmt stimmen gilt gelten kloppen convient conviennent aplican",
     "only also never usually es ist est sind son sont e era nao no ne ja nicht non niet esta estan estao",
     "fica resulta risulta klopt",
 )
@@ -188,6 +188,13 @@ NOT_RIGHT = forms(
     "incorrecta incorrecto incorrecte incorrectes incorreta incorreto scorretta scorretto faux fausse",
     "falsa falso fals errada errado errata errato sbagliata sbagliato equivocada equivocado inexacte inexact",
     "erronea erroneo erronee onjuiste onwaar fout",
+)
+# What an option has none of where it is turned down: "no role", "no longer used", "kein Nutzen".
+MERITS = forms(
+    "longer good better more use role benefit effect indication evidence reason place value option need way",
+    "nutzen indikation grund rolle gute guter gutes wirkung beneficio indicacion razon efecto papel opcion",
+    "interet raison effet indicazione motivo effetto opzione indicacao razao efeito opcao",
+    "nut reden goede optie indicatie plats",
 )
 # "C is off the table" turns C down; "off-label" does not.
 NOT_RIGHT_PAIRS = frozenset({("off", "the"), ("off", "limits")})
@@ -245,10 +252,10 @@ OPTIONAL = forms("alternative optional debatable possible reserved conditional s
 OPTIONALLY = forms("alternatively optionally consider")
 # "A and B; C is also a sign" adds C.
 ADDS = forms("also too add adding additionally plus likewise furthermore well")
-# The options that a list leaves out, in languages but English.
+# The options that a list leaves out, or an answer speaks of behind its own, in languages but English.
 OTHERS = forms(
     "autres demas otras otros altri altre outras outros anderen andere restliche ubrigen altres overige",
-    "ostatni остальные інші digerleri pozostale ovriga lainnya rimanenti restantes",
+    "ostatni остальные другие другои інші digerleri pozostale ovriga lainnya rimanenti restantes",
 )
 # "C may be added" leaves C open in a list.
 LEFT_OPEN = forms("added considered included needed correct right appropriate required indicated used given")

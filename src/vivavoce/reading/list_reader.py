@@ -122,6 +122,7 @@ class ListReader(ChoiceReader):
         names: list[int] = []
         stray: list[str] = []
         named: list[int] = []
+        excepted: set[int] = set()
         strict = rejecting = False
         units = deque(self._units(i, j))
         while units:
@@ -139,6 +140,7 @@ class ListReader(ChoiceReader):
             if a >= b or rejecting:
                 continue
             judged = self.judged(a, b, claimed=True)
+            excepted.update(name for s in judged if self._is_excepted(s) for name in s.names)
             reason = _SPLIT if self._is_split else self._hedge(judged)
             if reason is not None:
                 return Listed(reason=reason)
@@ -160,7 +162,13 @@ class ListReader(ChoiceReader):
                 stray += [piece.stray] if piece.stray else []
         if not strict and named:
             return Listed(tuple(dict.fromkeys(named)), (), False)
+        names = [name for name in names if name not in excepted]
         return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
+
+    def _is_excepted(self, judged: JudgedMention) -> bool:
+        """True for the B of "A to D except B"."""
+        k = judged.mention.i
+        return judged.verdict == "rejected" and k > 0 and self.doc.forms[k - 1] in words.EXCEPTS - {"but"}
 
     def clauses(self) -> list[tuple[int, int]]:
         """The sentences of the response, divided at semicolons."""

@@ -14,7 +14,7 @@ from vivavoce.language.tokens import COMMA, NONE, Doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 
-Judgement = Literal["wrong", "right", "not wrong"]
+Judgement = Literal["wrong", "right", "not wrong", "unlikely"]
 _TRUE = frozenset(
     ("true", "accurate", "wahr", "vrai", "vraie", "verdadera", "verdadero", "cierta", "vera", "vero", "waar")
 )
@@ -26,10 +26,10 @@ _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
 
 @lru_cache(maxsize=4096)
-def asks_for_the_wrong_one(question: str) -> bool:
-    """True if the last sentence of a question asks for what is incorrect or false."""
-    stem = _STEM.split(question[-_LONGEST:].strip())[-1]
-    return _judgement(Doc(stem).forms) == "wrong"
+def asked_judgement(question: str) -> Judgement | None:
+    """What the last sentence of a question asks for: "wrong", "unlikely"; null for any other question."""
+    judgement = _judgement(Doc(_STEM.split(question[-_LONGEST:].strip())[-1]).forms)
+    return judgement if judgement in {"wrong", "unlikely"} else None
 
 
 def called(reader: ChoiceReader, judgement: Judgement) -> set[int]:
@@ -80,6 +80,8 @@ def _labels(reader: ChoiceReader, a: int, b: int) -> Iterator[int]:
 def _judgement(forms: Sequence[str]) -> Judgement | None:
     """What words call something; null for neither. "Not incorrect" is a denial."""
     text = f" {' '.join(forms)} "
+    if any(phrase in text for phrase in _unlikely()):
+        return "unlikely"
     wrong = [phrase for phrase in _wrong() if phrase in text]
     if not wrong:
         return "right" if any(phrase in text for phrase in _right()) else None
@@ -91,6 +93,11 @@ def _judgement(forms: Sequence[str]) -> Judgement | None:
 @cache
 def _wrong() -> tuple[str, ...]:
     return _phrases(word for code in codes() for word in language(code).wrong)
+
+
+@cache
+def _unlikely() -> tuple[str, ...]:
+    return _phrases(word for code in codes() for word in language(code).unlikely)
 
 
 @cache

@@ -4,12 +4,14 @@ And whether a clause behind an option is the reason for choosing it.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
-from vivavoce.language.tokens import LINE, NONE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, LINE, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.mentions import WINDOW, Verdict
 from vivavoce.reading.options import Mention
+from vivavoce.reading.word_roles import by_head, width
 
 JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
 """The words that call an option right or wrong."""
@@ -57,14 +59,37 @@ def denials(window: Sequence[str]) -> int:
 def gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:
     """True if the clause at token i is the reason for a choice: "E: asymptomatic bacteriuria, no treatment".
 
-    The choice is a letter at the head of a line, and no other line begins with one; the clause speaks of
-    something else than the option.
+    The choice is a letter at the head of a line, or announced, and no other line begins with one; the clause
+    speaks of something else than the option.
     """
-    if mention.by not in {"label", "both"} or doc.breaks[mention.i] < LINE:
+    is_in_front = doc.breaks[mention.i] >= LINE or _announced(doc, mention.i)
+    if mention.by not in {"label", "both"} or not is_in_front:
         return False
-    if not _of_something_else(doc.forms[i : doc.sentence_end(i) if j is None else j]):
+    clause = doc.forms[i : doc.sentence_end(i) if j is None else j]
+    if not (denies_a_thing(doc, i) or _of_something_else(clause)):
         return False
     return not any(k != mention.i and _letter_heads_line(doc, k) for k in range(len(doc)))
+
+
+def _announced(doc: Doc, k: int) -> bool:
+    """True behind a colon or a copula: "Answer: B", "the answer is B"."""
+    return doc.gap_has(k, ":：") or (k > 0 and doc.breaks[k] == NONE and doc.forms[k - 1] in words.COPULA)
+
+
+def denies_a_thing(doc: Doc, k: int) -> bool:
+    """True if the clause at token k denies another thing than what stands before: "no further tests"."""
+    if doc.breaks[k] >= CLAUSE and has_any(doc.forms[k : k + 2], words.OTHERS):
+        return True
+    thing = k + width(_withouts(), doc, k)
+    return (
+        k < thing < len(doc) and doc.breaks[thing] == NONE and doc.forms[thing] not in words.MERITS | JUDGES
+    )
+
+
+@cache
+def _withouts() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """What denies the thing behind it, in any language, by its first word."""
+    return by_head(lambda part: part.withouts)
 
 
 def _letter_heads_line(doc: Doc, k: int) -> bool:
@@ -79,8 +104,6 @@ def _of_something_else(clause: Sequence[str]) -> bool:
 
     Of the option are "excluded", "must be excluded", "this is wrong", "no effect".
     """
-    if clause[0] == "no":
-        return len(clause) > 1 and clause[1] not in _MERITS
     if has_any(clause, _ITSELF):
         return False
     for word in clause:
@@ -103,8 +126,3 @@ _NO_SUBJECTS = (
     | words.DEGREES
     | frozenset({"already", "now", "here", "still", "very", "quite", "however", "but", "by", "in", "for"})
 )
-_MERITS = frozenset(
-    {"longer", "good", "better", "more", "use", "role", "benefit", "effect", "indication", "evidence"}
-    | {"reason", "place", "value", "option", "need"}
-)
-"""What an option has none of where it is turned down: "no role", "no longer used"."""

@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import joining, label_articles, rejecting_heads, true_heads
+from vivavoce.reading.labels import closing, joining, label_articles, rejecting_heads, true_heads
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import JUDGES, but_wrong, denials, gives_reason, remark
+from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_a_thing, gives_reason, remark
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
 _LONGEST_LIST = 40
-_CLOSING = frozenset({"or", "nor", "and", "/", "&", "ni", "oder", "ou", "y", "et", "und", "noch"})
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
 _CANNOT = frozenset({"cannot", "cant"})
@@ -175,7 +174,7 @@ def _closes_list(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
             return False
         separator = doc.forms[mentions[k - 1].j : mentions[k].i]
         if separator:
-            return has_any(separator, _CLOSING)
+            return has_any(separator, closing())
     return False
 
 
@@ -184,7 +183,7 @@ def _about_both(doc: Doc, a: Mention, b: Mention, j: int) -> bool:
     if ":" in doc.gap(b.j):
         return True
     plural = b.j < j and doc.forms[b.j] in {"are", "were", "arent", "do", "dont", "cannot", "can"}
-    return plural or has_any(doc.forms[a.j : b.i], _CLOSING)
+    return plural or has_any(doc.forms[a.j : b.i], closing())
 
 
 def _subject(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
@@ -415,7 +414,7 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
     k = mention.j
     loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
-    if doc.forms[k] == "no" and loose and gives_reason(doc, mention, k):
+    if denies_a_thing(doc, k) and doc.breaks[k] >= COMMA and gives_reason(doc, mention, k):
         return True
     is_near = following is not None and following <= k + 3
     if doc.forms[k] in {"less", "least"}:

@@ -5,7 +5,8 @@ by, and that begin a reason. `supported` are the languages of which the grammar 
 negation, so that a clause may hold other words too.
 """
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -28,7 +29,7 @@ _ROLES: tuple[tuple[Role, Callable[[Language], tuple[str, ...]]], ...] = (
     ("light", lambda words: words.light),
     ("affirms", lambda words: (*words.affirm, *words.contrasts)),
     ("reason", lambda words: words.reasons),
-    ("rejects", lambda words: words.reject),
+    ("rejects", lambda words: (*words.reject, *(word for word in words.unlikely if " " not in word))),
 )
 """What rejects comes last, and so first where a word is in two."""
 _DECIDING = frozenset({"reason", "rejects"})
@@ -65,9 +66,30 @@ def _words() -> dict[str, Role]:
 
 
 @cache
-def rejecting_words() -> frozenset[str]:
-    """The words that turn an option down by themselves, in languages but English."""
-    return frozenset(form for form, word in _words().items() if word in {"rejects", "doubtful"})
+def rejecting_words() -> set[str]:
+    """The words that turn an option down, or begin a phrase that does; of English only those of phrases."""
+    return {form for form, word in _words().items() if word in {"rejects", "doubtful"}} | unlikely().keys()
+
+
+@cache
+def unlikely() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """The phrases that call an option less likely than others, in any language, by their first word."""
+    return by_head(lambda part: [phrase for phrase in part.unlikely if " " in phrase])
+
+
+def by_head(phrases_of: Callable[[Language], Iterable[str]]) -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """The forms of phrases of all languages by their first, the longest first."""
+    phrases: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for phrase in (phrase for code in codes() for phrase in phrases_of(language(code))):
+        forms = tuple(Doc(phrase).forms)
+        phrases[forms[0]].add(forms)
+    return {head: sorted(of_head, key=len, reverse=True) for head, of_head in phrases.items()}
+
+
+def width(phrases: Mapping[str, Sequence[tuple[str, ...]]], doc: Doc, k: int) -> int:
+    """How many tokens from token k on are one of the phrases `by_head`; 0 if none begins there."""
+    of_head = phrases.get(doc.forms[k], ())
+    return next((len(forms) for forms in of_head if tuple(doc.forms[k : k + len(forms)]) == forms), 0)
 
 
 def _forms(*, supported: bool) -> dict[str, Role]:
