@@ -203,7 +203,7 @@ class Options:
 
     def may_stand(self, doc: Doc, k: int) -> bool:
         """True for a label at token k that is no part of a name."""
-        return not self._of_a_name(doc, k, self.labels[doc.surface(k, k + 1)])
+        return not self._of_a_name(doc, k, self.labels[without_particle(doc.surface(k, k + 1))])
 
     def _of_a_name(self, doc: Doc, k: int, option: int) -> bool:
         """True for a letter that is a part of a name: "vitamin B", "C. difficile"."""
