@@ -54,6 +54,18 @@ def test_a_word_of_correction_without_another_option_corrects_nothing(text: str)
 @each_case(
     "text",
     [
+        "D\n\nHold on, the fever is high, so it must be B.",
+        "B. Oops, I misread: A.",
+        "C. Moment, das passt zu: B.",
+    ],
+)
+def test_a_correction_that_ends_with_another_option_leaves_none(text: str) -> None:
+    assert letters(text) is None
+
+
+@each_case(
+    "text",
+    [
         *("C is the least likely.", "The least likely option is C.", "C would be my last choice."),
         *("C ist am unwahrscheinlichsten.", "C es la menos probable.", "La moins probable est la C."),
         *("C è la meno probabile.", "C é a menos provável.", "C is het minst waarschijnlijk."),
@@ -96,7 +108,14 @@ def test_a_denial_of_the_option_behind_the_letter_turns_it_down(text: str) -> No
             ("A到D", "ABCD"),
             ("A to D except B", "ACD"),
         ),
-        *(("A, C", "AC"), ("A - B - C", "ABC"), ("A y C", "AC"), ("All except B to D", "AE")),
+        *(
+            ("A to C, but not B", "AC"),
+            ("AからCまで", "ABC"),
+            ("A, C", "AC"),
+            ("A - B - C", "ABC"),
+            ("A y C", "AC"),
+            ("All except B to D", "AE"),
+        ),
     ],
 )
 def test_a_range_names_all_between_its_ends(text: str, named: str | None) -> None:

@@ -9,7 +9,7 @@ from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.claims import Choice
-from vivavoce.reading.denials import behind_corrections, denial
+from vivavoce.reading.denials import behind_corrections, denial, turns_to_another
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.negative_questions import Judgement, asked_judgement, called, called_true
 from vivavoce.reading.options import Options, options_in
@@ -83,6 +83,9 @@ def _choice(answer: str, options: Options) -> Choice:
     reader = behind_corrections(SingleChoiceReader(answer, options))
     choice = reader.choice(lambda: refuses(answer))
     reason = denial(reader.doc, options, choice.names)
+    # "D. Hold on, the INR is high, so B." says neither
+    if reason is None and turns_to_another(reader, choice.names):
+        reason = "it takes its answer back and ends with another option"
     return Choice(reason=reason) if reason else choice
 
 

@@ -323,7 +323,7 @@ def _ranges() -> re.Pattern[str]:
     rows.append(rf"(?<![\w–—-])(?<![–—-]\s){_FIRST}(?:{_DASH}|{_GAP}(?:{links}){_GAP}){_LAST}")
     # a name of a group can stand once in a pattern
     rows = [re.sub("<(first|last)>", rf"<\g<1>{n}>", row) for n, row in enumerate(rows)]
-    return re.compile(rf"(?:{'|'.join(rows)})(?![\w–—-]|\s?[–—-]\s?[A-Z]\b)")
+    return re.compile(rf"(?:{'|'.join(rows)})(?:まで|까지)?(?![A-Za-z0-9_–—-]|\s?[–—-]\s?[A-Z]\b)")
 
 
 def _phrase(phrase: str) -> str:

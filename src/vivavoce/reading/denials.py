@@ -144,6 +144,29 @@ def behind_corrections(reader: _Reader) -> _Reader:
     return reader
 
 
+def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
+    """True if a correction ends with another option than these: "D. Hold on, the INR is high, so B."."""
+    doc = reader.doc
+    if _corrections().keys().isdisjoint(doc.forms):
+        return False
+    texts = {mention.i: mention for mention in reader.texts}
+    ends = {mention.i: mention.j for mention in reader.texts}
+    places = (_last_place(reader, i, j, ends) for i, j in doc.sentences())
+    for k in filter(None, places):
+        label = reader.options.labels.get(without_particle(doc.surface(k, k + 1)))
+        if names and label not in names and not (k in texts and set(names) & set(texts[k].names)):
+            return True
+    return False
+
+
+def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> int | None:
+    """Where the sentence of tokens i to j-1 names its last option, if a correction leads to that one."""
+    doc = reader.doc
+    begins = (k for k in range(max(i, 1), j) if _begins(doc, k) and width(_corrections(), doc, k))
+    start = next(begins, j)
+    return next((k for k in range(j - 1, start, -1) if _name_end(reader, k, ends) == j), None)
+
+
 def _begins(doc: Doc, k: int) -> bool:
     """True if a clause begins at token k, or a character without spaces stands before it."""
     return doc.breaks[k] >= COMMA or "…" in doc.gap(k) or ".." in doc.gap(k)
@@ -197,4 +220,9 @@ def _stands_alone(reader: ClaimReader, k: int, end: int) -> bool:
         return True
     if not _SAYS_MORE.isdisjoint(doc.gap(end)) or doc.forms[end] in words.YESES | words.NOES:
         return False
-    return doc.breaks[end] > COMMA or doc.forms[end] in words.REASONS
+    return doc.breaks[end] > COMMA or doc.forms[end] in words.REASONS or _is_particle(doc, end)
+
+
+def _is_particle(doc: Doc, k: int) -> bool:
+    """True for what is written with a label and ends its clause: the copula of "Cです", "C입니다"."""
+    return not doc.gap(k) and doc.forms[k].startswith(words.AFTER_LETTER)

@@ -255,7 +255,7 @@ ADDS = forms("also too add adding additionally plus likewise furthermore well")
 # The options that a list leaves out, or an answer speaks of behind its own, in languages but English.
 OTHERS = forms(
     "autres demas otras otros altri altre outras outros anderen andere restliche ubrigen altres overige",
-    "ostatni остальные другие другои інші digerleri pozostale ovriga lainnya rimanenti restantes",
+    "ostatni остальные другие другои інші інша diger digerleri pozostale ovriga lainnya rimanenti restantes",
 )
 # "C may be added" leaves C open in a list.
 LEFT_OPEN = forms("added considered included needed correct right appropriate required indicated used given")

@@ -26,6 +26,7 @@ _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
 _TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
+_EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
@@ -166,9 +167,9 @@ class ListReader(ChoiceReader):
         return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
 
     def _is_excepted(self, judged: JudgedMention) -> bool:
-        """True for the B of "A to D except B"."""
+        """True for the B of "A to D except B", "A to D, but not B"."""
         k = judged.mention.i
-        return judged.verdict == "rejected" and k > 0 and self.doc.forms[k - 1] in words.EXCEPTS - {"but"}
+        return judged.verdict == "rejected" and k > 0 and self.doc.forms[k - 1] in _EXCEPTS
 
     def clauses(self) -> list[tuple[int, int]]:
         """The sentences of the response, divided at semicolons."""
