@@ -3,6 +3,7 @@
 import random
 import weakref
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from tests.viewing import read_anew, study_table
 
 from vivavoce.core import registry
 from vivavoce.report import explorer
+from vivavoce.run.compare import verb
 from vivavoce.run.run import Run
 from vivavoce.store import name_places, query_frames, read
 from vivavoce.studies.answers import N_WORDS, TEXT_HASH, answers_in
 from vivavoce.studies.comparing import status as status_module
+from vivavoce.studies.comparing.pairs import pairs
+from vivavoce.studies.comparing.repeated_tests import data_digests
 from vivavoce.studies.comparing.status import status
 from vivavoce.studies.coverage import Requests
 from vivavoce.studies.row_parts import coded, parts_by, stacked
@@ -130,6 +134,41 @@ def test_an_expanded_constant_would_be_noticed(run: Run) -> None:
     before = scores.estimated_size()
     assert {"exam"} == set(scores["benchmark"])
     assert before < scores.estimated_size()
+
+
+def test_pairs_hold_numbers_for_the_names_of_items_and_what_pairs_share_once(run: Run) -> None:
+    """Four candidates are six pairs. Ben's blank answer counts as the worst, so no pair has a gap."""
+    table = study_table(run, registry.build("study", "ranking"))
+    size, names = table.scores.estimated_size(), list(combinations(CANDIDATES, 2))
+    data_digests(table.scores, table.measures, names)
+    compared = list(pairs(table.scores, table.measures, names, margin=None, population="sample"))
+    means = [pair.data.items for pair in compared]  # type: ignore[union-attr]
+    assert size == table.scores.estimated_size()
+    assert 6 == len(means)
+    assert {("number", "group", "observed", "low", "high")} == {tuple(rows.columns) for rows in means}
+    for name, n_arrays in (("number", 1), ("group", 1), ("observed", 6)):
+        assert n_arrays == len({_address(rows[name]) for rows in means})
+    assert all(_address(rows["observed"]) == _address(rows[end]) for rows in means for end in ("low", "high"))
+
+
+def _address(values: pl.Series) -> int:
+    return values.to_numpy(allow_copy=False).ctypes.data
+
+
+def test_the_answers_of_candidates_are_read_for_a_test_of_shares_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All answers of this run are whole, so no two candidates can differ in what is not."""
+    reads: list[str] = []
+    real = verb._answers_of
+
+    def counting(view: Any, items: Any, benchmark: str, candidate: str) -> pl.DataFrame:
+        reads.append(candidate)
+        return real(view, items, benchmark, candidate)
+
+    monkeypatch.setattr(verb, "_answers_of", counting)
+    run.compare()
+    assert [] == reads
 
 
 def rows_of(*names: str | None) -> pl.DataFrame:

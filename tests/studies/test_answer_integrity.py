@@ -1,5 +1,6 @@
 """A comparison names a difference in cut answers only where a test within its family finds one."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +27,11 @@ def answers(flags: Flags, *, cases: int | None = None, kind: str = "cut") -> pl.
 
 def sentences(frame: pl.DataFrame) -> list[str]:
     pairs = [("exam", a, b) for a, b in combinations(frame["candidate"].unique().sort(), 2)]
-    return differences(integrity_rows(frame), frame, pairs)
+    return differences(integrity_rows(frame), answers_of(frame), pairs)
+
+
+def answers_of(frame: pl.DataFrame) -> Callable[[str, str], pl.DataFrame]:
+    return lambda benchmark, candidate: frame.filter(benchmark=benchmark, candidate=candidate)
 
 
 def flagged(n: int, total: int) -> np.ndarray:
@@ -64,7 +69,7 @@ def test_what_nobody_shares_and_an_empty_run_are_no_difference() -> None:
     )
     assert [] == sentences(unshared)
     assert [] == sentences(answers({"A": flagged(9, 9)}))
-    assert [] == differences([], answers({"A": flagged(0, 0)}), [("exam", "A", "B")])
+    assert [] == differences([], answers_of(answers({"A": flagged(0, 0)})), [("exam", "A", "B")])
 
 
 def test_equal_candidates_are_named_in_five_percent_at_most() -> None:

@@ -3,8 +3,9 @@
 It is counted by benchmark and candidate, over unedited answers in words, and told wherever their scores are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from vivavoce.core.specs import parse
 from vivavoce.core.text import one_line
 from vivavoce.stats.sign_flips import FLIP_SEED, FLIPS
 from vivavoce.studies.answers import LIKE_THINKING
+from vivavoce.studies.row_parts import PART
 from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import and_so, count
 
@@ -78,9 +80,12 @@ class IntegrityRow:
 
 def integrity_rows(answers: pl.DataFrame) -> list[IntegrityRow]:
     """A row per benchmark and candidate; `answers` have the columns of `DERIVED`, true, false or null."""
-    counts = answers.group_by("benchmark", "candidate").agg(
-        pl.len().alias("answers"), *(pl.col(name).sum() for name in DERIVED)
-    )
+    place, sums = ("benchmark", "candidate"), [pl.col(name).sum() for name in DERIVED]
+    parts = [
+        part.group_by(place).agg(pl.len().alias("answers"), *sums)
+        for part in (answers.clear(), *answers.iter_slices(PART))
+    ]
+    counts = pl.concat(parts).group_by(place).agg(pl.col("answers").sum(), *sums)
     return [
         IntegrityRow(token_limit=token_limit(row["candidate"]), **row)
         for row in counts.sort("benchmark", "candidate").iter_rows(named=True)
@@ -155,14 +160,18 @@ class _ShareTest(NamedTuple):
         return bool(abs(shares[0] - shares[1]) >= LEAST_DIFFERENCE)
 
 
+AnswersOf = Callable[[str, str], pl.DataFrame]
+"""Reads the answers of a candidate to a benchmark: `DERIVED`, with the `ITEM` of each."""
+
+
 def differences(
-    rows: Iterable[IntegrityRow], answers: pl.DataFrame, pairs: Iterable[tuple[str, str, str]]
+    rows: Iterable[IntegrityRow], answers: AnswersOf, pairs: Iterable[tuple[str, str, str]]
 ) -> list[str]:
     """A sentence for each benchmark and kind of which compared candidates have different shares.
 
-    Pairs are a benchmark and two candidates. `answers` have the columns of `DERIVED` beside the key of a
-    response, and the `group` of its item. Shares of a pair are paired by item and tested by sign flips of
-    cases. The family are all pairs and kinds of which some case differs, by Holm: no other test can reject.
+    Pairs are a benchmark and two candidates; `answers` are read of those that are not all whole. Shares of a
+    pair are paired by item and tested by sign flips of cases. The family are all pairs and kinds of which
+    some case differs, by Holm: no other test can reject.
     """
     tests = [*_share_tests(rows, answers, dict.fromkeys(pairs))]
     adjusted = stats.holm([test.p for test in tests]).tolist() if tests else []
@@ -186,17 +195,20 @@ def _sentence(benchmark: str, kind: str, tests: Sequence[_ShareTest], family: in
 
 
 def _share_tests(
-    rows: Iterable[IntegrityRow], answers: pl.DataFrame, pairs: Iterable[tuple[str, str, str]]
+    rows: Iterable[IntegrityRow], answers: AnswersOf, pairs: Iterable[tuple[str, str, str]]
 ) -> Iterator[_ShareTest]:
     """The test of each pair and kind of which a case differs."""
     by_place = {(row.benchmark, row.candidate): row for row in rows}
-    means = (pl.col(kind).fill_null(False).mean() for kind in _UNLIKE)
-    shares = answers.group_by("benchmark", "candidate", "item", "variant", "group").agg(*means)
-    of_place = shares.partition_by("benchmark", "candidate", as_dict=True)
+    means = [pl.col(kind).fill_null(False).mean() for kind in _UNLIKE]
+
+    @cache
+    def shares(benchmark: str, candidate: str) -> pl.DataFrame:
+        return answers(benchmark, candidate).group_by("item", "variant", "group").agg(*means)
+
     for pair in (((benchmark, a), (benchmark, b)) for benchmark, a, b in pairs):
         sides = [by_place[place] for place in pair if place in by_place]
         if len(sides) == 2 and not_whole(sides):
-            by_case = _case_differences(of_place[pair[0]], of_place[pair[1]])
+            by_case = _case_differences(shares(*pair[0]), shares(*pair[1]))
             yield from _tests_by_kind((sides[0], sides[1]), by_case)
 
 

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ItemKey
@@ -44,6 +47,7 @@ from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
 from vivavoce.studies.comparing.repeated_tests import PairKey, comparison_digest, data_digests
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
+from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable, is_confidence
 from vivavoce.studies.text import HEADLINES, listed
 
@@ -131,10 +135,8 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     )
     selected = select_items(view, options.items)
     integrity = [row for row in answer_integrity(view, selected) if row.candidate in names]
-    flags = answer_flags(view, selected).join(
-        load_items(view, selected).select(*ITEM_KEY, "group"), on=ITEM_KEY
-    )
-    of_cut = differences(integrity, flags, ((row["benchmark"], row["a"], row["b"]) for row in finding.rows))
+    pairs = ((row["benchmark"], row["a"], row["b"]) for row in finding.rows)
+    of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     headline = _headline(finding.rows, question)
     finding = replace(
@@ -164,6 +166,13 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         *_contradictions(view, question, finding.rows, options.items),
     )
     return store_finding(view, "compare", settings, replace(finding, notes=notes))
+
+
+def _answers_of(view: View, items: set[ItemKey] | None, benchmark: str, candidate: str) -> pl.DataFrame:
+    """What is counted of a candidate's answers to a benchmark, with the case of each."""
+    chosen = (pl.col("benchmark") == benchmark) & (pl.col("candidate") == candidate)
+    groups = load_items(view, items).select(*ITEM_KEY, "group")
+    return select_rows(answer_flags(view, items), chosen).join(groups, on=ITEM_KEY)
 
 
 def _contradictions(

@@ -5,7 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,9 +13,9 @@ import polars as pl
 import scipy
 
 from vivavoce import stats
-from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.records import Measure
 from vivavoce.studies.bounded import Bounded, Filled
-from vivavoce.studies.item_means import ItemMeans
+from vivavoce.studies.item_means import NUMBER, CandidateScores, ItemMeans
 from vivavoce.studies.labels import LabelledValues
 from vivavoce.studies.pooling import (
     POOLS,
@@ -28,48 +28,19 @@ from vivavoce.studies.pooling import (
     sizes_of,
     sums,
 )
+from vivavoce.studies.row_parts import by_candidate
 from vivavoce.studies.score_matrix import place_of
 from vivavoce.studies.score_table import (
     ITEM,
     absent_sections,
     no_overall,
     repeats,
-    resolve,
     weighted_mean,
     weights_of,
-    with_group_codes,
 )
 
 Population = Literal["sample", "fixed"]
 _Figure = TypeVar("_Figure", Bounded, Filled)
-
-
-class CandidateScores(NamedTuple):
-    """The score rows of one measure on one benchmark, a part for each candidate.
-
-    `rows` are the scores with groups as numbers; `values` are `resolve` of them and `answered`
-    of those that are ok, a row per item.
-    """
-
-    rows: Mapping[str, pl.DataFrame]
-    values: Mapping[str, pl.DataFrame]
-    answered: Mapping[str, pl.DataFrame]
-
-    @classmethod
-    def of(cls, rows: pl.DataFrame, criterion: Criterion) -> "CandidateScores":
-        """The score rows of a criterion on a benchmark, resolved and parted once for all pairs."""
-        rows = with_group_codes(rows)
-        answered = resolve(rows.filter(pl.col("status") == "ok"), criterion)
-        return cls(_by_candidate(rows), _by_candidate(resolve(rows, criterion)), _by_candidate(answered))
-
-    def of_both(self, a: str, b: str) -> pl.DataFrame:
-        """The score rows of two candidates."""
-        return pl.concat([self.rows[a], self.rows[b]])
-
-
-def _by_candidate(table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    parts = table.partition_by("candidate", as_dict=True)
-    return {str(name): part for (name,), part in parts.items()}
 
 
 class Pair(NamedTuple):
@@ -233,10 +204,10 @@ class Compared(NamedTuple):
 def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair, compared on the scores of both by its measure."""
     for name in (pair.a, pair.b):
-        statuses = scores.rows[name]["status"]
+        statuses = pl.Series() if name in scores.answered else scores.rows_of(name)["status"]
         # Silence alone, or beside scores that all failed, is no result: a dead endpoint is silent too.
-        if name not in scores.answered and statuses.is_in(["unanswered", "unreadable"]).any():
-            n_failed = int((scores.of_both(pair.a, pair.b)["status"] == "failed").sum())
+        if statuses.is_in(["unanswered", "unreadable"]).any():
+            n_failed = scores.failed.filter(pl.col("candidate").is_in([pair.a, pair.b])).height
             return Incomparable(
                 pair, f"{no_result(name)}, as no answer of it could be scored", failed=n_failed
             )
@@ -248,7 +219,7 @@ def no_result(name: str) -> str:
     return f"{name} has no result"
 
 
-def _joined(pair: Pair, values: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def _joined(pair: Pair, values: Mapping[str, pl.DataFrame], keys: Sequence[str] = (NUMBER,)) -> pl.DataFrame:
     """The rows by item of the first of `better_first`, with the second's under names that end in _2.
 
     Nothing, not even columns, where one of them has no row.
@@ -256,7 +227,9 @@ def _joined(pair: Pair, values: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     first, second = (values.get(name) for name in pair.better_first)
     if first is None or second is None:
         return pl.DataFrame()
-    return first.join(second, on=ITEM, suffix="_2", validate="1:1", maintain_order="left")
+    if first.select(keys).equals(second.select(keys)):  # then the items of all pairs are the same columns
+        return first.hstack(second.drop(keys).select(pl.all().name.suffix("_2")))
+    return first.join(second, on=keys, suffix="_2", validate="1:1", maintain_order="left")
 
 
 def _n_only(pair: Pair, values: Mapping[str, pl.DataFrame], n_common: int) -> tuple[int, int]:
@@ -266,8 +239,8 @@ def _n_only(pair: Pair, values: Mapping[str, pl.DataFrame], n_common: int) -> tu
 
 def _n_failed(pair: Pair, scores: CandidateScores, items: pl.DataFrame) -> int:
     """How many scores on these items failed; others decide nothing."""
-    failed = scores.of_both(pair.a, pair.b).filter(pl.col("status") == "failed")
-    return failed.join(items.select(*ITEM), on=list(ITEM), how="semi").height
+    failed = scores.failed.filter(pl.col("candidate").is_in([pair.a, pair.b]))
+    return failed.join(items.select(NUMBER), on=NUMBER, how="semi").height if failed.height else 0
 
 
 def _without_items(pair: Pair, failed: int) -> Incomparable:
@@ -281,7 +254,8 @@ ONE_CASE = "all they share is one case, and one case says nothing about the next
 def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair with its differences by item, as observed and under the two fillings."""
     joined = _joined(pair, scores.values)
-    differences, failed = ItemMeans.differences(joined), _n_failed(pair, scores, joined)
+    failed = _n_failed(pair, scores, joined)
+    differences = ItemMeans.differences(joined, complete=not failed)
     common = joined.filter(differences.items["observed"].is_not_null())
     if not common.height:
         return _without_items(pair, failed)
@@ -307,7 +281,8 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
         on_answered=_on_answered(pair, scores),
     )
     if pair.population == "fixed":
-        return _on_fixed_items(compared, differences, scores.of_both(pair.a, pair.b))
+        named = scores.with_names(differences)
+        return _on_fixed_items(compared, named, scores.of_both(pair.a, pair.b))
     return compared
 
 
@@ -326,8 +301,8 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     counted = counts(rows, pair.measure.criterion)
     if counted.items is None:
         return Incomparable(pair, counted.reason or "")
-    parts = _by_candidate(counted.items)
-    items = _joined(pair, parts)
+    parts = dict(by_candidate(counted.items))
+    items = _joined(pair, parts, ITEM)
     # Only what can be counted has counts, so failures are counted on the items of the score rows instead.
     failed = _n_failed(pair, scores, _joined(pair, scores.values))
     if not items.height:
@@ -357,7 +332,8 @@ def _figure_on_answered(pair: Pair, rows: pl.DataFrame, observed: stats.Paired) 
     if pair.measure.criterion.if_unanswered == "set_aside":
         return observed
     counted = counts(rows.filter(pl.col("status") == "ok"), pair.measure.criterion)
-    items = pl.DataFrame() if counted.items is None else _joined(pair, _by_candidate(counted.items))
+    parts = {} if counted.items is None else dict(by_candidate(counted.items))
+    items = _joined(pair, parts, ITEM)
     return _pooled_figures(pair, counted, items).paired() if items.height else None
 
 

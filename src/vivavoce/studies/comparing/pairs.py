@@ -16,7 +16,6 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparing.paired import (
-    CandidateScores,
     Compared,
     Correction,
     Incomparable,
@@ -25,8 +24,9 @@ from vivavoce.studies.comparing.paired import (
     Population,
     compare_pair,
 )
-from vivavoce.studies.item_means import ItemMeans
+from vivavoce.studies.item_means import CandidateScores, ItemMeans
 from vivavoce.studies.labels import LabelledValues, labels_by_item, with_labels
+from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_table import ITEM_KEY, Labels
 
 Row = Mapping[str, Any]
@@ -90,12 +90,13 @@ def pairs(
     for key, measure in measures.items():
         line = (measure.metric, measure.criterion.criterion, measure.rater)
         versions_by_line.setdefault(line, {})[key] = measure
-    parts = scores.partition_by("measure_id", "benchmark", as_dict=True)
+    places = list(distinct(scores, "measure_id", "benchmark").iter_rows())
     in_a_pair = pl.col("candidate").is_in({name for pair in names for name in pair}) & (pl.col("edit") == "")
     for versions in versions_by_line.values():
-        for benchmark in dict.fromkeys(place for key, place in parts if key in versions):
-            rows = {key: part.filter(in_a_pair) for (key, place), part in parts.items()
-                    if key in versions and place == benchmark}  # fmt: skip
+        for benchmark in dict.fromkeys(place for key, place in places if key in versions):
+            of_place = pl.col("benchmark") == benchmark
+            rows = {key: select_rows(scores, in_a_pair & of_place & (pl.col("measure_id") == key))
+                    for key, place in places if key in versions and place == benchmark}  # fmt: skip
             terms = population, margin
             yield from _pairs_on(str(benchmark), versions, rows, names, terms, labels)
 
@@ -110,7 +111,7 @@ def _pairs_on(
 ) -> Iterator[Incomparable | Compared]:
     """Every pair of these names on a benchmark, from the score rows of each version of one metric."""
     (population, margin), resolved = terms, dict[int, CandidateScores]()
-    scored = {key: set(part["candidate"]) for key, part in rows.items()}
+    scored = {key: set(distinct(part, "candidate")["candidate"]) for key, part in rows.items()}
     for a, b in names:
         key, reason = _version(scored, versions, benchmark, a, b)
         pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
@@ -190,7 +191,7 @@ def _labelled(
     if not isinstance(data, ItemMeans):
         return "labels correct a mean, not a figure that pools counts"
     by_item = labels_by_item(labels, scores.of_both(pair.a, pair.b), pair.measure.criterion)
-    return with_labels(data.items, _differences(by_item, pair.better_first), labels)
+    return with_labels(scores.with_names(data).items, _differences(by_item, pair.better_first), labels)
 
 
 def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ shared alike (Bonferroni): Holm's larger shares would depend on the other pairs.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -19,10 +20,13 @@ from vivavoce.core.records import Measure
 from vivavoce.studies.comparing.evidence import Corrected, Levels, form_of
 from vivavoce.studies.comparing.paired import Compared, Pair
 from vivavoce.studies.comparing.verdicts import ComparisonRow
+from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_table import ITEM
 
 CONTENT = ("repeat", "pass_no", "unit", "ballot", "value", "status", "parts", "weight")
 """What a comparison reads of a score row, beside the item and the candidate."""
+_LENGTH = 32
+"""Hexadecimal digits of a digest."""
 
 
 class PairKey(NamedTuple):
@@ -57,17 +61,18 @@ def data_digests(
     an item that both have scores on, a case, a weight or a version of the metric. Items that only one of the
     two has scores on do not matter.
     """
-    parts = scores.filter(pl.col("edit") == "").partition_by("measure_id", "benchmark", as_dict=True)
-    contents: dict[PairKey, list[bytes]] = {}
+    hashes: dict[PairKey, Any] = {}
     # By signature: what a measure is called inside a run file is another in a copy.
     for key, measure in sorted(measures.items(), key=lambda keyed: keyed[1].signature):
-        for benchmark in (place for measure_id, place in parts if measure_id == key):
-            rows = parts[key, benchmark]
-            for pair in names:
-                content = _content(rows.filter(pl.col("candidate").is_in(pair)))
-                of_pair = contents.setdefault(PairKey.of(str(benchmark), measure, *pair), [])
-                of_pair += [_line(measure.signature), content]
-    return {key: _digest(_line(key), *content) for key, content in contents.items()}
+        unedited = select_rows(scores, (pl.col("measure_id") == key) & (pl.col("edit") == ""))
+        for benchmark, rows in by_benchmark(unedited):
+            for names_of_pair in names:
+                pair = PairKey.of(benchmark, measure, *names_of_pair)
+                of_pair = hashes.setdefault(pair, hashlib.sha256(_line(pair)))
+                of_pair.update(_line(measure.signature))
+                # Hashed at once: the texts of all pairs would take more memory than the scores.
+                of_pair.update(_content(select_rows(rows, pl.col("candidate").is_in(names_of_pair))))
+    return {pair: of_pair.hexdigest()[:_LENGTH] for pair, of_pair in hashes.items()}
 
 
 def comparison_digest(digests: Mapping[PairKey, str], settings: Mapping[str, Any]) -> str:
@@ -75,13 +80,15 @@ def comparison_digest(digests: Mapping[PairKey, str], settings: Mapping[str, Any
     return _digest(_line(sorted(digests.values())), _line(sorted(settings.items())))
 
 
-def _content(rows: pl.DataFrame) -> bytes:
+def _content(rows: pl.DataFrame) -> memoryview:
     """The score rows on items that both candidates have scores on, sorted, as text."""
     items = list(ITEM)
     shared = rows.group_by(items).agg(pl.col("candidate").n_unique()).filter(pl.col("candidate") > 1)
     columns = [*items, "candidate", *(name for name in CONTENT if name in rows.columns)]
-    common = rows.join(shared, on=items, how="semi").select(columns)
-    return common.sort(columns, nulls_last=True).write_csv().encode()
+    common = rows.select(columns).join(shared, on=items, how="semi")
+    text = BytesIO()
+    common.sort(columns, nulls_last=True).write_csv(text)
+    return text.getbuffer()
 
 
 def _line(content: Any) -> bytes:
@@ -89,7 +96,7 @@ def _line(content: Any) -> bytes:
 
 
 def _digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:32]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:_LENGTH]
 
 
 _LEAST_ALPHA = 1e-15

@@ -20,9 +20,10 @@ from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, Filled, reasons
 from vivavoce.studies.comparing.compare import comparison_row
 from vivavoce.studies.comparing.evidence import Levels, correct
-from vivavoce.studies.comparing.paired import CandidateScores, Compared, Incomparable, Pair, compare_pair
+from vivavoce.studies.comparing.paired import Compared, Incomparable, Pair, compare_pair
 from vivavoce.studies.comparing.pairs import margin_of
 from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.item_means import CandidateScores
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import Fillings, Floats, ScoreMatrix, grids_with_fillings, key_of, labels
@@ -233,7 +234,7 @@ def _compared(
         by_candidate = CandidateScores.of(rows, measure.criterion)
         for models in model_pairs:
             pair = Pair(str(benchmark), models.a, models.b, measure, "sample", *margin_of(measure))
-            absent = [name for name in (models.a, models.b) if name not in by_candidate.rows]
+            absent = [name for name in (models.a, models.b) if name not in by_candidate.values]
             if absent:
                 reason = f"{absent[0]} has no scores by {measure.metric} on {benchmark}"
                 yield models, Incomparable(pair, reason)
