@@ -60,7 +60,8 @@ class Null:
 class Rate(NamedTuple):
     """One sentence in one cell: hits of draws where nothing is there, and where an effect is planted.
 
-    `n_power` is 0 where this sentence has no effect planted; `plain` is null without a plain method.
+    `n_power` is 0 where this sentence has no effect planted. `plain` and `plain_hits` are what the plain
+    method finds, and finds where nothing is there; null without one.
     """
 
     study: str
@@ -72,6 +73,7 @@ class Rate(NamedTuple):
     found: int = 0
     n_power: int = 0
     plain: int | None = None
+    plain_hits: int | None = None
 
     @property
     def percent(self) -> float:
@@ -86,10 +88,10 @@ class Rate(NamedTuple):
 
 
 def nulls() -> dict[str, Null]:
-    """The nulls of all modules `nulls_SUBJECT.py` beside this one, by name."""
+    """The nulls of all modules `nulls_SUBJECT.py` beside this one, by name; those of verbs have none."""
     every: dict[str, Null] = {}
     for path in sorted(BENCH.glob("nulls_*.py")):
-        for name, null in importlib.import_module(path.stem).NULLS.items():
+        for name, null in getattr(importlib.import_module(path.stem), "NULLS", {}).items():
             if name in every:
                 raise ValueError(f"two modules have a null {name!r}; the second is {path.name}")
             every[name] = null
@@ -123,7 +125,7 @@ def rates(name: str, null: Null, cell: str, draws: int, n_power: int | None = No
     draws = max(1, round(draws * null.share))
     n_power = max(1, draws // 5) if n_power is None else n_power
     hits: dict[tuple[str, bool], int] = {}
-    plain = 0
+    plain = {True: 0, False: 0}
     for planted, n in ((False, draws), (True, n_power)):
         rng = np.random.default_rng(zlib.crc32(f"{name}/{cell}/{planted}".encode()))
         for _ in range(n):
@@ -133,8 +135,8 @@ def rates(name: str, null: Null, cell: str, draws: int, n_power: int | None = No
                 key = sentence.code, planted
                 named = null.named.get(sentence.code, partial(named_in, sentence=sentence))
                 hits[key] = hits.get(key, 0) + named(finding)
-            if planted and null.plain:
-                plain += null.plain(table)
+            if null.plain:
+                plain[planted] += null.plain(table)
     called = {s.code for s in sentences if not null.planted or s.code in null.planted}
     return [
         Rate(
@@ -146,7 +148,8 @@ def rates(name: str, null: Null, cell: str, draws: int, n_power: int | None = No
             draws=draws,
             found=hits.get((s.code, True), 0) if s.code in called else 0,
             n_power=n_power if s.code in called else 0,
-            plain=plain if null.plain and s.code in called and n_power else None,
+            plain=plain[True] if null.plain and s.code in called and n_power else None,
+            plain_hits=plain[False] if null.plain and s.code in called else None,
         )
         for s in sentences
     ]
@@ -163,7 +166,7 @@ def measured(draws: int, only: Iterable[str] = (), *, n_power: int | None = None
 
 COLUMNS = (
     *("study", "sentence", "data", "family", "correction", "draws"),
-    *("named wrongly", "finds", "plain method finds"),
+    *("named wrongly", "finds", "plain method"),
 )
 
 
@@ -173,10 +176,10 @@ def table(every: Sequence[Rate]) -> str:
     lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---|---|---|--:|--:|--:|--:|"]
     for rate in sorted(every, key=lambda r: (r.study, r.code, r.null, r.cell)):
         sentence = by_code[rate.code]
-        finds, plain = (
-            f"{100 * n / rate.n_power:.0f} %" if n is not None and rate.n_power else ""
-            for n in (rate.found, rate.plain)
-        )
+        finds = f"{100 * rate.found / rate.n_power:.0f} %" if rate.n_power else ""
+        plain = ""
+        if rate.plain is not None and rate.plain_hits is not None:
+            plain = f"{100 * rate.plain_hits / rate.draws:.1f} %, {100 * rate.plain / rate.n_power:.0f} %"
         cells = (
             rate.study,
             f"`{rate.code}`",

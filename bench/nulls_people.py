@@ -18,7 +18,7 @@ def reviewed(items: list[ReviewedItem], again: list[SecondReview]) -> ScoreTable
 
 
 def raters(n_raters: int, n: int, share: float, each: int | None = None) -> Maker:
-    """Raters who call an item correct by chances of the item's own; planted: the first says yes to more.
+    """Raters who call an item correct by chances of the item's own; planted: the first is kinder or stricter.
 
     `each`: how many raters, drawn at random, see an item; all by default. Everyone judges a third again.
     """
@@ -28,8 +28,7 @@ def raters(n_raters: int, n: int, share: float, each: int | None = None) -> Make
         says = np.sqrt(0.4) * z + np.sqrt(0.6) * rng.standard_normal((2, n_raters, n))
         bar = np.full((2, n_raters, 1), -ndtri(share))
         if planted:
-            bar[:, 0] -= 0.6
-            bar[1, 0] -= 0.6
+            bar[:, 0] += 0.6 * rng.choice([-1, 1])
         yes = (says > bar).astype(float)
         items, again = [], []
         for i in range(n):

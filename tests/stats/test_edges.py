@@ -281,6 +281,7 @@ ELSEWHERE = {
     "enough_groups": "takes one number and compares it",
     "corpus_bleu": "takes the sums that `pooled` made",
     "corpus_chrf": "takes the sums that `pooled` made",
+    "events_test": "takes chances, not scores: tests/stats/test_events.py",
     "subset_test": "its second array is which cases are members: tests/studies/test_small_categories.py",
     "member_permutation": "its rows come several to a case: tests/stats/test_case_permutation.py",
     "micro_f1": "takes the sums that `pooled` made",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.studies.making import made
 
+from vivavoce import stats
 from vivavoce.people.backgrounds import Background, put_background
 from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.storing.judgements import store_judgement
@@ -154,6 +155,20 @@ def test_a_kind_rater_is_named_with_an_interval(tmp_path):
     kind = {row["rater"]: row for row in rows(run, "rater")}["anna"]
     assert 0 < kind["kinder_low"] < kind["kinder"] < kind["kinder_high"]
     assert "anna calls more items correct than the others" in run.study("review")["review"].text
+
+
+def test_a_rater_is_named_by_what_holds_for_all_raters_together(tmp_path):
+    """Alone the stricter and the kinder of three would be named, at .023 and .017; among three nobody is."""
+    dissents = {k: ["yes", "no", "yes"] if k < 7 else ["yes", "yes", "no"] for k in range(10)}
+    run = reviewed(tmp_path, {f"q{k:02}": dissents.get(k, ["yes"] * 3) for k in range(40)})
+    raters = {row["rater"]: row for row in rows(run, "rater")}
+    alone = stats.events_test(33, [2 / 3] * 10 + [1.0] * 30)
+    assert stats.ALPHA > alone > stats.ALPHA / 3
+    # Anna never dissents, and has the smaller p.
+    anna = stats.events_test(40, [2 / 3] * 10 + [1.0] * 30)
+    assert pytest.approx(3 * anna) == raters["anna"]["kinder_p"]
+    assert raters["anna"]["kinder_p"] == raters["ben"]["kinder_p"] > 2 * alone
+    assert "than the others" not in run.study("review")["review"].text
 
 
 def test_planted_repeats_say_how_steady_a_rater_is_and_count_no_second_time(tmp_path):

@@ -1,4 +1,4 @@
-"""Whether a few cases are worse than the rest: an exact test of the subset that they are."""
+"""Whether a few cases are worse than the rest, or events more frequent than their chances: exact tests."""
 
 from functools import lru_cache
 
@@ -60,6 +60,54 @@ def _fisher(n_high: int, n: int, k: int, hits: int) -> float:
 def _log_choose(total: int, part: Codes) -> Floats:
     gammaln = scipy.special.gammaln
     return np.asarray(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
+
+
+def events_test(happened: int, chances: ArrayLike) -> float:
+    """Two-sided p of so many of independent events, each with a chance of its own.
+
+    Of an item that k of m raters say yes to, the chance that one of them does is k / m if all are alike: then
+    it is the exact conditional test of a rater against the others, stratified by item.
+
+    Parameters
+    ----------
+    happened : int
+        How many events happened, 0 to n.
+    chances : array of shape (n,)
+        The chance of each, 0 to 1.
+
+    Returns
+    -------
+    float
+        Twice the smaller tail of the Poisson binomial distribution, the number itself counted by half on
+        each side (mid-p); 1 without an event that can go both ways.
+
+    Raises
+    ------
+    ValueError
+        If a chance is NaN or not between 0 and 1, or `happened` is not between 0 and n.
+
+    Hong (2013), Comput. Stat. Data Anal. 59; Birch (1964), J. R. Stat. Soc. B 26; mid-p of Lancaster (1961).
+    """
+    p = finite("chances", chances, empty=True)
+    if p.size and (p.min() < 0 or p.max() > 1):
+        raise ValueError("chances must lie between 0 and 1")
+    if not 0 <= happened <= len(p):
+        raise ValueError(f"happened must be between 0 and {len(p)}, but is {happened}")
+    mass = np.ones(1)
+    # Events of one chance are binomial together: few chances differ, however many events there are.
+    for chance, times in zip(*np.unique(np.round(p, 12), return_counts=True), strict=True):
+        mass = np.convolve(mass, _binomial(int(times), float(chance)))
+    tail = min(mass[: happened + 1].sum(), mass[happened:].sum())
+    return float(min(1.0, 2 * tail - mass[happened]))
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """The probabilities of 0 to n of n events of chance p."""
+    if p in {0.0, 1.0}:
+        return np.asarray(np.eye(1, n + 1, 0 if p == 0 else n)[0])
+    counts = np.arange(n + 1)
+    logs = _log_choose(n, counts) + counts * np.log(p) + (n - counts) * np.log1p(-p)
+    return np.asarray(np.exp(logs))
 
 
 @lru_cache(maxsize=32)

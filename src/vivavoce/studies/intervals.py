@@ -1,6 +1,6 @@
 """Figures of rows with an interval by group, and how far raters agree: one way for every study."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -112,6 +112,49 @@ def by_difference(differences: Any, groups: Any) -> Estimate:
     low, high = paired.interval() or (None, None)
     reason = None if low is not None else NO_T if paired.se else ALIKE
     return Estimate(*n, paired.difference, low, high, paired.se, reason)
+
+
+class FamilyEstimate(NamedTuple):
+    """One of several figures that are tested together: p by Holm, and an interval that holds for all of them.
+
+    The interval is at Bonferroni's level; where p is at most .05 it ends at 0 at worst. Null without any.
+    """
+
+    estimate: Estimate
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def by_differences(
+    parts: Sequence[tuple[Any, Any]], exact: Sequence[float] | None = None
+) -> list[FamilyEstimate]:
+    """Each part's differences and groups as `by_difference` has them, and what holds for all parts together.
+
+    Parts of fewer than 10 groups have no figure and are not in the family. `exact` are p values of parts that
+    take items for independent: they take the place of a part's own where its items are cases of their own,
+    and elsewhere p is the larger of both.
+    """
+    figures = [FamilyEstimate(by_difference(differences, groups)) for differences, groups in parts]
+    tests = {k: stats.paired(*part) for k, part in enumerate(parts) if not too_few(part[1])}
+    p_values = [test.p if exact is None else _exact_p(test, exact[k]) for k, test in tests.items()]
+    for (k, test), p in zip(tests.items(), stats.holm(p_values).tolist(), strict=True):
+        ends = test.interval(level=stats.bonferroni_level(0.95, len(tests)))
+        low, high = (None, None) if ends is None else _as_p_says(ends, test.difference, p)
+        figures[k] = figures[k]._replace(p=p, low=low, high=high)
+    return figures
+
+
+def _exact_p(test: stats.Paired, exact: float) -> float:
+    """A p that takes items for independent, at least that by case where cases hold several."""
+    return exact if test.n_groups == test.n_items else max(test.p, exact)
+
+
+def _as_p_says(ends: stats.Interval, difference: float, p: float) -> tuple[float, float]:
+    """The interval with 0 inside, or with 0 at its end: Holm, or an exact p, may show more than its level."""
+    if p > stats.ALPHA:
+        return min(ends.low, 0.0), max(ends.high, 0.0)
+    return (max(ends.low, 0.0), ends.high) if difference > 0 else (ends.low, min(ends.high, 0.0))
 
 
 def by_coefficient(

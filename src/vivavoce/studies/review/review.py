@@ -4,17 +4,19 @@
 of items that at least one, two and all three evaluators call correct; its "interrater" is 3/3 plus none.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.intervals import Floats, by_coefficient, by_difference, by_mean
+from vivavoce.studies.intervals import FamilyEstimate, Floats, by_coefficient, by_differences, by_mean
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.review.rows import ReviewRow
-from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, SecondReview, by_category
+from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, by_category
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count
@@ -28,18 +30,18 @@ ALIKE = "all say the same: agreement beyond chance is undefined"
 
 KINDER = NamingSentence(
     code="review.kinder",
-    templates=("{rater} calls {direction} items correct than the others, by {least} to {most}.",),
+    templates=("{rater} calls {direction} items correct than the others{basis}.",),
     names=("rater",),
-    family="each rater alone",
-    correction="none",
+    family="all raters and benchmarks of the call",
+    correction="Holm",
     null="reviewers",
 )
 DRIFT = NamingSentence(
     code="review.drift",
-    templates=("{rater} says correct {direction} often the second time, by {least} to {most}.",),
+    templates=("{rater} says correct {direction} often the second time{basis}.",),
     names=("rater",),
-    family="each rater alone",
-    correction="none",
+    family="all raters and benchmarks of the call",
+    correction="Holm",
     null="reviewers",
 )
 
@@ -66,15 +68,12 @@ class Review(Study):
         """
         reviews = scores.reviews or Reviews(())
         rows: list[ReviewRow] = []
-        for benchmark in sorted({item.place[0] for item in reviews.items}):
-            items = [item for item in reviews.items if item.place[0] == benchmark]
-            parts = by_category(items)
-            rows += [
-                _ladder_row(part, reviews, about="category", benchmark=benchmark, category=category)
-                for category, part in parts.items()
-            ]
-            rows.append(_ladder_row(items, reviews, about="all", benchmark=benchmark))
-            rows += [_rater_row(rater, items, reviews, benchmark) for rater in _raters(items)]
+        names = sorted({item.place[0] for item in reviews.items})
+        by_name = {name: [item for item in reviews.items if item.place[0] == name] for name in names}
+        corrected = _rater_rows(by_name, reviews)
+        for benchmark, items in by_name.items():
+            rows += _ladder_rows(items, reviews, benchmark)
+            rows += [row for row in corrected if row.benchmark == benchmark]
         return self.finding(rows, "\n".join(_sentences(rows)) or NO_REVIEWS)
 
 
@@ -94,6 +93,13 @@ def _share(
     )
     mean = float(np.mean(values)) if ends.value is None else ends.value
     return {name: mean, f"{start}_low": ends.low, f"{start}_high": ends.high}
+
+
+def _ladder_rows(items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> Iterator[ReviewRow]:
+    """The rows of the categories of a benchmark, and of all its items."""
+    for category, part in by_category(items).items():
+        yield _ladder_row(part, reviews, about="category", benchmark=benchmark, category=category)
+    yield _ladder_row(items, reviews, about="all", benchmark=benchmark)
 
 
 def _ladder_row(items: Sequence[ReviewedItem], reviews: Reviews, **place: Any) -> ReviewRow:
@@ -161,56 +167,88 @@ def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     }
 
 
-def _rater_row(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> ReviewRow:
-    """How kind a rater is beside the others, and how steady."""
+_Differences = tuple[Any, Any]
+"""Differences, and the case of each."""
+
+
+class _Rater(NamedTuple):
+    """The row of a rater without what is tested, and the differences that are."""
+
+    row: ReviewRow
+    kinder: _Differences
+    drift: _Differences
+    p: float
+    """That so many items are called correct, were this rater like the others of each item."""
+
+
+def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> _Rater:
+    """How often a rater says correct, beside the others and beside a second look of their own."""
     judged = [item for item in items if rater in item.correct]
     again = [entry for entry in reviews.again if entry.rater == rater and entry.place[0] == benchmark]
+    # Yes to no and no to yes both change, and only in the mean do they cancel.
+    moves = np.array([entry.second - entry.first for entry in again])
     background = reviews.backgrounds.get(rater)
-    columns = _kindness(rater, judged) | _steadiness(again) | (background._asdict() if background else {})
-    return ReviewRow(
+    # On the same items only: who was dealt easier ones is no kinder.
+    shared = [item for item in judged if len(item.correct) > 1]
+    gaps = np.array([item.correct[rater] - _mean_of_others(item, rater) for item in shared])
+    row = ReviewRow(
         about="rater",
         benchmark=benchmark,
         rater=rater,
         n=len(judged),
         n_groups=len({item.group for item in judged}),
+        n_two=len(shared),
+        correct=_mean([item.correct[rater] for item in judged]),
         n_again=len(again),
-        **columns,
+        changed=_mean(moves != 0),
+        **(background._asdict() if background else {}),
     )
+    drift = moves, np.array([entry.group for entry in again])
+    return _Rater(row, (gaps, np.array([item.group for item in shared])), drift, _exact_p(rater, shared))
 
 
-def _kindness(rater: str, judged: Sequence[ReviewedItem]) -> dict[str, Any]:
-    """How often a rater says correct, and how much more often than the others on the same items."""
-    if not judged:
-        return {}
-    shared = [item for item in judged if len(item.correct) > 1]
-    # On the same items only: who was dealt easier ones is no kinder.
-    gaps = [item.correct[rater] - _mean_of_others(item, rater) for item in shared]
-    correct = float(np.mean([item.correct[rater] for item in judged]))
+def _exact_p(rater: str, shared: Sequence[ReviewedItem]) -> float:
+    """The p of how often a rater says correct, were they like the others of each item."""
+    # Gaps are skewed where most items are correct, and t among many raters is then too bold.
+    chances = [float(np.mean(list(item.correct.values()))) for item in shared]
+    return stats.events_test(round(sum(item.correct[rater] for item in shared)), chances)
+
+
+def _rater_rows(by_name: Mapping[str, Sequence[ReviewedItem]], reviews: Reviews) -> list[ReviewRow]:
+    """The rows of the raters of all benchmarks, each kind of difference corrected over all of them."""
+    raters = [
+        _rater(rater, items, reviews, benchmark)
+        for benchmark, items in by_name.items()
+        for rater in _raters(items)
+    ]
+    kinder = by_differences([rater.kinder for rater in raters], [rater.p for rater in raters])
+    drifts = by_differences([rater.drift for rater in raters])
+    return [
+        replace(
+            rater.row,
+            **_columns("kinder", rater.kinder, of_kinder),
+            **_columns("drift", rater.drift, of_drift),
+            # That of the first figure stands in the row.
+            reason=of_kinder.estimate.reason if len(rater.kinder[0]) else None,
+        )
+        for rater, of_kinder, of_drift in zip(raters, kinder, drifts, strict=True)
+    ]
+
+
+def _columns(name: str, tested: _Differences, figure: FamilyEstimate) -> dict[str, Any]:
+    """A mean difference under its column, from one difference on; its intervals and p from ten cases on."""
     return {
-        "correct": correct,
-        "n_two": len(shared),
-        **_difference("kinder", gaps, [i.group for i in shared]),
+        name: _mean(tested[0]),
+        f"{name}_low": figure.estimate.low,
+        f"{name}_high": figure.estimate.high,
+        f"{name}_low_family": figure.low,
+        f"{name}_high_family": figure.high,
+        f"{name}_p": figure.p,
     }
 
 
-def _steadiness(again: Sequence[SecondReview]) -> dict[str, Any]:
-    """What a rater changed on second sight, and in which direction."""
-    if not again:
-        return {}
-    # Yes to no and no to yes both change, and only in the mean do they cancel.
-    moves = [entry.second - entry.first for entry in again]
-    drift = _difference("drift", moves, [entry.group for entry in again])
-    drift.pop("reason", None)  # that of the first figure stands in the row
-    return {"changed": float(np.mean([move != 0 for move in moves])), **drift}
-
-
-def _difference(name: str, values: Sequence[float], groups: Sequence[str]) -> dict[str, Any]:
-    """A mean difference with its interval by case, and why it has none; nothing without values."""
-    if not values:
-        return {}
-    ends = by_difference(np.array(values), np.array(groups))
-    mean = float(np.mean(values))
-    return {name: mean, f"{name}_low": ends.low, f"{name}_high": ends.high, "reason": ends.reason}
+def _mean(values: Any) -> float | None:
+    return float(np.mean(values)) if len(values) else None
 
 
 def _mean_of_others(item: ReviewedItem, rater: str) -> float:
@@ -223,20 +261,23 @@ def _sentences(rows: Sequence[ReviewRow]) -> Iterator[str]:
         if row.about == "all":
             yield " ".join(_line(row))
         elif row.about == "rater":
-            kinder, drift = (row.kinder_low, row.kinder_high), (row.drift_low, row.drift_high)
-            yield from _rater_line(row, "calls {} items correct than the others", ("more", "fewer"), kinder)
-            yield from _rater_line(row, "says correct {} often the second time", ("more", "less"), drift)
+            yield from _rater_line(row, "kinder", KINDER, ("more", "fewer"))
+            yield from _rater_line(row, "drift", DRIFT, ("more", "less"))
 
 
 def _rater_line(
-    row: ReviewRow, words: str, directions: tuple[str, str], ends: tuple[float | None, float | None]
+    row: ReviewRow, name: str, sentence: NamingSentence, directions: tuple[str, str]
 ) -> Iterator[str]:
-    """A sentence where the interval leaves 0 out."""
-    low, high = ends
-    if low is None or high is None or low <= 0 <= high:
+    """A sentence where p shows a difference among all raters."""
+    p, value = getattr(row, f"{name}_p"), getattr(row, name)
+    low, high = getattr(row, f"{name}_low_family"), getattr(row, f"{name}_high_family")
+    if p is None or p > stats.ALPHA or not value:
         return
-    least, most = sorted((abs(low), abs(high)))
-    yield f"{row.rater} {words.format(directions[low < 0])}, by {least:.2f} to {most:.2f}."
+    basis = f" (p = {p:.2g})"
+    if low is not None and high is not None:
+        least, most = sorted((abs(low), abs(high)))
+        basis = f", by {least:.2f} to {most:.2f}"
+    yield sentence.text(rater=row.rater, direction=directions[value < 0], basis=basis)
 
 
 def _line(row: ReviewRow) -> Iterator[str]:

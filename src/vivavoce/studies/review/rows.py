@@ -21,8 +21,11 @@ class ReviewRow:
 
     Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
     often than the mean of the others on the same items. Of `n_again` items that they judged a second time
-    they changed the share `changed`; `drift` is how much more often they said correct then. `profession`,
-    `years` of experience, `paid` and `author` (of items of the run) are what the rater says of themselves.
+    they changed the share `changed`; `drift` is how much more often they said correct then. `…_low` to
+    `…_high` are their 95 % intervals for a rater alone; `…_low_family` to `…_high_family` hold for all raters
+    of the call together (Bonferroni), and `…_p` is by Holm over them: who is named has .05 at most.
+    `profession`, `years` of experience, `paid` and `author` (of items of the run) are what the rater says of
+    themselves.
     """
 
     about: Literal["category", "all", "rater"]
@@ -60,11 +63,17 @@ class ReviewRow:
     kinder: float | None = None
     kinder_low: float | None = None
     kinder_high: float | None = None
+    kinder_low_family: float | None = None
+    kinder_high_family: float | None = None
+    kinder_p: float | None = None
     n_again: int = 0
     changed: float | None = None
     drift: float | None = None
     drift_low: float | None = None
     drift_high: float | None = None
+    drift_low_family: float | None = None
+    drift_high_family: float | None = None
+    drift_p: float | None = None
     profession: str | None = None
     years: float | None = None
     paid: bool | None = None
