@@ -114,7 +114,7 @@ LINES: dict[str, int] = {
     "run": 27838,
     "stats": 11212,
     "store": 8506,
-    "studies": 23179,
+    "studies": 23189,
     "systems": 14773,
     "testing": 921,
     "variants": 2196,

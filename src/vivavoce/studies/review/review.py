@@ -184,10 +184,7 @@ class _Rater(NamedTuple):
 def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> _Rater:
     """How often a rater says correct, beside the others and beside a second look of their own."""
     judged = [item for item in items if rater in item.correct]
-    again = [entry for entry in reviews.again if entry.rater == rater and entry.place[0] == benchmark]
-    # Yes to no and no to yes both change, and only in the mean do they cancel.
-    moves = np.array([entry.second - entry.first for entry in again])
-    background = reviews.backgrounds.get(rater)
+    moves, cases_moved = _moves(rater, reviews, benchmark)
     # On the same items only: who was dealt easier ones is no kinder.
     shared = [item for item in judged if len(item.correct) > 1]
     gaps = np.array([item.correct[rater] - _mean_of_others(item, rater) for item in shared])
@@ -199,12 +196,25 @@ def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmar
         n_groups=len({item.group for item in judged}),
         n_two=len(shared),
         correct=_mean([item.correct[rater] for item in judged]),
-        n_again=len(again),
+        n_again=len(moves),
         changed=_mean(moves != 0),
-        **(background._asdict() if background else {}),
+        **_background(rater, reviews),
     )
-    drift = moves, np.array([entry.group for entry in again])
-    return _Rater(row, (gaps, np.array([item.group for item in shared])), drift, _exact_p(rater, shared))
+    kinder = gaps, np.array([item.group for item in shared])
+    return _Rater(row, kinder, (moves, cases_moved), _exact_p(rater, shared))
+
+
+def _moves(rater: str, reviews: Reviews, benchmark: str) -> _Differences:
+    """What a rater changed on second sight, and in which direction."""
+    again = [entry for entry in reviews.again if entry.rater == rater and entry.place[0] == benchmark]
+    # Yes to no and no to yes both change, and only in the mean do they cancel.
+    moves = np.array([entry.second - entry.first for entry in again])
+    return moves, np.array([entry.group for entry in again])
+
+
+def _background(rater: str, reviews: Reviews) -> dict[str, Any]:
+    background = reviews.backgrounds.get(rater)
+    return background._asdict() if background else {}
 
 
 def _exact_p(rater: str, shared: Sequence[ReviewedItem]) -> float:
