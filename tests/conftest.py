@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ def browser(_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Br
     asyncio._set_running_loop(loop)
     yield started
     asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[Callable[[], AbstractContextManager[Callable[..., Any]]]]:
+    """`with fork_server():` processes of ours that start inside are forks of one that has imported torch."""
+    from tests.forked import end_server, forked_processes
+
+    yield forked_processes
+    end_server()
 
 
 @pytest.fixture(scope="session")

@@ -131,6 +131,7 @@ def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checko
         pair[k] for k in ("verdict_code", "favours", "n_items", "n_groups")
     )
     assert "On 63 questions (42 cases, 33.7 effective)" in out
+    assert "Here: 92 questions (68 cases) of hivmedqa, answered by 11 candidates, scored by 3 metrics." in out
     page = (checkout / "hiv.html").read_text(encoding="utf-8")
     assert "All repeats of Med42-70B, NVLM-70B are the same text" in page
     assert "<unused95>" not in page.replace("&lt;unused95&gt;", "")

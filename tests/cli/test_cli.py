@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -281,30 +280,6 @@ def test_import_says_what_it_found(viva: Viva, tmp_path: Path) -> None:
         found.stdout
     )
     assert ["floor"] == Run(tmp_path / "run.viva").responses["role"].unique().to_list()
-
-
-def test_the_whole_way_on_real_answers(viva: Viva, hivmedqa: Path, tmp_path: Path) -> None:
-    """Import, score, compare, status, report: as the README shows it."""
-    path = tmp_path / "hiv.viva"
-    said = viva(
-        *("import", path, hivmedqa / "responses.jsonl", "--benchmark", f"hivmedqa(data='{hivmedqa}')"),
-        *("--map", "item=question_id", "--map", "repeat=iteration", "--map", "text=answer"),
-        *("--map", "candidate=model", "--role", "Rephrased Gold Answers=ceiling"),
-    ).stdout
-    assert "5,060 answers of 11 candidates to 92 items" in said
-    assert "All repeats of NVLM-70B are the same text" in said
-    paper = f"hivmedqa(data='{hivmedqa}', subset=paper)"
-    viva("score", path, "rouge(n=1)", "--items", paper)
-    words = ("compare", path, "Gemini 2.5 Pro", "MedGemma 27B", "--metric", "rouge", "--items", paper)
-    found = rows(viva(*words, "--margin", "0.02", "--json"), "compare")[0]
-    assert (63, 42) == (found["n_items"], found["n_groups"])
-    status = rows(viva("status", path, "--json"), "status")
-    assert {"marks": 11, "questions": 1} == Counter(r["about"] for r in status)
-    assert (92, 0, 68) == tuple(status[-1][name] for name in ("questions", "repeated", "cases"))
-    viva("report", path)
-    page = (tmp_path / "hiv.html").read_text(encoding="utf-8")
-    assert "questions in 42 cases" in page
-    assert "All repeats of Med42-70B, NVLM-70B are the same text" in page
 
 
 # What only a process of its own can show

@@ -31,13 +31,12 @@ def folder() -> Path:
 
 
 def test_the_table_is_what_the_tool_makes(root, folder, tmp_path):
-    """The text, not the packed bytes: these depend on the zlib at hand."""
+    """The text, not the packed bytes: these depend on the zlib at hand, and on nothing else."""
     tool(root, "wordnet").main(folder, tmp_path)
     packed = (tmp_path / "synonyms.txt.gz").read_bytes()
     assert gzip.decompress(wordnet._TABLE.read_bytes()) == gzip.decompress(packed)
     assert (wordnet._TABLE.parent / "LICENSE").read_text("ascii") == (tmp_path / "LICENSE").read_text("ascii")
-    tool(root, "wordnet").main(folder, tmp_path)
-    assert packed == (tmp_path / "synonyms.txt.gz").read_bytes()
+    assert bytes(4) == packed[4:8]  # where gzip has the time
 
 
 def test_equals_nltk_on_entries_and_on_forms_made_of_them(root, folder, tmp_path):

@@ -126,7 +126,7 @@ def test_a_collect_killed_after_any_request_asks_nothing_again_but_what_was_on_t
         assert asked - earlier <= len(stored) - len(before) + AT_ONCE + COMMIT
         assert broken(path) is None
     assert len(stored) < n
-    subprocess.run(command, check=True)
+    viva.open(path).collect(spec, models=["vllm/m"], providers=str(settings))
     assert n - len(stored) == n_requests(server) - asked
     assert n_requests(server) - first <= n + KILLS * (AT_ONCE + COMMIT)
     assert n == len(responses(path))
@@ -194,7 +194,7 @@ def test_the_job_of_a_shard_killed_with_its_node_is_requeued_and_merged_into_the
         assert broken(part) is None
     left, asked = n_left - len(responses(part)), n_settled(server)
     assert left > 0
-    assert 0 == start(slurm, array, home, KILLS_A_ROUND).wait(PATIENCE_S)
+    assert 0 == slurm.task_in_process(array, 1, cwd=home, restarts=KILLS_A_ROUND)
     assert left == n_requests(server) - asked
     merged = viva.open("exam.viva")
     merged.merge(part, other)

@@ -1,11 +1,7 @@
 """From a folder with a model to a report: the three families, offline, resumed, and killed in between."""
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -111,16 +107,16 @@ def kept(path: Path) -> tuple[int, int]:
 
 
 @pytest.mark.slow
-def test_killed_in_between_it_loses_no_committed_answer(tiny, exam, tmp_path):  # noqa: F811
+def test_killed_in_between_it_loses_no_committed_answer(tiny, exam, tmp_path, fork_server):  # noqa: F811
     path, model = tmp_path / "run.viva", f"hf/{tiny}({SETTINGS}, batch=1)"
-    words = [sys.executable, "-m", "vivavoce", "collect", path, exam, "--model", model, "--for", RELAXED]
     seen = (0, 0)
     for more in length((8,), (3, 8)):
-        process = subprocess.Popen([*map(str, words), "--quiet"], env=os.environ | {"OMP_NUM_THREADS": "1"})
-        while kept(path)[0] < seen[0] + more and process.poll() is None:
+        with fork_server() as forked:
+            process = forked("collect", path, exam, model, RELAXED)
+        while kept(path)[0] < seen[0] + more and process.is_alive():
             time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.join()
         now = kept(path)
         assert now[0] >= seen[0]
         seen = now

@@ -1,7 +1,6 @@
 """Kills, faults and Ctrl-C: nothing that was stored is lost, and nothing is asked twice without need."""
 
 import asyncio
-import json
 import os
 import pty
 import random
@@ -55,16 +54,8 @@ def test_killed_at_random_moments_every_stored_answer_stays_and_none_is_asked_ag
 ):
     n, times = length((200, 2), (700, 10))
     server, path = endpoint(latency=0.06), tmp_path / "run.viva"
-    words = [
-        *COMMAND,
-        path,
-        exam(n),
-        "--model",
-        "vllm/m",
-        "--providers",
-        limits(concurrency=AT_ONCE),
-        "--quiet",
-    ]
+    spec, providers = exam(n), limits(concurrency=AT_ONCE)
+    words = [*COMMAND, path, spec, "--model", "vllm/m", "--providers", providers, "--quiet"]
     moments, kills, seen_then = random.Random(7), 0, {}
     for _ in range(times):
         before = committed(path)
@@ -79,7 +70,7 @@ def test_killed_at_random_moments_every_stored_answer_stays_and_none_is_asked_ag
             seen_then[item] = seen[question(item)]
     assert times == kills
     assert 0 < len(committed(path)) < n
-    subprocess.run(list(map(str, words)), check=True)
+    viva.open(path).collect(spec, models=["vllm/m"], providers=providers)
     answers, seen = committed(path), server.seen
     assert n == len(answers) == len(seen)
     assert all(text.startswith(f"answer to {question(item)}") for item, text in answers.items())
@@ -122,7 +113,8 @@ def test_under_eleven_kinds_of_faults_every_question_is_answered_or_explained_on
 def test_ctrl_c_finishes_what_is_on_the_wire_and_says_how_to_go_on(exam, endpoint, limits, tmp_path):
     server, path = endpoint(latency=0.2), tmp_path / "run.viva"
     n = 60
-    words = [*COMMAND, path, exam(n), "--model", "vllm/m", "--providers", limits(concurrency=AT_ONCE)]
+    spec, providers = exam(n), limits(concurrency=AT_ONCE)
+    words = [*COMMAND, path, spec, "--model", "vllm/m", "--providers", providers]
     process = subprocess.Popen(
         list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"COLUMNS": "200"},
@@ -137,8 +129,8 @@ def test_ctrl_c_finishes_what_is_on_the_wire_and_says_how_to_go_on(exam, endpoin
     stored = committed(path)
     assert 0 < len(stored) < n
     assert len(stored) == sum(server.seen.values())
-    again = subprocess.run([*map(str, words), "--json"], capture_output=True, text=True, check=True)
-    assert n - len(stored) == json.loads(again.stdout)["rows"][0]["answered"]
+    (again,) = viva.open(path).collect(spec, models=["vllm/m"], providers=providers).rows
+    assert n - len(stored) == again["answered"]
     assert n == sum(server.seen.values())
 
 

@@ -1,8 +1,6 @@
 """`viva train`: what it writes, resumes, refuses and says."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -122,30 +120,14 @@ def test_a_whole_run_is_not_trained_again(plugin, encoder, tmp_path: Path):
     assert [first[k] for k in same] == [finding.rows[1][k] for k in same]
 
 
-KILLED = """
-import os, signal, sys
-import torch, importlib.util
-torch.set_num_threads(1)
-import vivavoce as viva
-from vivavoce.core.registry import load_plugin
-load_plugin(sys.argv[1])
-def kill(what, done, total):
-    if done == 12:
-        os.kill(os.getpid(), signal.SIGKILL)
-viva.train("small_task", arguments="none", to=sys.argv[2], encoder=sys.argv[3], runs=1, recipe=sys.argv[4],
-           device="cpu", progress=kill)
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_killed_training_goes_on_from_its_last_epoch(plugin, encoder, tmp_path: Path):
+def test_a_killed_training_goes_on_from_its_last_epoch(plugin, encoder, tmp_path: Path, fork_server):
     """Killed in its third epoch of five steps; the weights are those of a training that nobody killed."""
     recipe = "corrected(epochs=4, patience=3, learning_rate=0.01)"
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, plugin, tmp_path / "killed", encoder, recipe],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert -9 == done.returncode, done.stderr
+    with fork_server() as forked:
+        process = forked("train_until_killed", plugin, tmp_path / "killed", encoder, recipe, 12)
+        process.join(300)
+    assert -9 == process.exitcode
     run = tmp_path / "killed" / "none" / "run-1"
     assert not (run / "evaluator.json").exists()
     dry = train(tmp_path / "killed", encoder, recipe=recipe, dry_run=True)

@@ -75,7 +75,7 @@ def test_an_item_keeps_its_worker_in_later_batches() -> None:
 
 
 def test_encoder_metrics_give_the_same_and_read_few_texts_twice(
-    tmp_path: Path, pool: PatientPool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, torch_pool: PatientPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last digits may differ: what is read together is padded alike, and workers read other batches."""
     monkeypatch.setattr(response_scores, "SMALLEST", 9)
@@ -85,7 +85,7 @@ def test_encoder_metrics_give_the_same_and_read_few_texts_twice(
     (once,) = alone.score(*specs).passes.values()
     assert 2 * N + 1 == once
     expected = stored_scores(alone)
-    pool.lend(verb, monkeypatch)
+    torch_pool.lend(verb, monkeypatch)
     for slack in (20_000, 40):
         monkeypatch.setattr(lanes, "SLACK", slack)
         shared = run_of(tmp_path / f"shared-{slack}")

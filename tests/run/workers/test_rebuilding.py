@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.run.workers.every_format import stored_scores
+from tests.run.workers.patient_pool import PatientPool
 from tests.studies.making import borrowed, made
 
 from vivavoce.core import registry
@@ -15,7 +16,7 @@ from vivavoce.core.errors import InputError, MetricError, ModelError, SpecError,
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.run.run import Run
-from vivavoce.run.score import response_scores
+from vivavoce.run.score import response_scores, verb
 from vivavoce.run.workers.rebuilding import (
     SentError,
     Sources,
@@ -137,7 +138,10 @@ def test_an_error_comes_back_as_what_it_is(error: VivaError) -> None:
     assert MetricError is type(received_error(SentError("OfAPlugin", "d")))
 
 
-def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path, viva: Callable[..., Any]) -> None:
+def test_json_of_workers_is_that_of_one_process(
+    run: Run, tmp_path: Path, viva: Callable[..., Any], pool: PatientPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool.lend(verb, monkeypatch)
     other = tmp_path / "other" / "run.viva"
     other.parent.mkdir()
     run.file.copy(other)

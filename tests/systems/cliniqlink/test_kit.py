@@ -137,12 +137,14 @@ def test_what_submit_writes_evaluate_marks(
 
 
 def test_evaluate_marks_every_format_where_the_caller_names_no_metrics(
-    entry: Entry, results: Path, root: Path
+    entry_in_process: Entry, results: Path, root: Path
 ) -> None:
+    """A process without a network loads the same encoder in `submissions/test_scoring`."""
     for name in ("torch", "transformers", PACKAGE):
         if importlib.util.find_spec(name) is None:
             absent(f"the encoder of cliniqlink needs {name}")
-    entry(MODE="evaluate", DATA_DIR=root / "examples" / "cliniqlink" / "rehearsal", OUTPUT_DIR=results)
+    gold = root / "examples" / "cliniqlink" / "rehearsal"
+    entry_in_process(MODE="evaluate", DATA_DIR=gold, OUTPUT_DIR=results)
     run = open_run(results / "scored.viva")
     marked = run.scores.filter(run.scores["metric"].str.starts_with("cliniqlink"))
     assert "failed" not in set(marked["status"])

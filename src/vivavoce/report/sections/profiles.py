@@ -18,9 +18,9 @@ from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import number, p_value
 from vivavoce.studies.comparing.estimators import pooled_of
 from vivavoce.studies.pooling import counts
-from vivavoce.studies.row_parts import by_benchmark, select_rows
+from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import resolve, weights_of, with_results
+from vivavoce.studies.score_table import ITEM_KEY, resolve, weights_of, with_results
 from vivavoce.studies.text import and_so, count
 
 By = Literal["category", "format"]
@@ -97,20 +97,17 @@ def _parts(
 
 def _rows(part: pl.DataFrame, criterion: Criterion, column: By) -> Iterator[dict[str, Any]]:
     """A row per candidate and category or format, categories by name."""
-    for (value,), of_part in sorted(part.group_by(column), key=lambda group: str(group[0][0])):
-        if criterion.pool != "mean":
+    if criterion.pool != "mean":
+        for (value,), of_part in sorted(part.group_by(column), key=lambda group: str(group[0][0])):
             yield from ({**row, "part": str(value)} for row in _pooled(of_part, criterion))
-            continue
-        values = resolve(of_part, criterion).filter(pl.col("observed").is_not_null())
-        for (candidate, role), of_candidate in sorted(
-            values.group_by("candidate", "role"), key=lambda group: group[0]
-        ):
-            yield {
-                "candidate": candidate,
-                "role": role,
-                "part": str(value),
-                **_estimate(of_candidate, criterion),
-            }
+        return
+    values = resolve(part, criterion).filter(pl.col("observed").is_not_null())
+    places = distinct(part, *ITEM_KEY, column)
+    with_part = values.join(places, on=ITEM_KEY, nulls_equal=True, maintain_order="left")
+    groups = with_part.with_columns(pl.col(column).cast(pl.String)).group_by(column, "candidate", "role")
+    for (name, candidate, role), of_candidate in sorted(groups, key=lambda group: group[0]):
+        figures = _estimate(of_candidate, criterion)
+        yield {"candidate": candidate, "role": role, "part": name, **figures}
 
 
 def _pooled(scores: pl.DataFrame, criterion: Criterion) -> Iterator[dict[str, Any]]:

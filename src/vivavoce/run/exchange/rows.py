@@ -72,8 +72,8 @@ def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str
                 )
             if name != "text" and row[name] in (None, ""):
                 raise InputError(f"{line.where}: the column {matched.get(name, name)!r} is empty.")
-        for name in _NAMES:
-            refuse_line_ends(row.get(name), f"{line.where}, {name}")
+        for name in filter(row.get, _NAMES):
+            refuse_line_ends(row[name], f"{line.where}, {name}")
         yield line
 
 

@@ -25,6 +25,7 @@ _TEXTS = ("items", "text", "digest", "test")
 """Settings that are read again."""
 LARGEST = 1e100
 """Larger numbers have no place on an axis."""
+_origin, _parts = lru_cache(maxsize=256)(get_origin), lru_cache(maxsize=256)(get_args)
 
 
 def stored_findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
@@ -127,11 +128,10 @@ def _check(study: str, name: str, value: object, declared: Any) -> None:
 
 def _fits(value: object, declared: Any) -> bool:
     """Whether JSON gives such a value for a column of this type."""
-    origin = get_origin(declared)
-    if origin in (Union, UnionType):
-        return any(_fits(value, choice) for choice in get_args(declared))
-    if origin is Literal:
-        return value in get_args(declared)
+    if _origin(declared) in (Union, UnionType):
+        return any(_fits(value, choice) for choice in _parts(declared))
+    if _origin(declared) is Literal:
+        return value in _parts(declared)
     if declared in (float, int):
         number = finite(value)
         return number is not None and abs(number) <= LARGEST and (declared is float or isinstance(value, int))

@@ -87,11 +87,12 @@ def starts() -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def pool(folder: Path, on_cpu: None, starts: list[str]) -> Iterator[DevicePool]:
-    """Two devices, whose processes several tests ask, because each loads torch anew."""
-    pool = connect_pool("hf/some", str(folder), {**SETTINGS, "gpus": (0, 1)}, (0, 1))
-    yield pool
-    pool.release()
+def pool(folder: Path, on_cpu: None, starts: list[str], fork_server: Any) -> Iterator[DevicePool]:
+    """Two devices, whose processes several tests ask; they are forks of one that has imported torch."""
+    with fork_server():
+        pool = connect_pool("hf/some", str(folder), {**SETTINGS, "gpus": (0, 1)}, (0, 1))
+        yield pool
+        pool.release()
     assert all(p._process is None for p in pool._processes)
 
 
