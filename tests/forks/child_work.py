@@ -13,8 +13,8 @@ def train_until_killed(plugin: Path, folder: Path, encoder: Path, recipe: str, s
     import vivavoce as viva
     from vivavoce.core.registry import load_plugin
 
-    def kill(what: str, done: int, total: int) -> None:
-        if done == step:
+    def kill(name: str, number: int, total: int) -> None:
+        if number == step:
             os.kill(os.getpid(), signal.SIGKILL)
 
     torch.set_num_threads(1)

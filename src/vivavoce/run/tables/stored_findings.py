@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -25,7 +25,8 @@ _TEXTS = ("items", "text", "digest", "test")
 """Settings that are read again."""
 LARGEST = 1e100
 """Larger numbers have no place on an axis."""
-_origin, _parts = lru_cache(maxsize=256)(get_origin), lru_cache(maxsize=256)(get_args)
+_origin: Callable[[Any], Any] = lru_cache(maxsize=256)(get_origin)
+_parts: Callable[[Any], tuple[Any, ...]] = lru_cache(maxsize=256)(get_args)
 
 
 def stored_findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
@@ -97,7 +98,7 @@ def checked_findings(findings: Iterable[Mapping[str, Any]], study: str) -> list[
     Raises `DamagedValue` for a value that is not of its column's type or none of its words, and for a row
     that does not say what it is about. Rows of a study that is not registered stay as they are.
     """
-    row_type = ComparisonRow if study == "compare" else getattr(_registered(study), "row", None)
+    row_type = ComparisonRow if study == "compare" else getattr(registry.member("study", study), "row", None)
     types = _column_types(row_type) if row_type else {}
     checked = []
     for finding in findings:
@@ -110,10 +111,6 @@ def checked_findings(findings: Iterable[Mapping[str, Any]], study: str) -> list[
                     _check(study, name, row[name], declared)
         checked.append({**finding, "rows": rows})
     return checked
-
-
-def _registered(study: str) -> object:
-    return registry.member("study", study)
 
 
 @lru_cache(maxsize=64)
