@@ -113,7 +113,7 @@ def test_the_studied_line_says_which_studies_found_too_little(demo_files: tuple[
 
 def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(demo_files: tuple[Path, str]) -> None:
     line = demo_files[1].splitlines()[6]
-    assert "each is a state of its own, counted as each metric declares" in line
+    assert "9 answers blank or refused, 7 unreadable, 3 failed, of 432; each metric declares" in line
     assert line.endswith("viva status viva-demo/demo.viva")
 
 

@@ -163,7 +163,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
     [
         (["compare", "RUN"], "Model A (made up) is better than Model B (made up) by 16.7 percentage points"),
         (["score", "RUN", "accuracy"], "Model A (made up) has the highest mean by accuracy, 92.9 %"),
-        (["status", "RUN"], "Missing: 8 unanswered"),
+        (["status", "RUN"], "Missing: 8 scores unanswered"),
         (
             ["study", "RUN", "ranking"],
             "Model A (made up) is alone in first place of 3 candidates by accuracy.",

@@ -227,7 +227,7 @@ def test_status_advises_no_scoring_of_recorded_marks(peers: Path, tmp_path: Path
     """A score of the grader failed; `viva score` knows no metric of its name, and the log has no other."""
     imported(tmp_path, peers / "inspect")
     output = viva("status", tmp_path / "logs.viva", code=1).stdout
-    assert "Missing: 1 failed, 1 not scored yet" in output
+    assert "Missing: 1 score failed, 1 not made yet" in output
     assert f"Next: `viva report {tmp_path / 'logs.viva'}` writes the report." in output
 
 

@@ -254,7 +254,7 @@ def test_failed_scores_that_decide_are_scored_again(tmp_path: Path) -> None:
     answer = first(run)
     assert answer["words"].startswith("A and B: it depends on the 3 answers")
     assert "Score the failed answers again: `viva score run.viva`" in answer["settling"]
-    assert answer["missing"].startswith("Yes: 3 failed")
+    assert answer["missing"].startswith("Yes: 3 answers failed")
 
 
 def test_a_measure_that_failed_everywhere_has_no_leader(tmp_path: Path) -> None:
@@ -310,7 +310,10 @@ def test_without_what_would_settle_it_there_is_no_heading(tmp_path: Path) -> Non
 def test_candidates_with_different_questions_say_how_few_they_share(tmp_path: Path) -> None:
     own = {"A": twins([1, 1, 0]), "B": twins([1, SILENT], name="r") | {"q01": 0.5}}
     run = marked(tmp_path, own, "told(silence=set_aside)")
-    assert "Yes: 4 never asked, only 1 question shared by all, 1 blank or refused" == first(run)["missing"]
+    assert (
+        "Yes: 4 answers never asked, 1 blank or refused, only 1 question shared by all"
+        == first(run)["missing"]
+    )
 
 
 def test_where_scores_have_come_since_the_comparison_is_made_anew(

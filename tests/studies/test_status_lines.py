@@ -6,7 +6,8 @@ import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
 from vivavoce.run.run import Run
-from vivavoce.studies.comparing.status_lines import shard_lines, status_lines
+from vivavoce.studies.comparing.status_lines import missing_line, shard_lines, status_lines
+from vivavoce.studies.text import missing_words
 
 
 def lines(run: Run, *, compared: bool = False) -> dict[str, str]:
@@ -28,8 +29,20 @@ def test_coverage_names_the_least_and_what_is_missing_its_cause(tmp_path: Path) 
     run = marked(tmp_path, {"A": twins([1] * 6), "B": twins([1, SILENT, SILENT, 1, 1, 1])})
     said = lines(run)
     assert "83.3% of 12 scores are ok; the least, 66.7%, of B by told." == said["Coverage"]
-    assert said["Missing"].startswith("2 unanswered. Most often (2) ")
+    assert said["Missing"].startswith("2 scores unanswered. Most often (2) ")
     assert "none, no model was asked." == said["Cost"]
+
+
+def test_what_is_missing_has_a_unit_answers_before_scoring_and_scores_after() -> None:
+    row = {"about": "marks", "benchmark": "exam", "candidate": "A", "causes": {}, "never_asked": 1200}
+    row |= {"unanswered": 0, "unreadable": 2, "failed": 1, "set_aside": 3, "unscored": 4}
+    states = "2 answers unreadable, 1 failed, 3 set aside, 4 not scored yet"
+    unasked = row | {"criterion": None, "never_asked": 0}
+    assert f"Missing: {states}." == missing_line([unasked])
+    scored = "2 scores unreadable, 1 failed, 3 set aside, 4 not made yet"
+    assert f"Missing: 1,200 answers never asked, {scored}." == missing_line([row | {"criterion": "f1"}])
+    assert "1 score failed" == missing_words({"failed": 1, "unreadable": 0}, "score")
+    assert "" == missing_words({}, "score")
 
 
 def test_two_scored_candidates_are_compared_next_and_then_reported(tmp_path: Path) -> None:

@@ -198,15 +198,20 @@ def _studies(findings: "Mapping[str, Finding]") -> str:
 
 
 def _missing(run: "Run") -> str:
-    """How many responses are unanswered, unreadable or failed."""
+    """How many responses are unanswered, unreadable or failed; `viva status` counts scores."""
     import polars as pl
+
+    from vivavoce.studies.text import missing_words
 
     responses = run.responses
     keys = ("item", "variant", "candidate", "repeat", "edit")
     statuses = dict(run.scores.unique((*keys, "status")).group_by("status").len().iter_rows())
-    failed = responses.filter(pl.col("status") == "failed").height
+    counts = {
+        "blank or refused": statuses.get("unanswered", 0),
+        "unreadable": statuses.get("unreadable", 0),
+        "failed": responses.filter(pl.col("status") == "failed").height,
+    }
     return (
-        f"of {responses.height} answers {statuses.get('unanswered', 0)} are blank or refused, "
-        f"{statuses.get('unreadable', 0)} unreadable, {failed} never came: each is a state of its own, "
-        "counted as each metric declares"
+        f"{missing_words(counts, 'answer')}, of {responses.height}; each metric declares what they count as, "
+        "and status counts scores"
     )

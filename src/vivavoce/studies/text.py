@@ -53,6 +53,14 @@ def factor(value: float) -> str:
     return _digits(math.exp(value))
 
 
+def missing_words(counts: Mapping[str, int], unit: str) -> str:
+    """How many answers or scores are in each state: `24 scores unanswered, 13 unreadable`; "" for none."""
+    states = [(state.replace("_", " "), n) for state, n in counts.items() if n]
+    return ", ".join(
+        f"{f'{n:,}' if place else count(n, unit)} {state}" for place, (state, n) in enumerate(states)
+    )
+
+
 def ordinal(n: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th."""
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")

@@ -12,7 +12,7 @@ from vivavoce.studies.comparing.common_items import order_basis
 from vivavoce.studies.comparing.headline import Unit
 from vivavoce.studies.comparing.verdicts import BETTER, detectable_sentence
 from vivavoce.studies.score_table import MISSING
-from vivavoce.studies.text import cases, count
+from vivavoce.studies.text import cases, count, missing_words
 from vivavoce.studies.validation_status import NOT_SHOWN, UNVALIDATED, weakest_status
 
 _SILENT = {"worst": "counted as worst", "set_aside": "set aside", "correct": "counted as right"}
@@ -119,12 +119,14 @@ def _missing(standing: Standing) -> tuple[State, str]:
         for state in ("failed", "unscored", "never_asked", *MISSING, "responses")
     }
     silent = total["unanswered"] + total["unreadable"]
-    if gaps := [*_gaps(rows, total)]:
-        gaps += [f"{silent:,} {_silent_words(total)}"] if silent else []
-        return "no", f"Yes: {', '.join(gaps)}"
+    of_silent = {_silent_words(total): silent} if silent else {}
+    gaps = {words: total[state] for state, words in _GAPS.items()}
+    shared = f"only {count(rows[0]['n_common'], 'question')} shared by all" if order_basis(rows, str) else ""
+    if shared or any(gaps.values()):
+        return "no", f"Yes: {', '.join(filter(None, [missing_words(gaps | of_silent, 'answer'), shared]))}"
     if silent:
         rule = _SILENT[standing.unit.criterion.if_unanswered]
-        return "open", f"{count(silent, 'answer')} {_silent_words(total)}: {rule}"
+        return "open", f"{missing_words(of_silent, 'answer')}: {rule}"
     if total["set_aside"]:
         return "open", f"{count(total['set_aside'], 'answer')} set aside by the criterion"
     return "yes", f"Nothing: all {count(total['responses'], 'answer')} scored"
@@ -137,12 +139,8 @@ def _silent_words(total: Mapping[str, int]) -> str:
     return words[2 if all(occurs) else occurs.index(True)]
 
 
-def _gaps(rows: Sequence[Row], total: Mapping[str, int]) -> Iterator[str]:
-    """What the candidates' figures do not rest on."""
-    words = {"never_asked": "never asked", "failed": "failed", "unscored": "not scored yet"}
-    yield from (f"{total[state]:,} {text}" for state, text in words.items() if total[state])
-    if order_basis(rows, str):
-        yield f"only {count(rows[0]['n_common'], 'question')} shared by all"
+_GAPS = {"never_asked": "never asked", "failed": "failed", "unscored": "not scored yet"}
+"""What the candidates' figures do not rest on."""
 
 
 def settling(standing: Standing) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
 from vivavoce.studies.answer_integrity import integrity_lines
+from vivavoce.studies.text import missing_words
 
 STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
@@ -162,15 +163,19 @@ def _share(row: Mapping[str, Any]) -> float:
 def missing_line(status_rows: Sequence[Mapping[str, Any]]) -> str:
     """How many answers were never asked for, how many scores are not ok by state, and the commonest cause."""
     rows = _expected(status_rows)
-    counts = {"never asked": _never_asked(rows)}
-    counts |= {state: sum(row[state] for row in rows) for state in STATES[1:]}
-    counts["not scored yet"] = sum(row["unscored"] for row in rows)
-    states = [f"{n:,} {state.replace('_', ' ')}" for state, n in counts.items() if n]
     if not rows:
         return "Missing: answers, none is here yet."
-    if not states:
+    never_asked = {"never asked": _never_asked(rows)}
+    counts = {state: sum(row[state] for row in rows) for state in STATES[1:]}
+    unscored = sum(row["unscored"] for row in rows)
+    if all(row["criterion"] is None for row in rows):  # before scoring
+        words = [missing_words(never_asked | counts | {"not scored yet": unscored}, "answer")]
+    else:
+        scores = missing_words(counts | {"not made yet": unscored}, "score")
+        words = [missing_words(never_asked, "answer"), scores]
+    if not any(words):
         return "Missing: nothing."
-    return f"Missing: {', '.join(states)}.{_commonest_cause(rows, counts)}"
+    return f"Missing: {', '.join(filter(None, words))}.{_commonest_cause(rows, never_asked | counts)}"
 
 
 def _commonest_cause(rows: Sequence[Mapping[str, Any]], states: Collection[str]) -> str:
