@@ -10,7 +10,7 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, read_finished, strip_reasoning, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
-from vivavoce.language.tokens import LINE, cached_doc
+from vivavoce.language.tokens import LINE, recent_doc
 from vivavoce.reading.all_except import all_except, speaks_of_options, with_ranges_written_out
 from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.denials import denial
@@ -109,7 +109,7 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
 def _checked(listed: Listed, answer: str, options: Options) -> Listed:
     """The list with the reason why it cannot be read, where there is one."""
     reason = listed.reason or _unclear(listed, options)
-    return listed._replace(reason=reason or denial(cached_doc(answer), options, listed.names, lists=True))
+    return listed._replace(reason=reason or denial(recent_doc(answer), options, listed.names, lists=True))
 
 
 def _unclear(listed: Listed, options: Options) -> str | None:

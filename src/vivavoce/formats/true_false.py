@@ -45,6 +45,9 @@ def _options() -> Options:
     return options_of(("True", "False"), ("T", "F"), (true, false))
 
 
+_BEHIND_VERDICT = truth.AFTER_VERDICT | words.NOT_LEFT
+_HEADS = truth.TRUTH_HEADS | {"e"}
+_JOINERS = truth.ANDS | truth.ORS
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 # Verdadero, vrai, vero: read where it is all there is, as F is; elsewhere V is a vitamin or a factor.
 _BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)
@@ -104,7 +107,7 @@ class _Truth(ChoiceReader):
             return False
         start = doc.last_break(mention.i, COMMA)
         if has_any(doc.forms[mention.i : mention.j], truth.supported_words()):
-            is_free = doc.ends(mention.j) or doc.forms[mention.j] in truth.AFTER_VERDICT | words.NOT_LEFT
+            is_free = doc.ends(mention.j) or doc.forms[mention.j] in _BEHIND_VERDICT
             return is_free and truth.BEFORE_VERDICT.issuperset(doc.forms[start : mention.i])
         if self._is_doubted(start, end) or not self._closes(mention.j):
             return False
@@ -199,7 +202,7 @@ class _Truth(ChoiceReader):
     def _may_judge(self, mention: Mention) -> bool:
         """True for a word of another language with an unknown word behind it that names no such thing."""
         following = self.doc.forms[mention.j]
-        return self.doc.forms[mention.i] in truth.FOREIGN and following not in truth.TRUTH_HEADS | {"e"}
+        return self.doc.forms[mention.i] in truth.FOREIGN and following not in _HEADS
 
     def _judges(self, mention: Mention) -> bool:
         """False for a word of another language where it is no verdict: "polycythemia vera"."""
@@ -298,7 +301,7 @@ class _Truth(ChoiceReader):
         """True if "and" or "or" alone leads to token b: "true in adults and false in children"."""
         while b > a + 1 and self.doc.forms[b - 1] in truth.BE:
             b -= 1
-        return b > a and self.doc.forms[b - 1] in truth.ANDS | truth.ORS
+        return b > a and self.doc.forms[b - 1] in _JOINERS
 
     def _after_label(self, i: int, j: int) -> Any:
         # "Explanation: False ..." is no answer, and so is a label that judges by itself

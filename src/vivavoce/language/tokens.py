@@ -252,6 +252,12 @@ def cached_doc(text: str) -> Doc:
     return Doc(text)
 
 
+@lru_cache(maxsize=4)
+def recent_doc(text: str) -> Doc:
+    """The tokens of a text that several readers of one answer ask for."""
+    return Doc(text)
+
+
 def _clean(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", in_one_form(text))

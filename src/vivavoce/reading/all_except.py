@@ -12,22 +12,21 @@ from typing import Literal
 
 from vivavoce.core.text import label, lazy_pattern
 from vivavoce.language.languages import Language, codes, language
-from vivavoce.language.tokens import CLAUSE, Doc, cached_doc, has_any
+from vivavoce.language.tokens import CLAUSE, Doc, cached_doc, has_any, recent_doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.label_places import noun_before, without_particle
-from vivavoce.reading.labels import joining, label_articles
+from vivavoce.reading.labels import joining_and_articles
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.options import Options
 from vivavoce.reading.verdicts import JudgedMention, all_but, chain, only_quotes
 
 _BEFORE_ALL = words.FILLERS - words.ALL_BUT - words.NONE_BUT - words.NOT_LEFT - {"but", "rather"}
+_HEADS = words.ALL_BUT | words.NONE_BUT
+_BEHIND_EXCEPTED = words.PREDICATE | words.EXPLAINS
 _BEFORE_EXCEPTED = words.LABEL_NOUNS | {"for", "the", "from", "of", "than"}
-_OPENING, _CLOSING = r"[(\[*\"'“]{0,3}", r"[)\]*\"'”]{0,3}"
-_FIRST, _LAST = rf"{_OPENING}(?P<first>[A-Z]){_CLOSING}", rf"{_OPENING}(?P<last>[A-Z]){_CLOSING}"
-_GAP = r"\s{0,3}"
 _DASH = r"\s?[–—~〜～]\s?"
 """A hyphen may join two options as well: "A-E"."""
-_CAPITAL = lazy_pattern(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
+_DASHES = lazy_pattern("[–—~〜～]")
 _BEFORE = 24
 """Characters before a range that may name what its letters belong to: "hepatitis A to E"."""
 _LEAVES_OPEN = words.HEDGES | {"possibly", "maybe", "perhaps", "probably", "one", "some"}
@@ -38,8 +37,11 @@ def all_except(reader: ListReader) -> Listed | None:
 
     Unreadable where entries before or behind that sentence say otherwise.
     """
+    has_heads = has_any(reader.doc.forms, _HEADS)
+    if not has_heads and _marking_words("except", "only").isdisjoint(reader.doc.forms):
+        return None
     for i, j in reader.clauses():
-        listed = _all_except(reader, i, j) or _in_known_words(reader, i, j)
+        listed = (_all_except(reader, i, j) if has_heads else None) or _in_known_words(reader, i, j)
         if listed is not None:
             return _agreed(reader, listed, i, j)
     return None
@@ -69,7 +71,7 @@ def _marks(reader: ListReader, i: int, j: int) -> tuple[int, int]:
     """Where "all" and "except" stand in tokens i to j-1; both are j where they do not."""
     doc = reader.doc
     head = next((k for k in range(i, j) if doc.forms[k] not in _BEFORE_ALL), j)
-    if head == j or doc.forms[head] not in words.ALL_BUT | words.NONE_BUT:
+    if head == j or doc.forms[head] not in _HEADS:
         return j, j
     mark = next((k for k in range(head + 1, j) if _excepts(doc, k, i)), j)
     return (j, j) if reader.judged(head, mark, claimed=True) else (head, mark)
@@ -112,7 +114,7 @@ def _only_excepted(doc: Doc, mark: int, linked: Sequence[JudgedMention]) -> bool
     if not _BEFORE_EXCEPTED.issuperset(doc.forms[mark + 1 : linked[0].mention.i]):
         return False
     k = linked[-1].mention.j
-    return doc.ends(k) or doc.forms[k] in words.PREDICATE | words.EXPLAINS
+    return doc.ends(k) or doc.forms[k] in _BEHIND_EXCEPTED
 
 
 def _agreed(reader: ListReader, listed: Listed, i: int, j: int) -> Listed:
@@ -143,9 +145,13 @@ def _in_known_words(reader: ListReader, i: int, j: int) -> Listed | None:
     None for a sentence that excepts nothing; a reason where unknown words stand beside the exception.
     """
     doc = reader.doc
-    if _marking_words().isdisjoint(doc.forms[i:j]):
-        return None
-    clauses = (_excepting(reader, a, b) or _but_only_these(reader, a, b) for a, b in _clauses(doc, i, j))
+    kinds: tuple[tuple[_Part, Callable[[ListReader, int, int], Listed | None]], ...] = (
+        ("except", _excepting),
+        ("only", _but_only_these),
+    )
+    grammars = [grammar for mark, grammar in kinds if has_any(doc.forms[i:j], _marking_words(mark))]
+    places = _clauses(doc, i, j) if grammars else ()
+    clauses = (grammar(reader, a, b) for a, b in places for grammar in grammars)
     return next((listed for listed in clauses if listed is not None), None)
 
 
@@ -189,7 +195,7 @@ def _are_alone(doc: Doc, named: Sequence[_Named]) -> bool:
     if not named or _are_open(doc, named):
         return False
     gaps = (k for x, y in itertools.pairwise(named) for k in range(x[1], y[0]))
-    is_row = (joining() | label_articles()).issuperset(doc.forms[k] for k in gaps)
+    is_row = joining_and_articles().issuperset(doc.forms[k] for k in gaps)
     return is_row and not has_any(doc.forms[named[0][0] : named[-1][1] + _LONGEST], _OTHERS)
 
 
@@ -268,9 +274,9 @@ def _parts() -> Mapping[tuple[str, ...], frozenset[_Part]]:
 
 
 @cache
-def _marking_words() -> frozenset[str]:
+def _marking_words(*marks: _Part) -> frozenset[str]:
     """The longest words of the phrases that except, or say that nothing else is."""
-    phrases = [forms for forms, kinds in _parts().items() if not kinds.isdisjoint({"except", "only"})]
+    phrases = [forms for forms, kinds in _parts().items() if not kinds.isdisjoint(marks)]
     return frozenset(max(forms, key=len) for forms in phrases)
 
 
@@ -312,36 +318,65 @@ def _is_label(doc: Doc, options: Options, k: int) -> bool:
 
 @cache
 def _ranges() -> re.Pattern[str]:
-    """Two labels with a dash between them, or words of any language."""
-    ways = sorted({word for code in codes() for word in language(code).ranges})
-    links = "|".join(_phrase(way) for way in ways if "…" not in way)
-    pairs = [tuple(map(str.strip, way.split("…"))) for way in ways if "…" in way]
-    rows = [
-        rf"(?<!\w)(?:{_phrase(head)}){_GAP}{_FIRST}{_GAP}(?:{_phrase(mid)}){_GAP}{_LAST}"
-        for head, mid in pairs
-    ]
-    rows.append(rf"(?<![\w–—-])(?<![–—-]\s){_FIRST}(?:{_DASH}|{_GAP}(?:{links}){_GAP}){_LAST}")
-    # a name of a group can stand once in a pattern
-    rows = [re.sub("<(first|last)>", rf"<\g<1>{n}>", row) for n, row in enumerate(rows)]
-    return re.compile(rf"(?:{'|'.join(rows)})(?:まで|까지)?(?![A-Za-z0-9_–—-]|\s?[–—-]\s?[A-Z]\b)")
+    """Two labels with a dash between them, or words of any language that lead from one to the other."""
+    links = "|".join(
+        [_DASH, *(rf"\s{{0,3}}(?i:{_phrase(link)})\s{{0,3}}" for link in [*_links(), *_pairs()])]
+    )
+    marks = r"[()\[\]*\"'“”]{0,3}"
+    return re.compile(
+        rf"(?<![\w–—-])(?<![–—-]\s)(?P<begin>[A-Z]){marks}(?P<link>{links}){marks}(?P<end>[A-Z])"
+        r"(?:まで|까지)?(?![A-Za-z0-9_–—-]|\s?[–—-]\s?[A-Z]\b)"
+    )
+
+
+@cache
+def _links() -> frozenset[str]:
+    """What leads from one label to another by itself: "to"."""
+    return frozenset(word for code in codes() for word in language(code).ranges if "…" not in word)
+
+
+@cache
+def _pairs() -> Mapping[str, re.Pattern[str]]:
+    """What leads from one label to another behind other words, and these: "de la … a la"."""
+    ways = [word.split(" … ") for code in codes() for word in language(code).ranges if "…" in word]
+    heads = {link: "|".join(_phrase(head) for head, mid in ways if mid == link) for _, link in ways}
+    return {link: re.compile(rf"(?<!\w)(?i:{head})\W{{0,3}}\Z") for link, head in heads.items()}
+
+
+@cache
+def _range_words() -> frozenset[str]:
+    """A word of each link or of what must stand before it, where such a word leads to no range by itself."""
+    pairs = [word.split(" … ")[0] for code in codes() for word in language(code).ranges if "…" in word]
+    return frozenset(Doc(word).forms[0] for word in (*_links(), *pairs))
 
 
 def _phrase(phrase: str) -> str:
-    return f"(?i:{re.escape(phrase)})".replace(r"\ ", r"\s")
+    return re.escape(phrase).replace(r"\ ", r"\s")
 
 
 def with_ranges_written_out(text: str, options: Options) -> str:
     """`text` with every label from the first to the last of a range; what options hold stays as it is."""
-    if len(options) < 3 or len(_CAPITAL.findall(text)) < 2:
+    if _range_words().isdisjoint(recent_doc(text).forms) and not _DASHES.search(text):
         return text
-    return _ranges().sub(lambda match: _written_out(match, options), text)
+    parts, place = list[str](), 0
+    for match in _ranges().finditer(text):
+        labels = [name for name in map(label, range(len(options))) if match["begin"] <= name <= match["end"]]
+        start = _start(match, place)
+        if start is None or len(labels) < 2 or labels[-1] != match["end"] or _is_of_a_name(match, options):
+            continue
+        parts += [text[place:start], ", ".join(labels)]
+        place = match.end()
+    return "".join([*parts, text[place:]])
 
 
-def _written_out(match: re.Match[str], options: Options) -> str:
-    begin, end = filter(None, match.groups())
-    labels = [name for name in map(label, range(len(options))) if begin <= name <= end]
-    is_range = len(labels) > 1 and labels[-1] == end and not _is_of_a_name(match, options)
-    return ", ".join(labels) if is_range else match[0]
+def _start(match: re.Match[str], place: int) -> int | None:
+    """Where a range begins, with the words before it; null for a link that lacks those: "A a B"."""
+    link = " ".join(match["link"].lower().split())
+    heads = _pairs().get(link)
+    head = heads.search(match.string, max(place, match.start() - _BEFORE), match.start()) if heads else None
+    if head is not None:
+        return head.start()
+    return match.start() if heads is None or link in _links() else None
 
 
 def _is_of_a_name(match: re.Match[str], options: Options) -> bool:

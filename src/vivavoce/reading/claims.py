@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from vivavoce.language.tokens import NONE, PARAGRAPH, Doc, has_any
+from vivavoce.language.tokens import NONE, PARAGRAPH, has_any, recent_doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import Cue, cues, outright, retracts
 from vivavoce.reading.labels import conclusions
@@ -59,7 +59,7 @@ class ClaimReader:
 
     def __init__(self, text: str, options: Options) -> None:
         self.options = options
-        self.doc = Doc(text)
+        self.doc = recent_doc(text)
         self.texts = self.mentions()
         self._starts = [mention.i for mention in self.texts]
 

@@ -1,7 +1,7 @@
 """What an answer denies or takes back itself: "C: nein", "Nein: C, D", "C. Actually, B.", "C。更正：B。"."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -26,10 +26,17 @@ _LONGEST = 16
 
 
 @cache
-def _replies() -> frozenset[str]:
-    """The words that deny an option as a whole reply, in any language."""
+def _replies(*, with_letter: bool) -> frozenset[str]:
+    """The words that deny an option as a whole reply, in any language; the letter of "A. T, B. F" as well."""
     falses = (word for code in codes() for word in language(code).false if " " not in word)
-    return words.NOES | {form for word in falses for form in Doc(word).forms}
+    replies = words.NOES | {form for word in falses for form in Doc(word).forms}
+    return replies | {"f"} if with_letter else replies
+
+
+@cache
+def _heads(*, with_letter: bool) -> frozenset[str]:
+    """The words that deny what a list names under them."""
+    return _replies(with_letter=with_letter) | denial_words()
 
 
 def denial(doc: Doc, options: Options, names: Collection[int], *, lists: bool = False) -> str | None:
@@ -38,9 +45,9 @@ def denial(doc: Doc, options: Options, names: Collection[int], *, lists: bool = 
     A word of denial stands alone right behind it ("Is it C? No.", "C: nein"), or where the answer `lists`
     options it heads a list with it ("A, B. No: C, D"). Such a word may be or begin the option's own text.
     """
-    denials = _replies() | _letters(options, lists=lists)
-    replies = [k for k in _places_of(doc, denials) if _is_reply(doc, k)]
-    heads = [k for k in _places_of(doc, denials | denial_words()) if lists and _is_head(doc, k)]
+    with_letter = lists and "F" not in options.labels
+    replies = _places_of(doc, _replies(with_letter=with_letter), _is_reply)
+    heads = _places_of(doc, _heads(with_letter=with_letter), _is_head) if lists else []
     if not (replies or heads):
         return None
     denied = _denied(doc, options, replies, heads)
@@ -56,14 +63,11 @@ def _denied(doc: Doc, options: Options, replies: Sequence[int], heads: Sequence[
     return denied.union(*(places.names(k + 1, doc.sentence_end(k)) for k in heads))
 
 
-def _letters(options: Options, *, lists: bool) -> frozenset[str]:
-    """The letter that denies in "A. T, B. F", unless it is a label."""
-    return frozenset("f" if lists and "F" not in options.labels else "")
-
-
-def _places_of(doc: Doc, forms: Collection[str]) -> list[int]:
-    """Where one of these words stands."""
-    return [k for k, form in enumerate(doc.forms) if form in forms]
+def _places_of(doc: Doc, forms: frozenset[str], holds: Callable[[Doc, int], bool]) -> list[int]:
+    """Where one of these words stands, and `holds` is true of it."""
+    if forms.isdisjoint(doc.forms):
+        return []
+    return [k for k, form in enumerate(doc.forms) if form in forms and holds(doc, k)]
 
 
 def _beginning(options: Options, name: int) -> list[str]:

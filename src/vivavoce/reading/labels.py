@@ -209,6 +209,12 @@ def joining() -> frozenset[str]:
 
 
 @cache
+def joining_and_articles() -> frozenset[str]:
+    """What may stand between two labels that are named together, in any language: "la B y la C"."""
+    return joining() | label_articles()
+
+
+@cache
 def _rows_by_script() -> dict[str, tuple[tuple[str, ...], ...]]:
     """The rows of labels of all languages, by the script of their first."""
     rows: dict[str, dict[tuple[str, ...], None]] = {}

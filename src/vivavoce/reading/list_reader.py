@@ -53,6 +53,12 @@ def _turning_words() -> frozenset[str]:
     return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
 
 
+@cache
+def _around_names() -> frozenset[str]:
+    """What may stand around an option in an entry, in any language."""
+    return _AROUND | _lead_words()
+
+
 class Piece(NamedTuple):
     """An entry: what it names, or the text of a stray; `loose` marks prose, which is neither."""
 
@@ -79,11 +85,14 @@ class ListReader(ChoiceReader):
     def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
         """What tokens i to j-1 say. A semicolon divides a letter from the entry after it: "A; Cough"."""
         judged: list[JudgedMention] = []
-        for s in map(self._in_its_clause, super().judged(i, j, claimed=claimed)):
+        mentions = super().judged(i, j, claimed=claimed)
+        if "(" in self.doc.text or self._clauses_of_text is not None:
+            mentions = list(map(self._in_its_clause, mentions))
+        for s in mentions:
             position = s.mention.i
-            option = self.options.labels.get(self.doc.surface(position, position + 1))
             divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(position + 1)
-            if not divided or option is None:
+            option = self.options.labels.get(self.doc.surface(position, position + 1)) if divided else None
+            if option is None:
                 judged.append(s)
                 continue
             judged.append(JudgedMention(Mention(position, position + 1, (option,), "label"), s.verdict))
@@ -141,7 +150,8 @@ class ListReader(ChoiceReader):
             if a >= b or rejecting:
                 continue
             judged = self.judged(a, b, claimed=True)
-            excepted.update(name for s in judged if self._is_excepted(s) for name in s.names)
+            if judged and not _EXCEPTS.isdisjoint(self.doc.forms[a:b]):
+                excepted.update(name for s in judged if self._is_excepted(s) for name in s.names)
             reason = _SPLIT if self._is_split else self._hedge(judged)
             if reason is not None:
                 return Listed(reason=reason)
@@ -173,12 +183,14 @@ class ListReader(ChoiceReader):
 
     def clauses(self) -> list[tuple[int, int]]:
         """The sentences of the response, divided at semicolons."""
+        if ";" not in self.doc.text:
+            return self.doc.sentences()
         starts = [k for k in range(len(self.doc)) if self.doc.breaks[k] >= SENTENCE or ";" in self.doc.gap(k)]
         return list(zip(starts, [*starts[1:], len(self.doc)], strict=True)) if starts else []
 
     def _clauses(self, a: int, b: int) -> list[tuple[int, int]]:
         """The clauses of a sentence that semicolons divide, if the first of them is a list; else none."""
-        starts = [a, *(k for k in range(a + 1, b) if ";" in self.doc.gap(k))]
+        starts = [a, *(k for k in range(a + 1, b) if ";" in self.doc.gap(k))] if ";" in self.doc.text else [a]
         clauses = list(zip(starts, [*starts[1:], b], strict=True))
         if len(clauses) < 2:
             return []
@@ -322,7 +334,7 @@ class ListReader(ChoiceReader):
         if not judged and self.doc.forms[i] in words.NO_ENTRY:
             return [Piece(loose=True)]
         starts = {s.mention.i for s in judged}
-        around = _AROUND | _lead_words() if live else _AROUND
+        around = _around_names() if live else _AROUND
         while i < j and self.doc.forms[i] in around and i not in starts and self._joins(i, j):
             i += 1
         if i >= j:
@@ -342,7 +354,9 @@ class ListReader(ChoiceReader):
     def _turns_others_down(self, i: int, j: int) -> bool:
         """True for "les autres sont fausses", "las demás no"."""
         clause = self.doc.forms[i:j]
-        return has_any(clause, words.OTHERS) and has_any(clause, words.NOT_RIGHT | _turning_words())
+        if not has_any(clause, words.OTHERS):
+            return False
+        return has_any(clause, words.NOT_RIGHT) or has_any(clause, _turning_words())
 
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""

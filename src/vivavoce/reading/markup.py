@@ -54,11 +54,14 @@ class Table(NamedTuple):
 
 def _with_marked_letters(text: str) -> str:
     """`text` with ticks and crosses where it is nothing but letters with a yes or a no: "A ja, B nein"."""
-    entries = [
-        _LETTER_AND_WORD.fullmatch(entry) for entry in _ENTRY_ENDS.split(text.strip()) if entry.strip()
-    ]
-    judged = [(entry["letter"], _says_yes(entry["word"])) for entry in entries if entry]
-    if len(judged) < max(2, len(entries)) or any(verdict is None for _, verdict in judged):
+    judged: list[tuple[str, bool]] = []
+    for part in filter(str.strip, _ENTRY_ENDS.split(text.strip())):
+        entry = _LETTER_AND_WORD.fullmatch(part)
+        verdict = _says_yes(entry["word"]) if entry else None
+        if entry is None or verdict is None:
+            return text
+        judged.append((entry["letter"], verdict))
+    if len(judged) < 2:
         return text
     return ", ".join(f"{letter} {'✓' if verdict else '✗'}" for letter, verdict in judged)
 

@@ -36,9 +36,10 @@ def remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
 
 def but_wrong(doc: Doc, mention: Mention, end: int) -> bool:
     """True for "B is often chosen, but it is wrong": a clause of a few words turns the option down."""
-    turn = next((k for k in range(mention.j, min(end, mention.j + WINDOW)) if doc.forms[k] in _BUTS), None)
-    if turn is None:
+    window = doc.forms[mention.j : min(end, mention.j + WINDOW)]
+    if _BUTS.isdisjoint(window):
         return False
+    turn = mention.j + next(n for n, form in enumerate(window) if form in _BUTS)
     clause = doc.forms[turn + 1 : min(end, turn + 5, doc.sentence_end(mention.i))]
     return clause[:1] in _ITS and doc.ends(turn + 1 + len(clause)) and denials(clause) % 2 == 1
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import closing, joining, label_articles, rejecting_heads, true_heads
+from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_a_thing, gives_reason, remark
@@ -122,9 +122,7 @@ def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
     words_between = doc.forms[a.j : b.i]
     if joining().issuperset(words_between):
         return True
-    return has_any(words_between, joining()) and (joining() | label_articles()).issuperset(
-        words_between
-    )  # "la B y la C"
+    return has_any(words_between, joining()) and joining_and_articles().issuperset(words_between)
 
 
 def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedMention]:
@@ -286,6 +284,8 @@ def _after_comparison(window: list[str]) -> list[str]:
 
 def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
     """The verdict of words that run backwards from a mention; `conclusion` if "so" or the like leads them."""
+    if not window:
+        return "chosen" if conclusion else "named"
     ahead = window[::-1]
     if has_any(ahead, {"whether", "if"}):
         return "chosen" if "had" in ahead and has_any(ahead, _PICKS) else "tentative"
@@ -321,7 +321,7 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
 
 def _denies_nothing(window: Sequence[str]) -> bool:
     """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
-    return any(
+    return has_any(window, words.NO_NEGATION) and any(
         word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
         for k, word in enumerate(window)
     )
