@@ -57,3 +57,6 @@ def tells_apart(rng: Rng, **terms: float) -> bool:
     (scores,) = source_scores(table, family)
     rows = (row for lineup in lineups(scores, {}) for row in rank_rows(lineup))
     return any(row.figure == "pairs_told_apart" and (row.value or 0) > 0 for row in rows)
+
+
+NULLS: dict[str, object] = {}

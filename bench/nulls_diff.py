@@ -77,3 +77,7 @@ def names_pair(rng: Rng, n_candidates: int, n_items: int, *, able: float, plante
     scores[1, 0] -= planted
     (order,) = (row for row in diff(diff_table(scores), OLD, NEW).rows if row["part"] == "order")
     return bool(order["n_verdicts_changed"])
+
+
+NULLS: dict[str, object] = {}
+"""None here: `viva diff` is no study with declared sentences; `covers` and `names_pair` are run by themselves."""
