@@ -1,14 +1,16 @@
 """The null of `viva study RUN arguments`: equal sources, and trainings that favour some of them."""
 
+from itertools import combinations
+
 import numpy as np
 import polars as pl
+from scipy.stats import ttest_rel
 
-from vivavoce.core.records import Criterion, Measure
+from false_alarms import Maker, Null, Rng
+from vivavoce import stats
+from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.studies.score_table import ScoreTable
-from vivavoce.systems.ranking.study.ranks import lineups, rank_rows
-from vivavoce.systems.ranking.study.source_scores import families, source_scores
 
-Rng = np.random.Generator
 Floats = np.ndarray
 
 
@@ -50,13 +52,39 @@ def argument_table(answers: Floats) -> ScoreTable:
     return ScoreTable(pl.concat(frames), measures)
 
 
-def tells_apart(rng: Rng, **terms: float) -> bool:
-    """Whether a pair of sources is told apart; `terms` are those of `draw_answers`."""
-    table = argument_table(draw_answers(rng, **terms))  # type: ignore[arg-type]
-    (family,) = families(table.measures)
-    (scores,) = source_scores(table, family)
-    rows = (row for lineup in lineups(scores, {}) for row in rank_rows(lineup))
-    return any(row.figure == "pairs_told_apart" and (row.value or 0) > 0 for row in rows)
+def trained(mixtures: int, runs: int, n_items: int = 60) -> Maker:
+    """Four sources that are equal but for luck; planted: the first is better by .8 of an item's spread."""
+
+    def make(rng: Rng, planted: bool) -> ScoreTable:
+        shift = 0.8 if planted else 0.0
+        return argument_table(draw_answers(rng, n_items=n_items, mixtures=mixtures, runs=runs, planted=shift))
+
+    return make
 
 
-NULLS: dict[str, object] = {}
+def tells_apart(finding: Finding) -> bool:
+    """Whether a pair of sources is told apart."""
+    return any(row["figure"] == "pairs_told_apart" and row["value"] for row in finding.rows)
+
+
+def plain_cases(table: ScoreTable) -> bool:
+    """Paired t of each pair over cases, runs averaged, Holm over pairs: trainings are no luck."""
+    by_item = table.scores.group_by("candidate", "item").agg(pl.col("value").mean()).sort("candidate", "item")
+    values = [part["value"].to_numpy() for _, part in by_item.group_by("candidate", maintain_order=True)]
+    p = [ttest_rel(a, b).pvalue for a, b in combinations(values, 2)]
+    return bool((stats.holm(np.nan_to_num(p, nan=1.0)) <= stats.ALPHA).any())
+
+
+NULLS = {
+    "arguments": Null(
+        study="arguments",
+        cells={
+            "4 sources, 5 trainings": trained(1, 5),
+            "4 sources, 10 trainings": trained(1, 10),
+            "4 sources, 5 trainings, 200 items": trained(1, 5, 200),
+            "4 sources, 5 mixtures of 3 trainings": trained(5, 3),
+        },
+        plain=plain_cases,
+        named={"arguments.ranks": tells_apart},
+    )
+}

@@ -80,4 +80,4 @@ def names_pair(rng: Rng, n_candidates: int, n_items: int, *, able: float, plante
 
 
 NULLS: dict[str, object] = {}
-"""None here: `viva diff` is no study with declared sentences; `covers` and `names_pair` are run by themselves."""
+"""`viva diff` is no study with declared sentences: `covers` and `names_pair` are run by themselves."""

@@ -36,7 +36,7 @@ RANKS = NamingSentence(
     names=("candidate", "metric"),
     family="all pairs of sources by one criterion",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="arguments",
 )
 
 
