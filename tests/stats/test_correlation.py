@@ -3,6 +3,7 @@
 Oracle: scipy.stats, SciPy 1.17.1.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -23,9 +24,12 @@ from vivavoce.stats.correlation import (
     spearman,
 )
 from vivavoce.stats.correlation_systems import (
+    kendall_across_halves,
     leave_one_out,
     order_agreement,
+    pearson_across_halves,
     permute_systems,
+    random_half,
     shown_agreement,
 )
 from vivavoce.stats.ranking import rank_intervals
@@ -375,3 +379,51 @@ def test_nan_nothing_and_misfits_are_refused():
         shown_agreement(np.zeros((2, 2), dtype=bool), np.zeros((2, 2)))
     with pytest.raises(ValueError, match="the same systems"):
         shown_agreement(np.zeros((2, 2), dtype=bool), np.zeros((3, 3), dtype=bool))
+
+
+def test_tau_across_halves_has_the_larger_p_of_two_shuffles_by_hand() -> None:
+    """Five systems: all 120 orders of one half's systems, and of one measure's, by SciPy's tau."""
+    x = np.array([[1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 1.0, 4.0, 3.0, 5.0]])
+    y = np.array([[1.0, 3.0, 2.0, 4.0, 5.0], [1.0, 2.0, 4.0, 3.0, 5.0]])
+
+    def size(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> float:
+        return abs(float(stats.kendalltau(a, b).statistic + stats.kendalltau(c, d).statistic))
+
+    orders = [list(order) for order in itertools.permutations(range(5))]
+    bar = size(x[0], y[1], x[1], y[0]) - 1e-9
+    of_half = [size(x[0], y[1][o], x[1][o], y[0]) >= bar for o in orders]
+    of_measure = [size(x[0], y[1][o], x[1], y[0][o]) >= bar for o in orders]
+    halves = kendall_across_halves(x, y, rng=np.random.default_rng(1))
+    assert (pytest.approx((bar + 1e-9) / 2), max(np.mean(of_half), np.mean(of_measure))) == (
+        halves.value,
+        halves.p,
+    )
+
+
+def test_r_across_halves_is_the_mean_of_both_crossings_on_fisher_s_scale() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 2, 9))
+    z = (np.arctanh(pearson(x[0], y[1])) + np.arctanh(pearson(x[1], y[0]))) / 2
+    half = 1.959964 / math.sqrt(6)
+    halves = pearson_across_halves(x, y)
+    assert pytest.approx(np.tanh([z, z - half, z + half]), abs=1e-6) == halves[:3]
+    assert (1.0, None, None) == pearson_across_halves(x, x[::-1])[:3]
+
+
+def test_a_half_that_does_not_vary_has_no_figure() -> None:
+    x = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]])
+    for halves in (
+        kendall_across_halves(x, x, rng=np.random.default_rng(1)),
+        pearson_across_halves(x, x),
+    ):
+        assert (None, None, None, None) == halves
+    with pytest.raises(ValueError, match="one row for each of two halves, but has 3"):
+        pearson_across_halves(np.ones((3, 4)), x)
+
+
+@pytest.mark.parametrize(("n_groups", "n_chosen"), [(1, 0), (2, 1), (7, 3), (40, 20)])
+def test_a_random_half_takes_whole_groups(n_groups: int, n_chosen: int) -> None:
+    groups = np.repeat(np.arange(n_groups), 3)
+    half = random_half(groups, np.random.default_rng(5))
+    assert n_chosen == len(set(groups[half]))
+    assert not set(groups[half]) & set(groups[~half])

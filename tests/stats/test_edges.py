@@ -96,6 +96,11 @@ def jackknifed_agreement(ratings: Any, groups: Any) -> Any:
     return stats.agreement_without_groups("alpha_ordinal", ratings, groups).jackknife()
 
 
+def first_half(groups: Any) -> Any:
+    """How many groups a half has: which ones is up to the order of their labels."""
+    return len(set(np.asarray(groups)[stats.random_half(groups, rng())].tolist()))
+
+
 def over_two_runs(values: Any, groups: Any) -> Any:
     return stats.crossed_error(values, groups, [1, 2])
 
@@ -138,6 +143,9 @@ ARRAYS = dict(
         case(stats.cluster_measures, [THREE, THREE[::-1]], GROUPS, rows={"values": 2}, level="item", rng=rng,
              resamples=20),
         case(stats.correlation, SIX, OTHER),
+        case(stats.kendall_across_halves, THREE[:2], THREE[1:], rows={"x": 1, "y": 1}, rng=rng),
+        case(stats.pearson_across_halves, THREE[:2], THREE[1:], rows={"x": 1, "y": 1}),
+        case(first_half, GROUPS, numbers=()),
         case(stats.correlation_at, THREE, THREE[::-1], **X_AND_Y, level="item"),
         case(stats.crossed_variance, [[[0.1, 0.2], [0.5, 0.9]], [[0.3, 0.3], [0.8, 0.4]]],
              rows={"values": 1}),
@@ -196,6 +204,7 @@ ARRAYS = dict(
 
 
 WRAPPED = {
+    "first_half": "random_half",
     "over_two_runs": "crossed_error",
     "jackknifed_agreement": "agreement_without_groups",
     "range_without_one": "leave_one_out",

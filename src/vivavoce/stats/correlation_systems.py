@@ -1,13 +1,14 @@
 """Two measures of the same few systems: p by permuting, the range without each, pairs in the same order."""
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Floats, average_ranks, finite, group_codes, rounded, unit
-from vivavoce.stats.correlation import Coefficient, correlation
+from vivavoce.stats._arrays import Floats, average_ranks, finite, group_codes, matrix, rounded, unit
+from vivavoce.stats.correlation import Coefficient, correlation, fisher_interval
 
 ENUMERATED = 8  # systems: all 40,320 orders are visited, more are sampled
 CHUNK = 2_000_000  # numbers held at once: 16 MB
@@ -20,6 +21,26 @@ class PermutationP(NamedTuple):
     n_systems: int
     n_permutations: int
     exact: bool
+
+
+class HalvesCorrelation(NamedTuple):
+    """A coefficient of two measures whose means are of disjoint halves of the groups, both crossings.
+
+    Attributes
+    ----------
+    value : float or None
+        Mean of the two crossings, of Pearson's r on Fisher's scale; null where a side of one does not vary.
+    low, high : float or None
+        Fisher's interval of `value` for K systems, of Pearson's r; null for Kendall's tau, and where `value`
+        is or is 1.
+    p : float or None
+        Of Kendall's tau, by permuting systems: the larger of two. Null for Pearson's r, and where `value` is.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
 
 
 class OrderAgreement(NamedTuple):
@@ -138,6 +159,115 @@ class LeaveOneOut(NamedTuple):
     high: float | None
     values: tuple[float | None, ...]
     n: int
+
+
+def random_half(groups: ArrayLike, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Half of the groups, as a flag per row: every second one of a random order; fewer by one where G is odd.
+
+    Raises `ValueError` where there is no row, or a group is missing.
+    """
+    labels = np.asarray(groups)
+    if not len(labels):
+        raise ValueError("groups is empty: there is nothing to halve")
+    codes, n_groups = group_codes(labels, length=len(labels))
+    chosen = np.zeros(n_groups, dtype=bool)
+    # Words of the generator, whose stream NumPy promises, and not one of its methods.
+    chosen[np.argsort(rng.bit_generator.random_raw(n_groups), kind="stable")[1::2]] = True
+    return chosen[codes]
+
+
+def pearson_across_halves(x: ArrayLike, y: ArrayLike) -> HalvesCorrelation:
+    """Pearson's r of two measures over disjoint halves of the groups, as `kendall_across_halves`."""
+    a, b = _halves("x", x), _halves("y", y)
+    values = [correlation(a[k], b[1 - k], coefficient="pearson") for k in (0, 1)]
+    if values[0] is None or values[1] is None:
+        return HalvesCorrelation(None)
+    if max(abs(value) for value in values if value is not None) >= 1:
+        return HalvesCorrelation((values[0] + values[1]) / 2)
+    value = math.tanh((math.atanh(values[0]) + math.atanh(values[1])) / 2)
+    # Two crossings that are one would vary as a single coefficient does, and never more.
+    ends = fisher_interval(value, a.shape[1])
+    return HalvesCorrelation(value, ends.low, ends.high) if ends else HalvesCorrelation(value)
+
+
+def kendall_across_halves(
+    x: ArrayLike, y: ArrayLike, *, rng: np.random.Generator, resamples: int = 9999
+) -> HalvesCorrelation:
+    """Whether two measures order systems alike by more than the luck of the same answers.
+
+    Two measures of the same answers share their noise: means over the same groups agree where systems do not
+    differ at all. Means over different groups share the systems alone.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (2, K)
+        The systems' means by one measure and by the other, in one half of the groups and in the other half.
+    rng, resamples
+        As in `permute_systems`.
+
+    Returns
+    -------
+    HalvesCorrelation
+        `p` is the larger of two: the systems of one half shuffled, exact where systems do not differ; and
+        those of one measure shuffled, for measures that have nothing in common. All orders up to 7 systems.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape, a value is NaN or infinite, or `resamples` is below 1.
+
+    Halves hold half of the groups: `value` is below what all would give without shared noise.
+    """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, but is {resamples}")
+    a, b = _halves("x", x), _halves("y", y)
+    values = [correlation(a[k], b[1 - k], coefficient="kendall") for k in (0, 1)]
+    if values[0] is None or values[1] is None:
+        return HalvesCorrelation(None)
+    n = a.shape[1]
+    # Each crossing by its own denominator: ties differ between halves.
+    norms = [math.sqrt((_pair_signs(a[k]) ** 2).sum() * (_pair_signs(b[1 - k]) ** 2).sum()) for k in (0, 1)]
+
+    def taus(shuffled: Sequence[Floats], fixed: Sequence[Floats]) -> Floats:
+        """|sum of both taus| by order; the first sides are shuffled, shape (orders, K)."""
+        pairs = zip(shuffled, fixed, norms, strict=True)
+        result: Floats = np.abs(sum(_pair_signs(s) @ _pair_signs(f) / norm for s, f, norm in pairs))
+        return result
+
+    if math.factorial(n) <= resamples:
+        orders = _orders(n)
+    else:
+        orders = rng.permuted(np.tile(np.arange(n), (resamples, 1)), axis=1)
+    of_half = _p_of_orders(lambda o: taus((b[1][o], a[1][o]), (a[0], b[0])), orders)
+    of_measure = _p_of_orders(lambda o: taus((b[1][o], b[0][o]), (a[0], a[1])), orders)
+    return HalvesCorrelation((values[0] + values[1]) / 2, p=max(of_half, of_measure))
+
+
+def _pair_signs(values: Floats) -> Floats:
+    """The sign of the difference of each pair of systems, 0 up to 1e-9; shape (…, pairs)."""
+    first, second = np.triu_indices(values.shape[-1], 1)
+    ranks = rounded(values)
+    return np.asarray(np.sign(ranks[..., first] - ranks[..., second]))
+
+
+def _p_of_orders(sizes: Callable[[NDArray[np.intp]], Floats], orders: NDArray[np.intp]) -> float:
+    """The share of orders whose size is at least that observed; one more of each where they were drawn."""
+    n = orders.shape[1]
+    bar = float(sizes(np.arange(n)[None])[0]) - 1e-9
+    rows = max(1, CHUNK // (n * n))
+    hits = sum(
+        int((sizes(orders[start : start + rows]) >= bar).sum()) for start in range(0, len(orders), rows)
+    )
+    is_exact = len(orders) == math.factorial(n)
+    return hits / len(orders) if is_exact else (hits + 1) / (len(orders) + 1)
+
+
+def _halves(name: str, values: ArrayLike) -> Floats:
+    """A finite matrix of two rows."""
+    table = matrix(name, values)
+    if len(table) != 2:
+        raise ValueError(f"{name} must have one row for each of two halves, but has {len(table)}")
+    return table
 
 
 def leave_one_out(

@@ -46,8 +46,8 @@ CORRELATE = NamingSentence(
     templates=("{measure} and {other} on {benchmark}, {n} candidates, {basis}: tau-b {figures}.",),
     names=("metric",),
     family="each pair of measures alone",
-    correction="none",
-    unmeasured="no simulation yet",
+    correction="none; q over all pairs in the rows",
+    null="correlation",
 )
 
 
@@ -71,7 +71,11 @@ class Correlation(Study):
         """Rows per pair of measures, level and coefficient.
 
         At the system level: Kendall's tau-b with p by permuting candidates (`q` by Benjamini-Hochberg over
-        the pairs shown), and Pearson with the Fisher interval for n = candidates. `same_order` of `n_pairs`
+        the pairs shown), and Pearson with the Fisher interval for n = candidates. Two measures of the same
+        answers share their noise, so p and interval are of means over disjoint halves of the cases: one
+        measure in one half, the other in the other, and the reverse; the interval is extended to `value`
+        where it does not hold it. `value_halves` is the mean of both coefficients. `a_told_apart` and
+        `b_told_apart` are the pairs of candidates that each measure tells apart. `same_order` of `n_pairs`
         pairs of candidates are ordered alike; of `told_apart`, those that both measures tell apart,
         `told_apart_alike` are. `by_construction` marks criteria of one call, and measures of the same
         log-likelihoods: they agree because they were given together, and leave the family. `turned` names
@@ -207,24 +211,46 @@ def _with_figures(
         return row
     means = sides[0].mean(axis=1), sides[1].mean(axis=1)
     row = without_each(row, means, families)
-    if coefficient == "pearson":
-        # Fisher's z covers 95 % with 9 systems, where a bootstrap over systems covers 90 %.
-        interval = stats.fisher_interval(correlation.value, correlation.n)
-        return replace(row, low=interval.low, high=interval.high) if interval else row
-    if coefficient == "kendall":
-        permuted = stats.permute_systems(*means, coefficient="kendall", rng=_rng(x, y))
-        order = stats.order_agreement(*means)
-        tested = stats.shown_agreement(*(stats.rank_intervals(values, x.groups).better for values in sides))
-        return replace(
-            row,
-            p=permuted.p if permuted else None,
-            same_order=order.same,
-            n_pairs=order.same + order.opposite + order.left_out,
-            told_apart_alike=tested.same,
-            told_apart=tested.same + tested.opposite,
-            cluster_support=support,
-        )
-    return row
+    if coefficient == "spearman":
+        return row
+    row = _over_halves(row, x, y)
+    return _with_order(row, x, y, support) if coefficient == "kendall" else row
+
+
+def _over_halves(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix) -> CorrelationRow:
+    """With p, or the interval, of means over disjoint halves of the cases."""
+    rng = _rng(x, y)
+    half = stats.random_half(x.groups, rng)
+    if not half.any():
+        return row
+    of_halves = [[m.on(members).even().mean(axis=1) for members in (half, ~half)] for m in (x, y)]
+    if row.coefficient == "kendall":
+        tau = stats.kendall_across_halves(*of_halves, rng=rng)
+        return replace(row, value_halves=tau.value, p=tau.p)
+    # Fisher's z covers 95 % with 9 systems, where a bootstrap over systems covers 90 %.
+    r = stats.pearson_across_halves(*of_halves)
+    row = replace(row, value_halves=r.value)
+    if r.low is None or r.high is None or row.value is None:
+        return row
+    return replace(row, low=min(r.low, row.value), high=max(r.high, row.value))
+
+
+def _with_order(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix, support: float | None) -> CorrelationRow:
+    """With the pairs of candidates in the same order, and those told apart."""
+    sides = x.even(), y.even()
+    order = stats.order_agreement(*(values.mean(axis=1) for values in sides))
+    ranked = [stats.rank_intervals(values, x.groups) for values in sides]
+    tested = stats.shown_agreement(*(r.better for r in ranked))
+    return replace(
+        row,
+        same_order=order.same,
+        n_pairs=order.same + order.opposite + order.left_out,
+        told_apart_alike=tested.same,
+        told_apart=tested.same + tested.opposite,
+        a_told_apart=ranked[0].n_shown,
+        b_told_apart=ranked[1].n_shown,
+        cluster_support=support,
+    )
 
 
 def _rng(x: ScoreMatrix, y: ScoreMatrix) -> np.random.Generator:
@@ -323,6 +349,10 @@ def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Ma
     )
     if tau.contrast != "measures":
         text += _crossing_text(pearson)
+    if pearson.value_halves is not None:
+        text += f", {pearson.value_halves:.2f} between disjoint halves of the cases"
+    if tau.a_told_apart == tau.b_told_apart == 0:
+        text += "; candidates are not told apart by either"
     least = stats.critical_r(tau.n_candidates)
     if pearson.value is not None and least is not None and abs(pearson.value) < least:
         text += f"; with so few candidates |r| under {least:.2f} cannot be told from zero"

@@ -39,6 +39,9 @@ class CorrelationRow:
     by_construction: bool
     turned: str
     cluster_support: float | None = None
+    value_halves: float | None = None
+    a_told_apart: int | None = None
+    b_told_apart: int | None = None
     reason: str | None = None
     contrast: str = "measures"
     a_benchmark: str = ""
