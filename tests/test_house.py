@@ -94,7 +94,7 @@ LINES: dict[str, int] = {
     "benchmarks": 4012,
     "cli": 6057,
     "contrib": 467,
-    "core": 5872,
+    "core": 5861,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,

@@ -8,9 +8,11 @@ Ollama; vLLM; SGLang; TGI; llama.cpp; HELM's clients; Inspect's `StopReason`.
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from vivavoce.core.text import lazy_pattern, one_line
+from vivavoce.core.text import one_line
 
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "failure"]
 """What a word means: the model ended, a limit of tokens, a filter, a call of a tool, a broken endpoint."""
@@ -84,83 +86,68 @@ def stored_reason(finish_reason: str | None) -> str | None:
 SERVER_ERROR = "server_error"
 """The field of a response's `meta` that keeps the error of a server, which came in place of an answer."""
 _LONGEST_ERROR = 20_000
-_CODE = r"\b(?:4(?:[012]\d|31|51|9[89])|5(?:0\d|1[01]|2\d|30))\b"
-_PHRASES = {
-    "400": "bad request", "401": "unauthorized", "402": "payment required", "403": "forbidden",
-    "404": "not found", "405": "method not allowed", "406": "not acceptable", "408": "request time-?out",
-    "409": "conflict", "411": "length required", "413": "(?:payload|request entity|content) too large",
-    "422": "unprocessable (?:entity|content)", "429": "too many requests", "499": "client closed request",
-    "500": "internal server error", "501": "not implemented", "502": "bad gateway",
-    "503": "service (?:temporarily )?unavailable", "504": "gateway time-?out", "507": "insufficient storage",
-    "521": "web server is down", "52[24]": "(?:a |connection )time-?(?:d )?out(?: occurred)?",
-    "529": "(?:site is )?overloaded",
-}  # fmt: skip
-"""What a status means, in the words of HTTP and of servers that stand before others."""
-_PHRASE = f"(?:{'|'.join(_PHRASES.values())})"
-_CODE_AND_PHRASE = (
-    "(?:"
-    + "|".join(
-        rf"\b{code}[\s:,(–-]{{1,4}}(?:(?:server|client) error[\s:]{{1,3}})?{phrase}\b"
-        for code, phrase in _PHRASES.items()
+_DATA = Path(__file__).with_name("server_errors.json")
+
+
+class _Errors(NamedTuple):
+    """How errors of servers are told, by `server_errors.json`: patterns, and the fields of their JSON.
+
+    `beginning`: how one begins, whatever comes behind; `sentence`: what it says, and little else. `page`
+    begins HTML, and `of_error` stands in that of an error. `statement` is what a field of JSON says.
+    """
+
+    beginning: re.Pattern[str]
+    sentence: re.Pattern[str]
+    page: re.Pattern[str]
+    of_error: re.Pattern[str]
+    statement: re.Pattern[str]
+    status: re.Pattern[str]
+    numbers: tuple[str, ...]
+    fields: frozenset[str]
+
+
+@cache
+def _errors() -> _Errors:
+    """The data, read when first asked for; a status counts with its own meaning: "400: bad request"."""
+    data = json.loads(_DATA.read_text(encoding="utf-8"))
+    code, phrases, any_of = data["code"], data["phrases"], "|".join
+    phrase, telling = f"(?:{any_of(phrases.values())})", f"(?:{any_of(data['telling'])})"
+    with_phrase = (
+        rf"\b{status}[\s:,(–-]{{1,4}}(?:(?:server|client) error[\s:]{{1,3}})?{meaning}\b"
+        for status, meaning in phrases.items()
     )
-    + rf"|{_CODE} (?-i:RESOURCE_EXHAUSTED|INVALID_ARGUMENT|DEADLINE_EXCEEDED|PERMISSION_DENIED|UNAVAILABLE|"
-    "UNAUTHENTICATED|FAILED_PRECONDITION|INTERNAL|NOT_FOUND)" + r"\b)"
-)
-"""A status with its own meaning: "400: not acceptable" may speak of a dose."""
-_TELLING = (
-    "(?:too many requests|internal server error|bad gateway|gateway time-?out|no healthy upstream|"
-    "service (?:temporarily )?unavailable|upstream (?:connect error|request timeout)|request timed? ?out|"
-    "connection (?:error|refused|reset(?: by peer)?|aborted|timed out)|read timed out|"
-    "rate limit (?:reached|exceeded)|quota exceeded|insufficient quota|you exceeded your current quota|"
-    r"(?:the|that|this)? ?(?:server|model|engine)(?: [\w./-]{1,60})? is (?:currently |temporarily )?"
-    "(?:overloaded|unavailable|loading)|the server had an error while processing|cuda out of memory|"
-    r"max retries exceeded with url|this model's maximum context length is \d)"
-)
-"""Phrases of servers and clients that no medical answer holds."""
-_CLASS = (
-    r"(?-i:(?:[A-Za-z_]\w*\.){0,5}(?:(?:RateLimit|API|APIConnection|APITimeout|APIStatus|InternalServer|"
-    "ServiceUnavailable|Authentication|BadRequest|PermissionDenied|InvalidRequest|Overloaded|HTTP|HTTPStatus|"
-    "Connect|Connection|ClientConnector|ClientResponse|ServerDisconnected|Timeout|OutOfMemory|JSONDecode)Error|"
-    r"(?:Read|Connect|Pool)Timeout|ResourceExhausted|ThrottlingException|(?<=\.)Timeout) ?[:(])"
-)
-"""What clients raise, before what it says."""
-_STATUS_LINE = (
-    rf"(?:(?:http(?:/\d(?:\.\d)?)?|status|server|api|error|code)[\s:\]]{{1,3}}){{0,3}}{_CODE_AND_PHRASE}"
-)
-_AN_ERROR = (
-    r"(?:an |api |server |request )?(?:error|exception)\b[\s:—-]{0,9}(?:(?:code|message|occurred)[\s:]{0,9})?"
-)
-_BEGINNING = lazy_pattern(
-    rf"[\s\"'`*\[]{{0,9}}(?:{_STATUS_LINE}|{_AN_ERROR}(?:{_CODE}\s*-?\s*[\[{{]|{_TELLING}\b|{_CLASS})|{_CLASS}|"
-    r"upstream connect error|HTTPS?ConnectionPool\(|Traceback \(most recent call last\):)",
-    re.IGNORECASE,
-)
-"""How the error of a server begins, whatever comes behind."""
-_WHOLE = lazy_pattern(
-    rf"[\s\"'`*\[]{{0,9}}(?:{_AN_ERROR})?{_TELLING}"
-    r"(?: with other requests| for (?=[\w./-]*[\d/-])[\w./-]{1,60})?"
-    r"(?:[\s.!\"'`*]*|[.,:!] (?=[^\n]*\b(?:retry|try again|please|limit|quota|requests?|tokens?|seconds?|"
-    r"later|allocate|billing|server|host|port|https?|currently)\b)[^\n]{0,200})"
-    rf"|[\s\"'`*\[]{{0,9}}{_AN_ERROR}(?:{_CODE}|time-?out|timed out|overloaded(?:_error)?)[\s.!\"'`*]*",
-    re.IGNORECASE,
-)
-"""What it says, and little else."""
-_PAGE = lazy_pattern(r"\s*<(?:!doctype html|html|\?xml)\b", re.IGNORECASE)
-_OF_ERROR = lazy_pattern(
-    rf"{_CODE_AND_PHRASE}|<title>(?:\s*error\s*<|[^<]{{0,80}}(?:(?:server|gateway|proxy|application) error|"
-    rf"error\W{{1,3}}{_CODE}|{_PHRASE}|attention required))|"
-    r"<(?:error|fault)>|cloudflare ray id",
-    re.IGNORECASE,
-)
-_SAYS_SO = lazy_pattern(rf"\s*(?:{_TELLING}\b|{_PHRASE}[\s.!]*\Z)", re.IGNORECASE)
-_STATUS = lazy_pattern(_CODE)
-_NUMBERS = ("code", "status", "status_code", "statusCode")
-_FIELDS = {
-    *("error", "errors", "error_type", "detail", "message", "reason", "title", "type", "object", "param"),
-    *("success", "ok", "request_id", "requestId", "id", "timestamp", "path", "trace", "estimated_time"),
-    *_NUMBERS,
-}
-"""What the JSON of an error holds: with any other field it may be an answer."""
+    code_and_phrase = rf"(?:{any_of(with_phrase)}|{code} (?-i:{any_of(data['words_of_google'])})\b)"
+    exception = (
+        rf"(?-i:(?:[A-Za-z_]\w*\.){{0,5}}(?:(?:{any_of(data['errors'])})Error|"
+        rf"{any_of(data['exceptions'])}) ?[:(])"
+    )
+    line = (
+        rf"(?:(?:http(?:/\d(?:\.\d)?)?|status|server|api|error|code)[\s:\]]{{1,3}}){{0,3}}{code_and_phrase}"
+    )
+    an_error = (
+        r"(?:an |api |server |request )?(?:error|exception)\b[\s:—-]{0,9}"
+        r"(?:(?:code|message|occurred)[\s:]{0,9})?"
+    )
+    signs = r"[\s\"'`*\[]{0,9}"
+    patterns = (
+        rf"{signs}(?:{line}|{an_error}(?:{code}\s*-?\s*[\[{{]|{telling}\b|{exception})|{exception}|"
+        rf"{any_of(data['beginnings'])})",
+        rf"{signs}(?:{an_error})?{telling}"
+        r"(?: with other requests| for (?=[\w./-]*[\d/-])[\w./-]{1,60})?"
+        rf"(?:[\s.!\"'`*]*|[.,:!] (?=[^\n]*\b(?:{any_of(data['advice'])})\b)[^\n]{{0,200}})"
+        rf"|{signs}{an_error}(?:{code}|time-?out|timed out|overloaded(?:_error)?)[\s.!\"'`*]*",
+        r"\s*<(?:!doctype html|html|\?xml)\b",
+        rf"{code_and_phrase}|<title>(?:\s*error\s*<|[^<]{{0,80}}(?:{data['titles'][0]}|"
+        rf"error\W{{1,3}}{code}|{phrase}|{data['titles'][1]}))|<(?:error|fault)>|cloudflare ray id",
+        rf"\s*(?:{telling}\b|{phrase}[\s.!]*\Z)",
+        code,
+    )
+    numbers = tuple(data["number_fields"])
+    beginning, sentence, page, of_error, statement, status = (
+        re.compile(pattern, re.IGNORECASE) for pattern in patterns
+    )
+    fields = frozenset([*data["fields"], *numbers])
+    return _Errors(beginning, sentence, page, of_error, statement, status, numbers, fields)
 
 
 def server_error(text: str) -> str | None:
@@ -171,10 +158,11 @@ def server_error(text: str) -> str | None:
     """
     if len(text) > _LONGEST_ERROR:
         return None
+    errors = _errors()
     is_error = (
-        _BEGINNING.match(text)
-        or (len(text) < 500 and _WHOLE.fullmatch(text))
-        or (_PAGE.match(text) and _OF_ERROR.search(text))
+        errors.beginning.match(text)
+        or (len(text) < 500 and errors.sentence.fullmatch(text))
+        or (errors.page.match(text) and errors.of_error.search(text))
         or (text.lstrip()[:1] == "{" and _is_error_body(text))
     )
     return one_line(text, 200) if is_error else None
@@ -186,13 +174,14 @@ def _is_error_body(text: str) -> bool:
         body = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(body, Mapping) and body.keys() <= _FIELDS and _states_error(body)
+    return isinstance(body, Mapping) and body.keys() <= _errors().fields and _states_error(body)
 
 
 def _states_error(body: Mapping[str, Any]) -> bool:
+    errors = _errors()
     error = body.get("error") or body.get("detail") or body.get("message")
     if isinstance(error, Mapping):
-        return isinstance(error.get("message"), str) and bool(error.keys() & {"type", *_NUMBERS})
-    has_code = any(_STATUS.fullmatch(str(body.get(name))) for name in _NUMBERS)
+        return isinstance(error.get("message"), str) and bool(error.keys() & {"type", *errors.numbers})
+    has_code = any(errors.status.fullmatch(str(body.get(name))) for name in errors.numbers)
     is_named = "error" in (body.get("object"), body.get("type")) or "estimated_time" in body
-    return isinstance(error, str) and (has_code or is_named or bool(_SAYS_SO.match(error)))
+    return isinstance(error, str) and (has_code or is_named or bool(errors.statement.match(error)))
