@@ -45,6 +45,7 @@ def test_the_last_correction_names_the_choice(text: str) -> None:
     [
         *("B. Actually, this is a classic sign.", "B. Wait times do not matter.", "B. Actually B is a sign."),
         *("B. Eigentlich ist C zu selten.", "B. En realidad, C es raro.", "Actually, B.", "B. Sorry."),
+        "B. Rash\n\nExplanation: Fever is late. Incorrect: C. Cough is rare.",
     ],
 )
 def test_a_word_of_correction_without_another_option_corrects_nothing(text: str) -> None:

@@ -20,6 +20,7 @@ _Reader = TypeVar("_Reader", bound=ClaimReader)
 
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
+_REPLIES = words.NOES - {"wrong", "incorrect", "错误", "错"}
 _SAYS_MORE = frozenset(":=")
 _LONGEST = 16
 """Tokens of a correction up to the option that is meant."""
@@ -126,7 +127,7 @@ def _corrections() -> Mapping[str, Sequence[tuple[str, ...]]]:
 @cache
 def correcting_words() -> frozenset[str]:
     """The words that begin a correction, or deny what stands before one, in any language."""
-    return frozenset(_corrections()) | words.NOES
+    return frozenset(_corrections()) | _REPLIES
 
 
 def behind_corrections(reader: _Reader) -> _Reader:
@@ -179,12 +180,13 @@ def _begins(doc: Doc, k: int) -> bool:
 def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> int | None:
     """The token of the option to which the correction at token `begin` leads, with nothing else behind it.
 
-    A "no" leads to none in another sentence: "A. No. B. Yes." goes through the options.
+    A "no" leads to none in another sentence, or behind a colon: "A. No. B. Yes." goes through the options.
     """
     doc = reader.doc
     k, takes_back = _behind_lead(reader, begin, ends)
-    in_sentence = doc.forms[begin] in words.NOES and k < doc.sentence_end(begin)
-    end = _name_end(reader, k, ends) if k < len(doc) and (takes_back or in_sentence) else 0
+    is_reply = doc.forms[begin] in _REPLIES and k < doc.sentence_end(begin)
+    is_reply = is_reply and not any(doc.gap_has(n, ":：") for n in range(begin + 1, k + 1))
+    end = _name_end(reader, k, ends) if k < len(doc) and (takes_back or is_reply) else 0
     return k if end and _stands_alone(reader, k, end) else None
 
 
