@@ -522,7 +522,7 @@ def test_each_way_to_misbehave_has_the_fate_that_it_has_without_inspect(serving,
     fates = {RetryableError: "failed", RejectedError: "refused", FatalError: "stopped"}
     text = ""
     try:
-        reply = generated("inspect/openai-api/ward/six", timeout=1.5 if acts else 60.0)
+        reply = generated("inspect/openai-api/ward/six", timeout=0.6 if acts else 60.0)
     except tuple(fates) as error:
         fate, text = fates[type(error)], str(error)
     else:

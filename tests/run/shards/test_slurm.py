@@ -237,7 +237,7 @@ def test_a_sigterm_to_all_processes_of_a_task_loses_no_answer_on_the_wire(
     slurm.set_state(state)
     for _ in range(3):
         os.killpg(task.pid, signal.SIGTERM)
-        time.sleep(0.5)
+        time.sleep(0.25)
     server.released.set()
     assert 143 == task.wait(60)
     assert requeued == slurm.requeued
