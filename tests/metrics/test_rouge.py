@@ -93,10 +93,10 @@ def test_equals_rouge_score_on_any_text(n, stemmer, reference, answer):
 @pytest.mark.parametrize("stemmer", STEMMERS)
 @pytest.mark.parametrize("n", [1, 2, "L"])
 def test_equals_rouge_score_on_real_answers(n, stemmer, hivmedqa):
-    """Every 17th of HIVMedQA's answers against its key; the benchmark does them all."""
+    """Some of HIVMedQA's answers against its key; the benchmark does them all."""
     lines = (hivmedqa / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     gold = {row["id"]: row["gold"] for row in map(json.loads, lines)}
-    answers = (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines()[::17]
+    answers = (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines()[:: length(34, 17)]
     rows = [json.loads(line) for line in answers]
     assert all(same(n, gold[row["question_id"]], row["answer"], stemmer) for row in rows)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cases import each_case
+from tests.lengths import length
 from tests.studies.making import SILENT, Answers, made, marked, row, score, twins
 
 from vivavoce.core.records import Criterion
@@ -114,8 +115,12 @@ MIRRORED = {
 }
 
 
-@pytest.mark.parametrize("direction", ["higher", "lower"])
-@pytest.mark.parametrize("margin", [None, 0.1, 0.5])
+TURNED = [("higher", None), ("lower", 0.1), ("higher", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("direction", "margin"), length(TURNED, [*TURNED, ("lower", None), ("higher", 0.1), ("lower", 0.5)])
+)
 @pytest.mark.parametrize("differences", [AHEAD, BALANCED, [0.2, -0.1] * 6, [0.1] * 9, [0.0] * 12], ids=str)
 def test_the_mirror_says_the_same(
     tmp_path: Path, differences: list[float], margin: float | None, direction: str
