@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4012,
-    "cli": 6057,
+    "cli": 6107,
     "contrib": 467,
     "core": 5861,
     "embeddings": 797,

@@ -1,9 +1,9 @@
 """A comparison as text: its headline, in a terminal a plot of the differences, the table and the notes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.cli.forest_plot import PlotRow
 from vivavoce.cli.output import (
@@ -16,10 +16,10 @@ from vivavoce.cli.output import (
     print_table,
     table_width,
 )
-from vivavoce.cli.stdout import echo
+from vivavoce.cli.stdout import echo, own_stdout, terminal_height
 from vivavoce.cli.table_text import name_key
 from vivavoce.core.measure_names import measure_name
-from vivavoce.core.short_names import Name, short_names
+from vivavoce.core.short_names import Name, cell_width, short_names
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
@@ -37,14 +37,65 @@ def print_comparison(finding: "Finding", *, full: bool) -> None:
     rows = shown_rows(finding.rows)
     has_paragraphs = full or len(rows) < 2
     notes = [*filter(None, map(_answered, rows)), str(finding)] if has_paragraphs else list(finding.notes)
+    parts = [_Pairs.from_rows(list(part)) for _, part in groupby(rows, key=_place)]
+    if not full:
+        notes = [_with_short_names(note, parts) for note in notes]
     if finding.headline:
         echo(finding.headline, end="\n\n")
-    sentences = "\n".join([finding.headline, *notes]).splitlines()
-    n_below = sum(1 + len(sentence) // table_width() for sentence in sentences)
-    for _, part in groupby(rows, key=_place):
-        _print_pairs(list(part), full=full, n_below=n_below)
+    n_below = _n_lines([finding.headline, *notes])
+    for part in parts if full else _fitting(parts, n_below):
+        _print_pairs(part, full=full, n_below=n_below)
     for note in notes:
         echo(note)
+
+
+KEY_OF_FULL, LINES_AROUND = "Names are cut: --full writes them out.", 2
+"""What stands for a key, and the lines below the headline and of the prompt."""
+
+
+def _fitting(parts: "Sequence[_Pairs]", n_below: int) -> "Sequence[_Pairs]":
+    """The pairs, in a terminal without keys that would drive the answer off the screen."""
+    n_lines = n_below + sum(part.n_lines for part in parts) + LINES_AROUND
+    if n_lines <= terminal_height() or not own_stdout().isatty():
+        return parts
+    return [part._replace(key=[KEY_OF_FULL]) if part.key else part for part in parts]
+
+
+def _n_lines(texts: Iterable[str]) -> int:
+    """How many lines of the terminal these texts take."""
+    lines = [line for text in texts for line in text.splitlines()]
+    return sum(1 + max(cell_width(line) - 1, 0) // table_width() for line in lines)
+
+
+class _Pairs(NamedTuple):
+    """The pairs by one measure, with a short name for each candidate and what the cut ones stand for."""
+
+    rows: Sequence[Row]
+    short: Name
+    key: Sequence[str]
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Row]) -> "_Pairs":
+        """The pairs of these rows, with names that fit into their table."""
+        names = [printable(row[side]) for row in rows for side in "ab"]
+        short = short_names(names, name_room(_columns(rows, full=False), 1 if _is_of_one(rows) else 2))
+        return cls(rows, short, name_key(names, short, table_width()))
+
+    @property
+    def n_lines(self) -> int:
+        """How many lines the table and the key take, with the blank ones below them."""
+        title = _n_lines([_title(self.rows, self.short)])
+        return title + len(self.rows) + 3 + _n_lines(self.key) + bool(self.key)
+
+
+def _with_short_names(text: str, parts: Sequence[_Pairs]) -> str:
+    """A note with the names of candidates as the tables have them, so that each keeps to its lines."""
+    names = {
+        row[side]: part.short(printable(row[side])) for part in parts for row in part.rows for side in "ab"
+    }
+    for name in sorted(names, key=len, reverse=True):  # one may be the beginning of another
+        text = text.replace(name, names[name])
+    return text
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -52,14 +103,13 @@ def _place(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("benchmark", "metric", "criterion", "rater", "scale"))
 
 
-def _print_pairs(rows: Sequence[Row], *, full: bool, n_below: int) -> None:
+def _print_pairs(part: _Pairs, *, full: bool, n_below: int) -> None:
     """The plot and the table of pairs by one measure, and the names that were cut."""
+    rows, short, key = part
     sides = "b" if _is_of_one(rows) else "ab"
-    names = [printable(row[side]) for row in rows for side in "ab"]
-    short = short_names(names, name_room(_columns(rows, full=False), len(sides)))
-    key, title = name_key(names, short, table_width()), _title(rows, short)
+    title = _title(rows, short)
     plot = [_plot_row(row, sides, short) for row in rows]
-    has_plot = print_plot(title, plot, zero=True, n_below=n_below + len(rows) + len(key) + bool(key) + 3)
+    has_plot = print_plot(title, plot, zero=True, n_below=n_below + part.n_lines)
     cells: Columns = {
         name: [short(printable(row[side])) for row in rows]
         for side, name in (("a", "candidate"), ("b", "against"))

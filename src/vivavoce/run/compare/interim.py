@@ -12,7 +12,7 @@ from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
 from vivavoce.store.view import View
 from vivavoce.studies.comparing.repeated_tests import PairKey, Plan, comparison_digest
-from vivavoce.studies.text import count
+from vivavoce.studies.text import count, listed
 
 LEAST_ANALYSES = 2
 Recorded = Mapping[PlanKey, Sequence[RecordedAnalysis]]
@@ -127,14 +127,15 @@ def new_analyses(
 def notes_outside(recorded: Recorded, terms: PlanTerms) -> tuple[str, ...]:
     """What a comparison without a plan says of the plans that are open for the same pairs."""
     open_plans = [
-        pair
+        _named(pair)
         for pair, key in terms.keys().items()
         if (past := recorded.get(key)) and (past[0].analyses is None or len(past) < past[0].analyses)
     ]
-    return tuple(
-        f"A plan of interim analyses is open for {_named(pair)}: this comparison is outside it, and its "
-        "verdict is not covered. With --sequential it would be."
-        for pair in open_plans
+    if not open_plans:
+        return ()
+    return (
+        f"A plan of interim analyses is open for {listed(open_plans)}: this comparison is outside it, and "
+        "its verdict is not covered. With --sequential it would be.",
     )
 
 
