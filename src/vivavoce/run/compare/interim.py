@@ -131,12 +131,11 @@ def notes_outside(recorded: Recorded, terms: PlanTerms) -> tuple[str, ...]:
         for pair, key in terms.keys().items()
         if (past := recorded.get(key)) and (past[0].analyses is None or len(past) < past[0].analyses)
     ]
-    if not open_plans:
-        return ()
-    return (
+    words = (
         f"A plan of interim analyses is open for {listed(open_plans)}: this comparison is outside it, and "
-        "its verdict is not covered. With --sequential it would be.",
+        "its verdict is not covered. With --sequential it would be."
     )
+    return (words,) if open_plans else ()
 
 
 def store_analyses(
