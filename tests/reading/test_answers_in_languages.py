@@ -46,6 +46,7 @@ def test_the_last_correction_names_the_choice(text: str) -> None:
         *("B. Actually, this is a classic sign.", "B. Wait times do not matter.", "B. Actually B is a sign."),
         *("B. Eigentlich ist C zu selten.", "B. En realidad, C es raro.", "Actually, B.", "B. Sorry."),
         "B. Rash\n\nExplanation: Fever is late. Incorrect: C. Cough is rare.",
+        *("The answer is B.\n\nWait for results before Cough", "B) The least likely is Cough."),
     ],
 )
 def test_a_word_of_correction_without_another_option_corrects_nothing(text: str) -> None:
@@ -136,6 +137,12 @@ def test_a_range_names_all_between_its_ends(text: str, named: str | None) -> Non
 )
 def test_a_list_of_the_only_wrong_ones_names_the_others(text: str, named: str | None) -> None:
     assert named == letters(text, "list")
+
+
+def test_an_option_that_begins_with_no_takes_nothing_back() -> None:
+    options = ("Aspirin", "No treatment", "Warfarin", "Heparin")
+    item = Item(benchmark="b", item="i", format="mcq", question="Which?", options=options, answer=options[:1])
+    assert "Heparin" == read_response(item, "D\n\nNo treatment (option B) is a").parsed
 
 
 def test_true_and_false_can_be_taken_back() -> None:

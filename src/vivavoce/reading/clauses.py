@@ -213,8 +213,11 @@ def _begins_reason(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bo
 
 
 def _begins_aside(doc: Doc, roles: Sequence[Role | None], i: int, k: int) -> bool:
-    """True if a sign sets off what denies another thing from an option: "B. No further tests"."""
-    return k > i and doc.breaks[k] == CLAUSE and roles[k - 1 - i] is None and denies_a_thing(doc, k)
+    """True if a sign sets off from an option what denies another: "B. No tests", "B) Least likely is A"."""
+    if k == i or doc.breaks[k] != CLAUSE or roles[k - 1 - i] is not None or roles[k - i] is None:
+        return False  # an option may begin so itself: "No treatment"
+    ranks = any(width(unlikely(), doc, n) for n in range(k, min(k + 3, len(doc))))
+    return denies_a_thing(doc, k) or (ranks and None in roles[k - i : k - i + WINDOW])
 
 
 def is_denied_behind(doc: Doc, mention: Mention, end: int) -> bool:

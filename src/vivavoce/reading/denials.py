@@ -167,8 +167,8 @@ def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
 def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> int | None:
     """Where the sentence of tokens i to j-1 names its last option, if a correction leads to that one."""
     doc = reader.doc
-    begins = (k for k in range(max(i, 1), j) if _begins(doc, k) and width(_corrections(), doc, k))
-    start = next(begins, j)
+    begins = (k for k in range(max(i, 1), j) if _begins(doc, k))
+    start = next((k for k in begins if (phrase := width(_corrections(), doc, k)) and doc.ends(k + phrase)), j)
     return next((k for k in range(j - 1, start, -1) if _name_end(reader, k, ends) == j), None)
 
 
@@ -186,7 +186,7 @@ def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> i
     k, takes_back = _behind_lead(reader, begin, ends)
     is_reply = doc.forms[begin] in _REPLIES and k < doc.sentence_end(begin)
     is_reply = is_reply and not any(doc.gap_has(n, ":：") for n in range(begin + 1, k + 1))
-    end = _name_end(reader, k, ends) if k < len(doc) and (takes_back or is_reply) else 0
+    end = _name_end(reader, k, ends) if begin < k < len(doc) and (takes_back or is_reply) else 0
     return k if end and _stands_alone(reader, k, end) else None
 
 

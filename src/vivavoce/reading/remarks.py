@@ -77,6 +77,12 @@ def _announced(doc: Doc, k: int) -> bool:
     return doc.gap_has(k, ":：") or (k > 0 and doc.breaks[k] == NONE and doc.forms[k - 1] in words.COPULA)
 
 
+def denies_another(doc: Doc, mention: Mention) -> bool:
+    """True if the clause behind a choice is its reason, and denies another thing: "B (no interactions)"."""
+    k = mention.j
+    return doc.ends(k) and denies_a_thing(doc, k) and gives_reason(doc, mention, k)
+
+
 def denies_a_thing(doc: Doc, k: int) -> bool:
     """True if the clause at token k denies another thing than what stands before: "no further tests"."""
     if doc.breaks[k] >= CLAUSE and has_any(doc.forms[k : k + 2], words.OTHERS):

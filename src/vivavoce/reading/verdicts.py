@@ -13,7 +13,7 @@ from vivavoce.reading import lexicon as words
 from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_a_thing, gives_reason, remark
+from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_another, remark
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
@@ -414,7 +414,7 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
     k = mention.j
     loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
-    if denies_a_thing(doc, k) and doc.breaks[k] >= COMMA and gives_reason(doc, mention, k):
+    if following != k and denies_another(doc, mention):
         return True
     is_near = following is not None and following <= k + 3
     if doc.forms[k] in {"less", "least"}:
