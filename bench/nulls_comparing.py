@@ -47,8 +47,8 @@ def candidate_table(
     return ScoreTable(frame, {1: measure or of_scale("yes/no .5")})
 
 
-def yes_no(p: float) -> Draw:
-    """Right or wrong; candidates resemble each other on an item."""
+def yes_no(p: float | np.ndarray) -> Draw:
+    """Right or wrong, with a chance of each item; candidates resemble each other on an item."""
 
     def draw(rng: Rng, shape: tuple[int, int]) -> np.ndarray:
         z = np.sqrt(0.4) * rng.standard_normal(shape[1]) + np.sqrt(0.6) * rng.standard_normal(shape)
@@ -152,6 +152,9 @@ NULLS = {
         {
             "5 candidates, 21 categories of 12, yes/no": profiles(yes_no(0.7), YES_NO, 5, [12] * 21),
             "5 candidates, 21 categories of 12, grades": profiles(grades, GRADES, 5, [12] * 21),
+            "5 candidates, 21 categories of 12, yes/no .4 to .95": profiles(
+                yes_no(np.repeat(np.linspace(0.4, 0.95, 21), 12)), YES_NO, 5, [12] * 21
+            ),
             "3 candidates, 4 categories of 30, yes/no": profiles(yes_no(0.7), YES_NO, 3, [30] * 4),
             "2 candidates, categories of 100, 40, 12, yes/no .9": profiles(
                 yes_no(0.9), YES_NO, 2, [100, 40, 12]

@@ -173,7 +173,7 @@ def test_candidates_that_are_all_alike_differ_nowhere(tmp_path: Path) -> None:
 
 def test_a_profile_without_spread_cannot_be_tested(tmp_path: Path) -> None:
     found = study(table(tmp_path, items(12, 12), A=(EVEN, 0.0), B=(TILTED, 0.0)))
-    assert {(None, "no spread in a category")} == {(r["p"], r["reason"]) for r in found.rows}
+    assert {(None, "no spread in any category")} == {(r["p"], r["reason"]) for r in found.rows}
 
 
 def test_lower_is_better_has_the_same_gaps(tmp_path: Path) -> None:

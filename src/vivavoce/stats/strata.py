@@ -177,20 +177,22 @@ class Wald(NamedTuple):
 
     f: float | None
     p: float | None
-    df1: int
-    df2: int
+    df1: float
+    df2: float
     n_categories: int
     n_groups: int
 
 
 def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -> Wald:
-    """Test that the mean of `values` is the same in every category.
+    """Test that the mean of `values` is the same in every category, whatever their sizes and variances.
 
-    With category means m_h and u_gh = sum_{i in g, h} (y_i - m_h) / n_h, the covariance of the means is
-    V = sum_g v_g v_g', v_gh = sqrt(G_h / (G_h - 1)) u_gh, G_h the groups in category h: CR1 in each. For
-    the H - 1 contrasts c = m_h - m_1 with covariance C V C': T2 = c' (C V C')^-1 c and
-    F = (G - q) / (q (G - 1)) T2 with q = H - 1 and G - q degrees of freedom (Hotelling 1931). A group may
-    lie in several categories, as twins do; where each lies in all, F is exact for normal values.
+    With category means m_h of n_h items and u_gh = sum_{i in g, h} (y_i - m_h) / n_h, the covariance of the
+    means is V = sum_g v_g v_g', v_gh = sqrt(G_h / (G_h - 1)) u_gh, G_h the groups in category h: CR1 in each.
+    F = sum_h n_h (m_h - m)^2 / tr(A V) with A = diag(n) - n n' / N, whose expectation is 1 where the means
+    are equal: that of Brown and Forsythe (1974) where each group lies in one category. Degrees of freedom by
+    Box (1954): df1 = tr(AV)^2 / tr(AVAV), at most H - 1, df2 = 2 tr(AV)^2 / var(tr(AV)) - 2, the variance
+    from groups that lie in the same categories, and both corrected for the noise of V. A group may lie in
+    several categories, as twins do; two categories that all groups lie in give the paired t test.
 
     Parameters
     ----------
@@ -203,44 +205,59 @@ def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -
     Returns
     -------
     Wald
-        F and p null with one category, a category of one group, fewer than q + 2 groups, or a covariance
-        that is not of full rank (two categories without spread). Values that are all equal: nothing
-        differs, F 0 and p 1.
+        F and p null with one category, a category of one group, fewer than H + 1 groups, or no spread inside
+        any category. Values that are all equal: nothing differs, F 0 and p 1.
 
     Raises
     ------
     ValueError
         If there is no item, a value is NaN or infinite, a label is missing, or lengths differ.
 
-    Distrust it where a category has fewer than 10 groups: the covariance of its mean is then hardly known.
-    Type I error, simulated: 6 % with 4 categories of 10 groups, 10 % with 10 of 10, 23 % with 38 and 2.
+    Type I error, simulated at 5 %: 2 to 6 % with 3 to 21 categories of 10 to 100 cases, yes/no scores and
+    grades, equal and unlike shares; below 1 % where most categories show no error at all. The F ratio with
+    all of V inverted, which this was before, had 17 to 19 % with 21 categories of 12.
     """
     y = finite("values", values)
     kind, n_categories = group_codes(categories, length=len(y))
     group, n_groups = group_codes(groups, length=len(y))
     q = n_categories - 1
-    df2 = n_groups - q
-    untested = Wald(None, None, q, max(df2, 0), n_categories, n_groups)
+    untested = Wald(None, None, q, max(n_groups - q, 0), n_categories, n_groups)
     if q < 1:
         return untested
     if np.ptp(np.round(y, 9)) == 0:
         return untested._replace(f=0.0, p=1.0)
     size = np.bincount(kind, minlength=n_categories)
     means = np.bincount(kind, weights=y, minlength=n_categories) / size
-    spread = np.zeros((n_groups, n_categories))
+    place, shape = group * n_categories + kind, (n_groups, n_categories)
     # Rounded, as differences are in `paired`: where nothing varies, 1e-17 is no spread.
-    np.add.at(spread, (group, kind), np.round(y - means[kind], 9) / size[kind])
-    occurs = np.zeros_like(spread)
+    deviations = np.round(y - means[kind], 9) / size[kind]
+    sums = np.bincount(place, weights=deviations, minlength=n_groups * n_categories)
+    spread: Floats = sums.astype(np.float64).reshape(shape)
+    occurs = np.zeros(shape)
     occurs[group, kind] = 1
     sizes = occurs.sum(axis=0)
-    if df2 < 2 or sizes.min() < 2:
+    if n_groups - q < 2 or sizes.min() < 2:
         return untested
     spread *= np.sqrt(sizes / (sizes - 1))
-    covariance = spread.T @ spread
-    contrast = np.hstack([-np.ones((q, 1)), np.eye(q)])
-    inner = contrast @ covariance @ contrast.T
-    if np.linalg.matrix_rank(inner) < q:
+    centring = np.diag(size) - np.outer(size, size) / size.sum()
+    product = centring @ (spread.T @ spread)
+    expected = float(np.trace(product))
+    if expected <= 0:
         return untested
-    c = contrast @ means
-    f = float(df2 / (q * (n_groups - 1)) * c @ np.linalg.solve(inner, c))
-    return untested._replace(f=f, p=float(scipy.special.fdtrc(q, df2, f)))
+    noise = _trace_variance(spread, occurs, centring)
+    df1 = min(q, (expected**2 - noise) / (float(np.sum(product * product.T)) - noise))
+    df2 = 2 * expected**2 / noise - 2
+    f = float(size @ (means - np.average(means, weights=size)) ** 2) / expected
+    return untested._replace(f=f, p=float(scipy.special.fdtrc(df1, df2, f)), df1=df1, df2=df2)
+
+
+def _trace_variance(spread: Floats, occurs: Floats, centring: Floats) -> float:
+    """Variance of tr(AV), V the sum of the groups' contributions: from groups of the same categories."""
+    packed = np.packbits(occurs > 0, axis=1)
+    pattern = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_inverse=True)[1]
+    variance = 0.0
+    for part in np.split(spread[np.argsort(pattern, kind="stable")], np.cumsum(np.bincount(pattern))[:-1]):
+        product = centring @ (part.T @ part)
+        # The square of a mean of df squares expects (1 + 2 / df) times the square of its expectation.
+        variance += 2 * float(np.sum(product * product.T)) / (max(len(part) - 1, 1) + 2)
+    return variance

@@ -197,7 +197,7 @@ def _dependence(undecided: Mapping[str, _Profile]) -> Iterator[str]:
 def _profiles(matrix: ScoreMatrix, fillings: Fillings | None) -> Iterator[_Profile]:
     """The profiles of all candidates of a criterion."""
     centred = matrix.values - matrix.values.mean(axis=0) if matrix.items else None
-    # The test inverts the categories' covariance, which few cases estimate badly.
+    # Few cases estimate badly how much the mean of their category errs.
     large = [c for c in _categories(matrix) if not too_few(matrix.groups[matrix.categories == c])]
     for place in range(len(matrix.candidates)):
         test, reason = _test(matrix, None if centred is None else centred[place], large)
@@ -219,7 +219,7 @@ def _test(
     test = stats.category_test(
         profile[columns_of_large], matrix.categories[columns_of_large], matrix.groups[columns_of_large]
     )
-    return test, None if test.p is not None else "no spread in a category"
+    return test, None if test.p is not None else "no spread in any category"
 
 
 def _filled_p(fillings: Fillings, place: int, large: Sequence[str]) -> float:
