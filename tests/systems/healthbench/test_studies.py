@@ -13,6 +13,7 @@ import vivavoce as viva
 from vivavoce import stats
 from vivavoce.core.records import Item, Unit
 from vivavoce.judging.judge import Judge
+from vivavoce.systems.healthbench.study.axes import AxesRow, _sentence
 
 __all__ = ["judge", "providers_file"]
 JUDGE = "judge(rubric=healthbench, model=fake/j1)"
@@ -187,3 +188,19 @@ def test_what_a_silence_counts_is_declared_where_the_mean_is_clipped():
     parts = {"score": 0.0, "answers": 1.0}
     assert {"score": parts, "score_length_adjusted": parts} == clipped.silence_parts(item)
     assert [0.0, 0.0] == [c.silence for c in clipped.criteria if c.criterion != "met"]
+
+
+def axis_row(name: str, score: float, gap: float, p: float) -> AxesRow:
+    return AxesRow(
+        benchmark="hb", metric="judge", criterion="point", rater="ann", candidate="A", part="axis", name=name,
+        score=score, low=None, high=None, n_items=40, n_groups=40, n_failed=0, below_others=gap, p=p,
+        p_adjusted=min(1.0, 2 * p),
+    )  # fmt: skip
+
+
+def test_an_axis_is_lowest_where_a_test_over_all_axes_shows_it() -> None:
+    """Of equal axes one is lowest all the same."""
+    unequal = [axis_row("accuracy", 0.7, -0.3, 0.001), axis_row("tone", 0.4, 0.3, 0.001)]
+    assert "A is lowest on tone (0.40, scored by ann)." in _sentence(unequal)
+    equal = [axis_row("accuracy", 0.52, -0.02, 0.04), axis_row("tone", 0.5, 0.02, 0.04)]
+    assert "No axis of A is shown lower than the others (scored by ann)." in _sentence(equal)

@@ -7,9 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+import scipy
 
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
@@ -39,9 +42,17 @@ class ConfusionRow(MeasureRow):
     f1: float | None
     low: float | None
     high: float | None
+    below_others: float | None
+    p: float | None
+    p_adjusted: float | None
     n_groups: int
     effective_cases: float
     reason: str | None
+
+    @property
+    def is_weaker(self) -> bool:
+        """Whether the label is shown weaker than the others."""
+        return self.p_adjusted is not None and self.p_adjusted <= stats.ALPHA
 
 
 WEAKEST = NamingSentence(
@@ -49,8 +60,14 @@ WEAKEST = NamingSentence(
     templates=("{measure} on {benchmark}: {candidate} is weakest on {label}, F1 {f1}.",),
     names=("candidate", "label", "metric"),
     family="all labels of a candidate",
-    correction="none",
-    unmeasured="no simulation yet",
+    correction="Bonferroni",
+    null="labels",
+)
+NONE_WEAKER = NamingSentence(
+    code="confusion.none",
+    templates=("{measure} on {benchmark}: no label of {candidate} is shown weaker than the others{most}.",),
+    names=("candidate", "label", "metric"),
+    counts="that no test shows a weakest label, and which mistake is most frequent",
 )
 
 
@@ -60,7 +77,7 @@ class Confusion(Study):
 
     about = "Which labels are taken for which, with precision, recall and F1 of each label."
     row = ConfusionRow
-    sentences = (WEAKEST,)
+    sentences = (WEAKEST, NONE_WEAKER)
     special = True
 
     def applies_to(self, scores: ScoreTable) -> bool:
@@ -73,8 +90,9 @@ class Confusion(Study):
         `answers` counts the answers to questions whose key is the label, by what they say: one row of the
         confusion table. `n_silent` of the `n_keyed` said nothing that can be read; `n_chosen` is how often
         the label was answered, whatever the key. Precision, recall and F1 weigh questions alike, however
-        often each was answered; `low` and `high` are the 95% interval of F1, by case. Answers whose score
-        failed are in no cell.
+        often each was answered; `low` and `high` are the 95% interval of F1, by case. `below_others` is the
+        mean F1 of the candidate's other labels less that of this one, with one-sided p by leaving cases out
+        and `p_adjusted` by Bonferroni over the labels. Answers whose score failed are in no cell.
         """
         rows, notes = list[ConfusionRow](), list[str]()
         for key, measure in scores.measures.items():
@@ -104,6 +122,7 @@ def _rows(benchmark: str, measure: Measure, part: pl.DataFrame, notes: list[str]
         counted.items.group_by("candidate"), key=lambda group: str(group[0][0])
     ):
         cells = _cells(by_candidate[candidate,])
+        gaps = _label_gaps(counted, items)
         for label, fractions in _fractions(counted, items):
             ratios = [
                 stats.ratio(
@@ -124,10 +143,51 @@ def _rows(benchmark: str, measure: Measure, part: pl.DataFrame, notes: list[str]
                 precision=ratios[1].value,
                 recall=ratios[2].value,
                 **Bounded.from_figure(ratios[0]).columns("f1"),
+                **gaps[label]._asdict(),
                 n_groups=ratios[0].n_groups,
                 effective_cases=ratios[0].df + 1,
                 reason=in_cases(ratios[0].reason),
             )
+
+
+class _Gap(NamedTuple):
+    """How far the F1 of a label lies below the mean of the others; null where too few cases tell."""
+
+    below_others: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+def _label_gaps(counted: Counts, items: pl.DataFrame) -> dict[str, _Gap]:
+    """Of each label, by the jackknife over cases; Bonferroni over all labels that are keyed or given."""
+    table = counted.of(items)
+    n = table.shape[1] // 3
+    met = [k for k in range(n) if table[:, [k, n + k, 2 * n + k]].any()]
+    columns = [k + part * n for part in range(3) for k in met]
+    groups = items["group"].to_numpy()
+    gaps = {label_of(counted.names[k]) or "": _Gap() for k in met}
+    if len(met) < 2:
+        return gaps
+    for place, k in enumerate(met):
+        figure = stats.pooled(table[:, columns], groups, partial(_gap, place), weights=weights_of(items))
+        gaps[label_of(counted.names[k]) or ""] = _tested(figure, len(met))
+    return gaps
+
+
+def _tested(figure: stats.Pooled, n_labels: int) -> _Gap:
+    """The gap with its one-sided p; no p under 10 effective cases."""
+    if figure.value is None or not figure.se or not stats.enough_groups(figure.df + 1):
+        return _Gap(figure.value)
+    p = float(scipy.special.stdtr(figure.df, -figure.value / figure.se))
+    return _Gap(figure.value, p, min(1.0, p * n_labels))
+
+
+def _gap(place: int, sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Mean F1 of the other labels less that of this one, for each row of sums; NaN where one has none."""
+    tp, fp, fn = np.split(sums, 3, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        f1 = 2 * tp / (2 * tp + fp + fn)
+        return np.asarray(np.delete(f1, place, axis=1).mean(axis=1) - f1[:, place])
 
 
 def _fractions(counted: Counts, items: pl.DataFrame) -> Iterator[tuple[str, list[tuple[Any, Any]]]]:
@@ -170,10 +230,13 @@ def _sentences(rows: Sequence[ConfusionRow], scores: ScoreTable) -> Iterator[str
         if lowest.f1 == 1:
             yield f"{names[tuple(measure)]} on {benchmark}: {candidate} takes no label for another."
             continue
-        line = (
-            f"{names[tuple(measure)]} on {benchmark}: {candidate} is weakest on {lowest.label!r}, F1 "
-            f"{lowest.f1:.3f}{interval_text(lowest, '.3f')}{few_cases(lowest.effective_cases)}"
-        )
+        subject = f"{names[tuple(measure)]} on {benchmark}"
+        line = f"{subject}: no label of {candidate} is shown weaker than the others"
+        if lowest.is_weaker:
+            line = (
+                f"{subject}: {candidate} is weakest on {lowest.label!r}, F1 {lowest.f1:.3f}"
+                f"{interval_text(lowest, '.3f')}{few_cases(lowest.effective_cases)}"
+            )
         wrong = [
             (n, row, answer) for row in board for answer, n in row.answers.items() if answer != row.label
         ]

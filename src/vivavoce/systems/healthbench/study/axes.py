@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -40,7 +41,15 @@ class AxesRow(MeasureRow):
     n_items: int
     n_groups: int
     n_failed: int
+    below_others: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
     reason: str | None = None
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether an axis is shown lower than the others."""
+        return (self.below_others or 0.0) > 0 and (self.p_adjusted or 0.0) <= stats.ALPHA
 
 
 class _Points:
@@ -69,8 +78,16 @@ LOWEST = NamingSentence(
     templates=("{candidate} is lowest on {axis} ({mean}, scored by {rater}).",),
     names=("candidate", "category", "rater"),
     family="all axes of a candidate",
-    correction="none",
+    correction="Bonferroni",
     unmeasured="no simulation yet",
+)
+
+
+NONE_LOWEST = NamingSentence(
+    code="axes.none",
+    templates=("No axis of {candidate} is shown lower than the others (scored by {rater}).",),
+    names=("candidate", "rater"),
+    counts="that no test shows a lowest axis",
 )
 
 
@@ -80,7 +97,7 @@ class Axes(Study):
 
     about = "Scores on rubric points by axis, and by theme of the conversations, each mean clipped to 0 to 1."
     row = AxesRow
-    sentences = (LOWEST,)
+    sentences = (LOWEST, NONE_LOWEST)
     special = True
     needs = ("points", "items")
 
@@ -94,7 +111,9 @@ class Axes(Study):
         `score` is the mean over items of the mean over repeats, of first passes, clipped; `low` and `high`
         are the 95 % t interval by case, clipped too, null with fewer than 10 effective cases. An unanswered
         conversation reaches no point. A response of which a point failed enters no mean and is counted in
-        `n_failed`.
+        `n_failed`. Of an axis, `below_others` is the mean of the other axes less this one, inside
+        conversations that have both, with the paired test by case and `p_adjusted` by Bonferroni over the
+        candidate's axes.
         """
         if scores.units is None or scores.items is None:
             return self.finding((), NOTHING)
@@ -124,13 +143,58 @@ def _rows_of(
             met = {unit: value or 0.0 for unit, value in part.select("unit", "value").iter_rows()}
             for kind, name, score in points[item].scores(met):
                 values.setdefault((benchmark, candidate, kind, name), {}).setdefault(item, []).append(score)
+    gaps = _axis_gaps(values, points)
     for (benchmark, candidate, kind, name), by_item in sorted(values.items()):
         figure = _mean(by_item, [points[item].group for item in by_item])
         yield AxesRow(
             benchmark=benchmark, **measure_columns(measure), candidate=candidate, part=kind, name=name,
             score=figure.value, low=figure.low, high=figure.high, n_items=len(by_item),
             n_groups=figure.n_groups, n_failed=failed[benchmark, candidate], reason=figure.reason,
+            **gaps.get((benchmark, candidate, kind, name), _Gap())._asdict(),
         )  # fmt: skip
+
+
+class _Gap(NamedTuple):
+    """The mean of the other axes less this one, with its p."""
+
+    below_others: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+_Place = tuple[str, str, str, str]
+"""Benchmark, candidate, part and name."""
+
+
+def _axis_gaps(
+    values: Mapping[_Place, Mapping[tuple[str, ...], list[float]]], points: Mapping[tuple[str, ...], _Points]
+) -> dict[_Place, _Gap]:
+    """Of each axis, how far it lies below the candidate's other axes; of conversations that have both."""
+    of_candidates: dict[tuple[str, str], dict[str, dict[tuple[str, ...], float]]] = {}
+    for (benchmark, candidate, kind, name), by_item in values.items():
+        if kind == "axis":
+            means = {item: sum(scores) / len(scores) for item, scores in by_item.items()}
+            of_candidates.setdefault((benchmark, candidate), {})[name] = means
+    return {
+        (*place, "axis", name): _axis_gap(axes, name, points)
+        for place, axes in of_candidates.items()
+        for name in axes
+    }
+
+
+def _axis_gap(
+    axes: Mapping[str, Mapping[tuple[str, ...], float]], name: str, points: Mapping[tuple[str, ...], _Points]
+) -> _Gap:
+    """How far an axis lies below the mean of the candidate's other axes, inside conversations."""
+    gaps = {}
+    for item, mean in axes[name].items():
+        scores = [axes[axis][item] for axis in axes if axis != name and item in axes[axis]]
+        if scores:
+            gaps[item] = sum(scores) / len(scores) - mean
+    if not gaps:
+        return _Gap()
+    test = stats.paired(list(gaps.values()), [points[item].group for item in gaps])
+    return _Gap(test.difference, test.p, min(1.0, test.p * len(axes)))
 
 
 def _mean(by_item: Mapping[tuple[str, ...], list[float]], groups: list[str]) -> stats.Pooled:
@@ -149,12 +213,17 @@ def _sentence(rows: list[AxesRow]) -> str:
 
 
 def _lowest(rows: list[AxesRow]) -> list[str]:
-    """For each candidate and rater the axis with the lowest score."""
-    scores: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    """For each candidate and rater the axis with the lowest score, where a test shows it."""
+    of_raters: dict[tuple[str, str], list[AxesRow]] = {}
     for row in rows:
         if row.part == "axis" and row.score is not None:
-            scores.setdefault((row.candidate, row.rater), []).append((row.score, row.name))
-    return [
-        f"{candidate} is lowest on {min(of_axes)[1]} ({min(of_axes)[0]:.2f}, scored by {rater})."
-        for (candidate, rater), of_axes in sorted(scores.items())
-    ]
+            of_raters.setdefault((row.candidate, row.rater), []).append(row)
+    sentences = []
+    for (candidate, rater), axes in sorted(of_raters.items()):
+        row = min(axes, key=lambda axis: (axis.score or 0.0, axis.name))
+        sentences.append(
+            LOWEST.text(candidate=candidate, axis=row.name, mean=f"{row.score:.2f}", rater=rater)
+            if row.is_lower
+            else NONE_LOWEST.text(candidate=candidate, rater=rater)
+        )
+    return sentences
