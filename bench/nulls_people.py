@@ -58,7 +58,7 @@ def plain_kinder(table: ScoreTable) -> bool:
             if name in item.correct and len(item.correct) > 1
         ]
         p.append(ttest_1samp(gaps, 0.0).pvalue)
-    return bool(np.nanmin(p) * len(names) <= stats.ALPHA)
+    return bool(np.nan_to_num(p, nan=1.0).min() * len(names) <= stats.ALPHA)
 
 
 WORTH = Criterion(criterion="worth", low=0.0, high=5.0)
@@ -66,7 +66,7 @@ JUDGE = Measure(metric="judge", signature="judge(model=j1,rubric=r)@1", criterio
 PERSON = Measure(metric="rating", signature="rating(rubric=r)@recorded", criterion=WORTH, rater="ann")
 
 
-def judged(n_candidates: int, n: int, zero: float) -> Maker:
+def judged(n_candidates: int, n: int, zero: float, error: float = 0.7) -> Maker:
     """A judge who errs alike on all candidates, and gives 0 at random to some answers.
 
     Planted: to the first candidate it gives one point more.
@@ -77,7 +77,7 @@ def judged(n_candidates: int, n: int, zero: float) -> Maker:
         people = np.clip(
             np.round(3.2 + 0.7 * rng.standard_normal(n) + 0.8 * rng.standard_normal(shape)), 0, 5
         )
-        scores = np.clip(np.round(people + 0.7 * rng.standard_normal(shape)), 0, 5)
+        scores = np.clip(np.round(people + error * rng.standard_normal(shape)), 0, 5)
         if planted:
             scores[0] = np.clip(scores[0] + (rng.random(n) < 0.7), 0, 5)
         scores[rng.random(shape) < zero] = 0.0
@@ -122,7 +122,7 @@ def plain_favour(table: ScoreTable) -> bool:
     names = table.scores.filter(measure_id=1)["candidate"].to_numpy()
     every = sorted(set(names.tolist()))
     p = [ttest_ind(d[names == name], d[names != name], equal_var=False).pvalue for name in every]
-    return bool(np.nanmin(p) * len(every) <= stats.ALPHA)
+    return bool(np.nan_to_num(p, nan=1.0).min() * len(every) <= stats.ALPHA)
 
 
 NULLS = {
@@ -143,6 +143,7 @@ NULLS = {
             "4 candidates, 40 labelled items": judged(4, 40, 0.0),
             "4 candidates, 40 labelled items, 0 in 3 %": judged(4, 40, 0.03),
             "6 candidates, 20 labelled items, 0 in 3 %": judged(6, 20, 0.03),
+            "4 candidates, 30 labelled items of a near perfect judge, 0 in 2 %": judged(4, 30, 0.02, 0.15),
         },
         plain=plain_favour,
         planted=frozenset({"examiners.favour"}),
