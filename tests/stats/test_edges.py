@@ -105,6 +105,10 @@ def over_two_runs(values: Any, groups: Any) -> Any:
     return stats.crossed_error(values, groups, [1, 2])
 
 
+def agreement_with_interval(ratings: Any, groups: Any) -> Any:
+    return stats.agreement_interval("alpha_ordinal", ratings, groups)
+
+
 def mean_and_maximum(y: Any) -> list[float]:
     return [y.mean(), y.max()]
 
@@ -123,6 +127,7 @@ X_AND_Y = {"rows": {"x": 1, "y": 1}}
 
 ARRAYS = dict(
     [
+        case(agreement_with_interval, RATED, GROUPS[:5], numbers=("ratings",)),
         case(jackknifed_agreement, RATED, GROUPS[:5], numbers=("ratings",)),
         case(stats.agresti_min, SIX, GROUPS, span=1),
         case(stats.at_level, THREE, THREE[::-1], **X_AND_Y, level="system"),
@@ -205,6 +210,7 @@ ARRAYS = dict(
 
 WRAPPED = {
     "first_half": "random_half",
+    "agreement_with_interval": "agreement_interval",
     "over_two_runs": "crossed_error",
     "jackknifed_agreement": "agreement_without_groups",
     "range_without_one": "leave_one_out",

@@ -179,17 +179,16 @@ def panel_of_another_exam(folder: Path) -> Run:
     return run
 
 
-@pytest.mark.parametrize(("others", "noted"), [(2, True), (12, False)])
-def test_a_perfect_alpha_on_hardly_any_variance_carries_a_note(
-    panel: Panel, others: int, noted: bool
+@pytest.mark.parametrize(("others", "low"), [(2, None), (4, -0.021), (12, 0.330)])
+def test_a_perfect_alpha_on_few_other_scores_says_how_low_it_may_be(
+    panel: Panel, others: int, low: float | None
 ) -> None:
     """Thirty cases scored alike by both: 5 but for a few 1s; without those few it would be undefined."""
     scores = [1] * others + [5] * (30 - others)
     found = panel(two(False, scores, scores)).study("agreement")["agreement"]
     own = row(found, coefficient="alpha_ordinal")
-    note = f"another score than 5 stands in {others} cases only: hardly any variance to agree on"
-    assert (1.0, None, noted) == (own["value"], own["low"], note in own["reason"])
-    assert noted == (note in found.text)
+    reason = "too few cases of the rarer kind (2)" if low is None else None
+    assert (1.0, pytest.approx(low, abs=0.001), reason) == (own["value"], own["low"], own["reason"])
+    assert (low is None) == ("Too few cases of the rarer kind (2)" in found.text)
     percent = row(found, coefficient="percent")
-    assert (1.0, None, None) == (percent["value"], percent["low"], percent["high"])
-    assert "no interval" in percent["reason"]
+    assert (1.0, pytest.approx(0.878, abs=0.001), 1.0) == (percent["value"], percent["low"], percent["high"])

@@ -164,7 +164,7 @@ def test_two_criteria_have_no_difference(tmp_path: Path) -> None:
     assert [("closed", "opened")] * 2 == [(r["benchmark"], r["benchmark_2"]) for r in found.rows]
     assert (None, None) == (rows["A"]["difference"], rows["A"]["p"])
     assert rows["A"]["association"] == pytest.approx(1.0)
-    assert "go together" in found.text
+    assert "Spearman's rho over cases 1.00" in found.text
 
 
 def test_where_lower_is_better_the_association_is_the_same(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 # For type checkers: the modules of `names.json`.
 from vivavoce.stats._ratings import Agreement as Agreement
 from vivavoce.stats.agreement import *
+from vivavoce.stats.agreement_interval import *
 from vivavoce.stats.agreement_jackknife import *
 from vivavoce.stats.bootstrap import *
 from vivavoce.stats.bounds import *

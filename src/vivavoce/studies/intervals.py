@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.stats import LEAST_GROUPS
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.text import cases, count
 
@@ -36,6 +35,7 @@ def too_few(groups: Any) -> str | None:
 NO_T = f"no interval: too few cases differ for one at this level, at least {LEAST_DIFFERENT} at 95 %"
 ALIKE = "no interval: all cases differ alike, and nothing tells how the next would"
 FLIPPED = "too few cases for an interval at this level: p is from a sign-flip permutation test"
+NO_JACKKNIFE = "leaving a case out makes it undefined or perfect: no interval"
 
 
 def by_jackknife(
@@ -60,7 +60,7 @@ def _estimate(n: tuple[int, int], figure: stats.Jackknife, undefined: str) -> Es
     """A figure over `n` units and groups; `undefined` is the reason where it has no value."""
     reason = undefined if figure.value is None else None
     if figure.value is not None and figure.low is None:
-        reason = "leaving a case out makes it undefined or perfect: no interval"
+        reason = NO_JACKKNIFE
     return Estimate(*n, figure.value, figure.low, figure.high, figure.se, reason)
 
 
@@ -158,7 +158,7 @@ def _as_p_says(ends: stats.Interval, difference: float, p: float) -> tuple[float
 
 
 def by_coefficient(
-    name: stats.AgreementCoefficient,
+    name: stats.Association,
     values: Floats,
     groups: Any,
     missing: Bools | None = None,
@@ -174,31 +174,23 @@ def by_coefficient(
     n = len(groups), len(set(groups.tolist()))
     if few := too_few(groups.tolist()):
         return Estimate(*n, reason=few)
-    figure = stats.agreement_without_groups(name, values, groups, missing=missing)
-    if less is not None:
-        figure = figure.minus(stats.agreement_without_groups(name, less, groups))
-    # Fisher's z is for coefficients from -1 to 1: neither a share of equal scores nor a difference is one.
-    raw = name == "percent" or less is not None
-    estimate = _estimate(n, figure.jackknife(scale="raw" if raw else "z"), undefined)
-    if name == "percent" and less is None and estimate.low is not None and estimate.high is not None:
-        return estimate._replace(low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
-    if raw or estimate.value is None or estimate.value < 1 - 1e-9:
-        return estimate
-    note = _hardly_varied(values, groups, missing)
-    return estimate._replace(reason="; ".join(filter(None, (estimate.reason, note))))
+    figure = stats.agreement_interval(name, values, groups, missing=missing, less=less)
+    reason = undefined if figure.value is None else None
+    if figure.value is not None and figure.low is None:
+        is_rare = figure.n_uncommon < stats.LEAST_UNCOMMON
+        reason = f"too few cases of the rarer kind ({figure.n_uncommon})" if is_rare else NO_JACKKNIFE
+    return Estimate(*n, figure.value, figure.low, figure.high, figure.se, reason)
 
 
-def _hardly_varied(values: Floats, groups: Any, missing: Bools | None) -> str | None:
-    """The note on a perfect agreement where few cases have another score than the commonest; else null."""
-    present = np.ones(values.shape, dtype=bool) if missing is None else ~missing
-    scores, counts = np.unique(values[present], return_counts=True)
-    commonest = scores[np.argmax(counts)]
-    n = len(set(groups[((values != commonest) & present).any(axis=1)].tolist()))
-    if n >= LEAST_GROUPS:
-        return None
-    return (
-        f"another score than {commonest:g} stands in {count(n, 'case')} only: hardly any variance to agree on"
-    )
+def by_rank_inside_items(first: Floats, second: Floats, groups: Any) -> Estimate:
+    """Spearman's correlation inside questions of two tables of candidates by questions, groups of questions.
+
+    Values less the mean of their question are ranked among all of the table.
+    """
+    tables = [stats.at_level(table, table, level="item_centred").x for table in (first, second)]
+    cells = np.tile(np.asarray(groups), len(first))
+    figure = by_coefficient("spearman", np.column_stack(tables), cells, undefined="one side does not vary")
+    return figure._replace(n_units=first.shape[1])
 
 
 def minus(a: float | None, b: float | None) -> float | None:

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
-from vivavoce.studies.intervals import FLIPPED, by_jackknife, too_few
+from vivavoce.studies.intervals import FLIPPED, by_coefficient, too_few
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
@@ -74,18 +73,16 @@ SHOWN = NamingSentence(
     correction="Holm",
     unmeasured="no simulation yet",
 )
-TOGETHER = NamingSentence(
-    code="forms.together",
+ASSOCIATION = NamingSentence(
+    code="forms.association",
     templates=(
         (
-            "{measure} on {benchmarks}: {candidate} {means} shared cases{difference}; over cases the "
-            "two go together with rho {rho}."
+            "{measure} on {benchmarks}: {candidate} {means} shared cases{difference}; Spearman's rho over "
+            "cases {rho}."
         ),
     ),
     names=("candidate", "metric"),
-    family="each candidate alone",
-    correction="none",
-    unmeasured="no simulation yet",
+    counts="a coefficient with its interval",
 )
 
 
@@ -95,7 +92,7 @@ class Forms(Study):
 
     about = "Whether candidates do as well when a question is put otherwise: open, or in another language."
     row = FormsRow
-    sentences = (SHOWN, TOGETHER)
+    sentences = (SHOWN, ASSOCIATION)
     special = True
 
     def applies_to(self, scores: ScoreTable) -> bool:
@@ -160,11 +157,7 @@ class _Pair(NamedTuple):
         if few := too_few(shared):
             return self._row(candidate, **figures, reason=few)
         # Higher is better on both sides, so that an error and an accuracy are not taken for opposites.
-        ranks = [
-            scipy.stats.rankdata(self.first.sign * a),
-            scipy.stats.rankdata(self.second.sign * b),
-        ]
-        rho = by_jackknife(lambda rows: stats.pearson(*(r[rows] for r in ranks)), shared)
+        rho = by_coefficient("spearman", np.column_stack([self.first.sign * a, self.second.sign * b]), shared)
         figures |= {"association": rho.value, "association_low": rho.low, "association_high": rho.high}
         figures["reason"] = rho.reason
         if self.is_one_measure:
@@ -305,5 +298,5 @@ def _figures_text(row: FormsRow, n_tests: int) -> str:
         text += f", which is {verdict} (p {row.p_adjusted:.3g} by Holm over {count(n_tests, 'test')})"
     if row.association is not None:
         ends = interval_text(Bounded(None, row.association_low, row.association_high))
-        text += f"; over cases the two go together with rho {row.association:.2f}{ends}"
+        text += f"; Spearman's rho over cases {row.association:.2f}{ends}"
     return f"{text}."

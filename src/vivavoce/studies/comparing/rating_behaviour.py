@@ -118,13 +118,8 @@ def _halo_rows(scored: RaterScores, other: str) -> Iterator[RaterRow]:
     )
     for level, table in zip(HALO_LEVELS, (scored.rows, centred), strict=True):
         values = table.select("value", "other").to_numpy()
-        pearson = by_coefficient("pearson", values, groups, undefined=ONE_SIDE)
-        spearman = by_jackknife(
-            lambda at, values=values: stats.spearman(*values[at].T),  # type: ignore[misc]
-            groups,
-            undefined=ONE_SIDE,
-        )
-        for figure, correlation in (("pearson", pearson), ("spearman", spearman)):
+        for figure in ("pearson", "spearman"):
+            correlation = by_coefficient(figure, values, groups, undefined=ONE_SIDE)
             yield scored.row("halo", correlation, contrast=level, other=other, figure=figure)
 
 

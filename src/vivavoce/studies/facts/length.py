@@ -72,13 +72,12 @@ def _filled(row: FactsRow, estimate: Estimate | str, groups: Any) -> FactsRow:
 
 
 def _rank_correlation(columns: Floats, groups: Any) -> Estimate | str:
-    """Spearman's: Pearson's r of mid-ranks, which stay those of all answers when a case is left out."""
+    """Spearman's."""
     if not len(columns):
         return NO_PAIR
     if (np.ptp(columns, axis=0) < 1e-12).any():
         return NO_SPREAD
-    ranks = pl.DataFrame(columns.round(12)).select(pl.all().rank("average")).to_numpy()
-    return by_coefficient("pearson", ranks, groups, undefined=NO_SPREAD)
+    return by_coefficient("spearman", columns, groups, undefined=NO_SPREAD)
 
 
 def _slope(columns: Floats, groups: Any, step: float) -> Estimate | str:

@@ -17,7 +17,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.bounded import interval_text
-from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, too_few
+from vivavoce.studies.intervals import Estimate, by_coefficient, by_jackknife, by_rank_inside_items, too_few
 from vivavoce.studies.panels.pairs import SENTENCES, SEPARATED, pair_rows, pair_sentences, pairs_of_panels
 from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
@@ -284,16 +284,8 @@ def _with_others(board: Board, at: int) -> Estimate:
     both = ~np.isnan(board.ranks[at]).any(axis=0) & ~np.isnan(others).any(axis=1).all(axis=0)
     if not both.any():
         return Estimate(0, 0, reason="no question that another rater ranked too")
-    return _within(board.ranks[at][:, both], np.nanmean(others[:, :, both], axis=0), board.groups[both])
-
-
-def _within(x: Floats, y: Floats, groups: Any) -> Estimate:
-    """Spearman's correlation inside questions of two tables of candidates by questions."""
-
-    def correlation(at: Any) -> float | None:
-        return stats.correlation_at(x[:, at], y[:, at], level="item_centred", coefficient="spearman").value
-
-    return by_jackknife(correlation, groups, undefined="one side does not vary")
+    mean_of_others = np.nanmean(others[:, :, both], axis=0)
+    return by_rank_inside_items(board.ranks[at][:, both], mean_of_others, board.groups[both])
 
 
 def _metric_rows(scores: ScoreTable, board: Board) -> Iterator[PanelRow]:
@@ -329,7 +321,7 @@ def _agreement_rows(board: Board, matrix: ScoreMatrix, name: str) -> Iterator[Pa
         reason = "no question on which all candidates have both scores"
         yield _row(board, "metrics", "tau", n=k, reason=reason, **counts)
         return
-    within = _within(x.values, y.values, x.groups)
+    within = by_rank_inside_items(x.values, y.values, x.groups)
     yield _row(board, "metrics", "within", n=k, **counts | _estimate_columns(within))
     if k < LEAST_CANDIDATES:
         reason = f"{count(k, 'candidate')}: too few to order"

@@ -44,9 +44,7 @@ def gate_row(board: Board, threshold: float | None, level: Level) -> ArgumentsRo
         verdict = NOT_SHOWN if threshold is not None else None
         return _gate(board, level, threshold=threshold, verdict=verdict, reason=why, **counts)
     name: stats.AgreementCoefficient = f"alpha_{level}"  # type: ignore[assignment]
-    alpha = stats.agreement_without_groups(
-        name, ranks.table, ranks.table_groups, missing=ranks.missing
-    ).jackknife()
+    alpha = stats.agreement_interval(name, ranks.table, ranks.table_groups, missing=ranks.missing)
     verdict, reason = _verdict(alpha, threshold)
     few = alpha.low is not None and counts["n_groups"] < LEAST_CASES
     ends = None if few else alpha.low, None if few else alpha.high
@@ -77,7 +75,7 @@ def _no_alpha(board: Board, n_items: int) -> str | None:
     return None if n_items else "nothing was ranked by two raters"
 
 
-def _verdict(alpha: stats.Jackknife, threshold: float | None) -> tuple[str | None, str | None]:
+def _verdict(alpha: stats.AgreementInterval, threshold: float | None) -> tuple[str | None, str | None]:
     """The verdict, and the reason where there is none or it cannot be told."""
     if alpha.value is None:
         return (NOT_SHOWN if threshold is not None else None), "the ranks do not vary"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.studies.intervals import Estimate, by_jackknife, by_mean
+from vivavoce.studies.intervals import Estimate, by_mean, by_rank_inside_items
 from vivavoce.studies.text import count
 from vivavoce.systems.ranking.study.rows import ArgumentsRow
 from vivavoce.systems.ranking.study.source_scores import Floats
@@ -66,7 +66,8 @@ def within_items(orders: TwoOrders, row: Callable[..., ArgumentsRow]) -> Iterato
     """By item: the rank correlation, the mean tau, and how often the first of one is first of the other."""
     if not orders.first.shape[1] or len(orders.sources) < 2:
         return
-    yield row("within", **columns(_spearman(orders)))
+    within = by_rank_inside_items(orders.first, orders.second, orders.groups)
+    yield row("within", **columns(within))
     taus = [stats.kendall(a, b) for a, b in zip(orders.first.T, orders.second.T, strict=True)]
     defined = np.array([tau is not None for tau in taus])
     if defined.any():
@@ -76,15 +77,6 @@ def within_items(orders: TwoOrders, row: Callable[..., ArgumentsRow]) -> Iterato
     else:
         yield row("tau_by_item", n=0, reason="in every question one side puts all sources level")
     yield row("top1", **columns(_mean(_shared_first(orders), orders.groups, low=0.0)))
-
-
-def _spearman(orders: TwoOrders) -> Estimate:
-    def coefficient(at: Any) -> float | None:
-        return stats.correlation_at(
-            orders.first[:, at], orders.second[:, at], level="item_centred", coefficient="spearman"
-        ).value
-
-    return by_jackknife(coefficient, orders.groups, undefined="one side does not vary")
 
 
 def _mean(values: Floats, groups: Any, *, low: float) -> Estimate:
