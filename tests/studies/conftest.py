@@ -17,7 +17,7 @@ COLUMNS = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
 FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def declared_sentences() -> Iterator[None]:
     """Every finding that a test here makes is refused if it names something in an undeclared sentence."""
     with pytest.MonkeyPatch.context() as patch:
