@@ -45,7 +45,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "run": 319,
     "stats": 48,
     "store": 10,
-    "studies": 232,
+    "studies": 229,
     "systems": 96,
     "testing": 6,
     "variants": 22,
@@ -112,16 +112,16 @@ LINES: dict[str, int] = {
     "report": 8395,
     "retrieval": 1691,
     "run": 27835,
-    "stats": 11359,
+    "stats": 11599,
     "store": 8506,
-    "studies": 23298,
-    "systems": 14842,
+    "studies": 23269,
+    "systems": 14832,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_002, 176
+MODULES, COMPLEX = 1_003, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
