@@ -131,7 +131,7 @@ def ceiling(draw, n, share, correlation):
     return np.searchsorted(quantiles, latent).astype(float)
 
 
-@each_case("name", ("alpha_ordinal", "icc_a1", "pearson"))
+@each_case("name", ("alpha_ordinal", "icc_a1", "pearson", "spearman"))
 def test_independent_raters_at_a_ceiling_are_covered(name):
     """Zero is the truth; the jackknife alone covers it in 20 to 60 % here."""
     draws = length(40, 600)
@@ -145,8 +145,36 @@ def test_independent_raters_at_a_ceiling_are_covered(name):
     assert np.mean(hits) >= 0.93
 
 
+def test_raters_with_shares_and_scales_of_their_own_are_covered():
+    """Yes or no of .05 and .15 of 100 units, the second rater in points: ranks hold no common commonest."""
+    draw = np.random.default_rng(12)
+    hits = []
+    for _ in range(length(40, 600)):
+        ratings = (draw.random((100, 2)) < (0.05, 0.15)) * [1.0, 40.0]
+        low, high = ends("spearman", ratings)
+        assert (low, high) == pytest.approx(ends("pearson", ratings), nan_ok=True)
+        if low is not None:
+            hits.append(low <= 0 <= high)
+    assert np.mean(hits) >= 0.93
+
+
+@each_case("factor", (1e-3, 1e100))
+def test_the_size_of_numbers_does_not_matter(factor):
+    ratings = yes_no(4, 5, 70)
+    for name in ("icc_a1", "pearson"):
+        assert pytest.approx(ends(name, ratings)) == ends(name, ratings * factor)
+
+
+def test_booleans_and_small_integers_are_numbers():
+    ratings = yes_no(4, 5, 70)
+    for name in INTERVAL:
+        assert ends(name, ratings) == ends(name, ratings.astype(bool)) == ends(name, ratings.astype(np.int8))
+
+
 def test_bad_input_is_refused_as_by_the_coefficients():
     with pytest.raises(ValueError, match="coefficient must be one of"):
         stats.agreement_interval("alpha", [[1, 2], [1, 1]], range(2))
+    with pytest.raises(ValueError, match="level"):
+        stats.agreement_interval("ac1", [[1, 2], [1, 1]], range(2), level=2)
     with pytest.raises(ValueError, match="there is nothing to compare"):
         stats.agreement_interval("alpha_nominal", np.empty((0, 2)), [])

@@ -7,14 +7,14 @@ the raters agree on a rare label or in which one of them gives it alone, shows w
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Codes, Floats, average_ranks, group_codes, rounded
+from vivavoce.stats._arrays import Codes, Floats, average_ranks, group_codes, proportion
 from vivavoce.stats._ratings import differ, distance_within, read_ratings
 from vivavoce.stats.agreement_jackknife import AgreementCoefficient, Bools, agreement_without_groups
 from vivavoce.stats.estimate import estimate_mean
@@ -41,11 +41,11 @@ class AgreementInterval(NamedTuple):
     value : float or None
         Of all units, or the difference of two.
     low, high : float or None
-        Null where `n_uncommon` is below 3, and as in `Jackknife`.
+        Null where `n_uncommon` is below 3, but for "percent", and as in `Jackknife`.
     se : float or None
         The jackknife's, as in `Jackknife`: of z, but for a difference; of "percent" the mean's.
     n_groups, n_uncommon : int
-        Groups, and those with a rating that is not the table's commonest one (of the table with fewer).
+        Groups, and those with a rating that is not the commonest one (of the table with fewer).
     is_sparse : bool
         Whether the interval is the widest of those with one more case.
     """
@@ -78,8 +78,9 @@ def agreement_interval(
     unit in which all raters give an uncommon rating, and for each rater one in which it alone does so while
     the others give c (all of these at once, if no single one gives an interval). For labels that rating is
     the commonest one beside c, the lowest of ties; for numbers it is as far from c as the others are, by
-    their root mean square, on the side of their mean. Such a unit has as many ratings as the median unit, by
-    the raters with the most.
+    their root mean square, on the side of their mean. For Pearson's r, of raters who may have scales of their
+    own, c, q and the uncommon rating are each rater's; of one without a majority c is the median and q is 1.
+    Such a unit has as many ratings as the median unit, by the raters with the most.
 
     Parameters
     ----------
@@ -107,6 +108,7 @@ def agreement_interval(
     simulations with 2 and 3 raters, shares of .03 to .5, coefficients of 0 to .8, and 40 to 500 units, for
     yes/no labels and for scores of 0 to 5 at the ceiling, it covers 92.5 to 100 % (`bench/agreement.py`).
     """
+    proportion("level", level)
     if coefficient == "spearman":
         coefficient, ratings = "pearson", _ranks(ratings)
         less = None if less is None else _ranks(less)
@@ -121,20 +123,32 @@ def agreement_interval(
     uncommon = [table.uncommon() for table in tables]
     n_uncommon = min(u.n_groups for u in uncommon)
     is_sparse = min(u.pairs_by_chance for u in uncommon) < FEW_BY_CHANCE
-    plain = figure.jackknife(scale=scale, level=level)
-    ends = [(plain.low, plain.high)]
+    limits = [] if n_uncommon < LEAST_UNCOMMON else _limits([figure], scale, level)
     if is_sparse and n_uncommon >= LEAST_UNCOMMON:
-        for units in (_Table.one_more, _Table.lone_raters):
-            larger = product(*(list(units(*pair)) for pair in zip(tables, uncommon, strict=True)))
-            matching = (pair for pair in larger if len({len(figure.sizes) for figure in pair}) == 1)
-            ends += (_difference(pair).jackknife(scale=scale, level=level)[1:3] for pair in matching)
-            if any(low is not None for low, _ in ends):
-                break
-    limits = [end for pair in ends for end in pair if end is not None]
-    low = high = None
-    if figure.value is not None and limits and n_uncommon >= LEAST_UNCOMMON:
-        low, high = min(*limits, figure.value), max(*limits, figure.value)
-    return AgreementInterval(figure.value, low, high, plain.se, n_groups, n_uncommon, is_sparse)
+        limits += _limits(_larger(tables, uncommon, _Table.one_more), scale, level)
+        limits = limits or _limits(_larger(tables, uncommon, _Table.lone_raters), scale, level)
+    se = figure.jackknife(scale=scale, level=level).se
+    if figure.value is None or not limits:
+        return AgreementInterval(figure.value, None, None, se, n_groups, n_uncommon, is_sparse)
+    low, high = min(*limits, figure.value), max(*limits, figure.value)
+    return AgreementInterval(figure.value, low, high, se, n_groups, n_uncommon, is_sparse)
+
+
+def _limits(figures: Iterable[WithoutGroups], scale: Literal["z", "raw"], level: float) -> list[float]:
+    """Both ends of each figure's interval, where it has one."""
+    jackknifes = [figure.jackknife(scale=scale, level=level) for figure in figures]
+    return [end for j in jackknifes for end in (j.low, j.high) if end is not None]
+
+
+def _larger(
+    tables: "Sequence[_Table]",
+    uncommon: "Sequence[_Uncommon]",
+    more: "Callable[[_Table, _Uncommon], Iterator[WithoutGroups]]",
+) -> Iterator[WithoutGroups]:
+    """The figure of the tables with more units; of two tables with each of as many of the other."""
+    for figures in product(*(list(more(*pair)) for pair in zip(tables, uncommon, strict=True))):
+        if len({len(figure.sizes) for figure in figures}) == 1:
+            yield _difference(figures)
 
 
 def _share_of_pairs(table: "_Table", n_groups: int, level: float) -> AgreementInterval:
@@ -154,11 +168,41 @@ def _ranks(ratings: ArrayLike) -> Floats:
     return np.column_stack([average_ranks(column) for column in np.asarray(ratings, dtype=np.float64).T])
 
 
-class _Uncommon(NamedTuple):
-    """What is not the commonest rating of a table: `groups` it is in, and how much to expect by chance."""
+class _Kinds(NamedTuple):
+    """The commonest of ratings, an example of the others, and the effective share of these."""
 
     commonest: Any
     example: Any
+    share: float
+    is_majority: bool
+
+
+def _kinds(ratings: NDArray[Any], *, by_distance: bool) -> _Kinds:
+    """Of one rating or more; where none has a majority, an uncommon number is one far from the median."""
+    labels, counts = np.unique(ratings, return_counts=True)
+    commonest, is_majority = labels[np.argmax(counts)], bool(2 * counts.max() > counts.sum())
+    if by_distance and not is_majority:
+        commonest = np.median(ratings)
+    labels, counts = labels[labels != commonest], counts[labels != commonest]
+    if not len(labels):
+        return _Kinds(commonest, commonest, 0.0, is_majority)
+    if not by_distance:
+        return _Kinds(commonest, labels[np.argmax(counts)], counts.sum() / len(ratings), is_majority)
+    # Scaled, because squares of very large or small values would overflow or vanish.
+    scale = np.abs(labels - commonest).max()
+    distances = (labels - commonest) / scale
+    squares = distances**2
+    side = 1.0 if counts @ distances > 0 else -1.0
+    example = commonest + side * scale * math.sqrt(counts @ squares / counts.sum())
+    share = float((counts @ squares) ** 2 / (counts @ squares**2) / len(ratings))
+    return _Kinds(commonest, example, share if is_majority else 1.0, is_majority)
+
+
+class _Uncommon(NamedTuple):
+    """What is not the commonest rating: examples of both by rater, the groups it is in, pairs by chance."""
+
+    commonest: NDArray[Any]
+    example: NDArray[Any]
     n_groups: int
     pairs_by_chance: float
 
@@ -190,30 +234,31 @@ class _Table(NamedTuple):
         return np.argsort(-self.present.sum(axis=0), kind="stable")[:k]
 
     def uncommon(self) -> _Uncommon:
-        """The ratings beside the commonest one; the lowest of ties."""
-        labels, counts = np.unique(self.ratings[self.present], return_counts=True)
-        if len(labels) < 2:
-            return _Uncommon(None, None, 0, 0.0)
-        commonest, has_majority = labels[np.argmax(counts)], 2 * counts.max() > counts.sum()
-        labels, counts = labels[labels != commonest], counts[labels != commonest]
-        example, weights = labels[np.argmax(counts)], np.ones(len(labels))
-        if self.coefficient in BY_DISTANCE:
-            weights = (labels - commonest) ** 2
-            side = np.sign(counts @ (labels - commonest)) or -1
-            example = commonest + side * np.sqrt(counts @ weights / counts.sum())
-        share = (counts @ weights) ** 2 / (counts @ weights**2) / self.present.sum()
+        """The ratings beside the commonest one, which is each rater's own where raters have scales."""
+        by_distance = self.coefficient in BY_DISTANCE
+        columns = self.ratings.T if self.coefficient == "pearson" else [self.ratings[self.present]]
+        kinds = [_kinds(ratings, by_distance=by_distance) for ratings in columns if len(ratings)]
+        if not kinds:
+            return _Uncommon(self.ratings[0], self.ratings[0], 0, math.inf)
+        commonest, example = (
+            np.broadcast_to(np.array(values), self.ratings.shape[1:])
+            for values in ([k.commonest for k in kinds], [k.example for k in kinds])
+        )
+        # A rater whose ratings all differ tells nothing of what is rare.
+        has_majority = np.broadcast_to([k.is_majority for k in kinds], commonest.shape)
+        is_uncommon = (self.ratings != commonest) & self.present & (has_majority | ~has_majority.any())
         raters = self.present.sum(axis=1)
-        units = ((self.ratings != commonest) & self.present).any(axis=1)
+        pairs = kinds[0].share * kinds[-1].share * float(raters @ (raters - 1)) / 2
         return _Uncommon(
             commonest,
             example,
-            n_groups=len(np.unique(self.groups[units])),
-            pairs_by_chance=float(share**2 * (raters @ (raters - 1)) / 2) if has_majority else math.inf,
+            n_groups=len(np.unique(self.groups[is_uncommon.any(axis=1)])),
+            pairs_by_chance=pairs if has_majority.any() else math.inf,
         )
 
     def one_more(self, uncommon: _Uncommon) -> Iterator[WithoutGroups]:
         """The coefficient with one more unit: all raters give an uncommon rating, or each of them alone."""
-        yield self.without_groups(np.full((1, self.ratings.shape[1]), uncommon.example))
+        yield self.without_groups(uncommon.example[None])
         for unit in self._lone_units(uncommon):
             yield self.without_groups(unit[None])
 
@@ -229,10 +274,10 @@ class _Table(NamedTuple):
 def _table(
     coefficient: AgreementCoefficient, ratings: ArrayLike, missing: ArrayLike | None, groups: Codes
 ) -> _Table:
-    values = np.asarray(ratings)
-    values = rounded(values) if values.dtype.kind == "f" else values
-    present = np.ones(values.shape, dtype=bool) if missing is None else ~np.asarray(missing, dtype=bool)
-    return _Table(coefficient, values, present, groups)
+    scale: Literal["labels", "numbers"] = "numbers" if coefficient in BY_DISTANCE else "labels"
+    table = read_ratings(ratings, missing, scale=scale)
+    values = table.categories[table.codes] if len(table.categories) else table.codes
+    return _Table(coefficient, values, table.present, groups)
 
 
 def _difference(figures: Sequence[WithoutGroups]) -> WithoutGroups:

@@ -93,6 +93,8 @@ def events_test(happened: int, chances: ArrayLike) -> float:
         raise ValueError("chances must lie between 0 and 1")
     if not 0 <= happened <= len(p):
         raise ValueError(f"happened must be between 0 and {len(p)}, but is {happened}")
+    if not ((p > 0) & (p < 1)).any():
+        return 1.0
     mass = np.ones(1)
     # Events of one chance are binomial together: few chances differ, however many events there are.
     for chance, times in zip(*np.unique(np.round(p, 12), return_counts=True), strict=True):

@@ -278,13 +278,18 @@ def _sentences(rows: Sequence[ReviewRow]) -> Iterator[str]:
 def _rater_line(
     row: ReviewRow, name: str, sentence: NamingSentence, directions: tuple[str, str]
 ) -> Iterator[str]:
-    """A sentence where p shows a difference among all raters."""
+    """A sentence where p and the interval for all raters show a difference.
+
+    The two weigh items with unlike numbers of raters unlike: where the interval holds 0 neither is named.
+    """
     p, value = getattr(row, f"{name}_p"), getattr(row, name)
     low, high = getattr(row, f"{name}_low_family"), getattr(row, f"{name}_high_family")
     if p is None or p > stats.ALPHA or not value:
         return
     basis = f" (p = {p:.2g})"
     if low is not None and high is not None:
+        if low <= 0 <= high:
+            return
         least, most = sorted((abs(low), abs(high)))
         basis = f", by {least:.2f} to {most:.2f}"
     yield sentence.text(rater=row.rater, direction=directions[value < 0], basis=basis)
