@@ -81,12 +81,15 @@ def _answer(call: Path) -> None:
     from typer.testing import CliRunner
 
     from vivavoce import cli
+    from vivavoce.core import net
 
     words = (call / "words").read_text(encoding="utf-8").split("\0")[:-1]
     lines = (call / "environment").read_text(encoding="utf-8").split("\0")[:-1]
     environment = dict(line.split("=", 1) for line in lines)
     folder = (call / "folder").read_text(encoding="utf-8").removesuffix("\n")
-    with chdir(folder), mock.patch.dict(os.environ, environment, clear=True):
+    # A script that says VIVA_OFFLINE means its own process: here it would hold for all tests to come.
+    is_offline = mock.patch.object(net, "_everywhere", net._everywhere)
+    with chdir(folder), mock.patch.dict(os.environ, environment, clear=True), is_offline:
         result = CliRunner().invoke(cli.app, words)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception

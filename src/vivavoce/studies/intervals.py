@@ -158,7 +158,7 @@ def _as_p_says(ends: stats.Interval, difference: float, p: float) -> tuple[float
 
 
 def by_coefficient(
-    name: stats.Association,
+    name: "stats.Association",
     values: Floats,
     groups: Any,
     missing: Bools | None = None,
