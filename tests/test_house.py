@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 7831,
+    "reading": 7923,
     "report": 8395,
     "retrieval": 1691,
     "run": 27835,

@@ -150,3 +150,87 @@ def test_true_and_false_can_be_taken_back() -> None:
     for text in ("Richtig. Nein, falsch.", "Vrai. Non, faux.", "True. No, false."):
         assert read_response(item, text).parsed is False, text
     assert read_response(item, "True. No false positives are known.").parsed is True
+
+
+@each_case(
+    "text",
+    [
+        *(
+            "B (no C)",
+            "B. No C.",
+            "B. Actually, no C",
+            "B. En realidad, no C.",
+            "B。其实不是C。",
+            "B. Wait, no C.",
+        ),
+        *(
+            "B. Na verdade, não C.",
+            "B，不应选C。",
+            "B. Actually it isn't C.",
+            "B. Korrektur: nicht C.",
+            "B. 아니 C.",
+        ),
+        *(
+            "Bです。間違いはC。",
+            "B. My mistake would be C.",
+            "B. My mistake: C.",
+            "B. Ошибка: C.",
+            "B。错了：C。",
+        ),
+        *("B. Wait, is it C?", "B. Attendez, est-ce C ?", "B. Actually, as with C.", "B. Actually, maybe C."),
+    ],
+)
+def test_a_denied_a_faulty_or_a_doubtful_option_corrects_nothing(text: str) -> None:
+    assert letters(text) in {"B", None}
+
+
+@each_case(
+    "text",
+    [
+        *(
+            "B: 没有作用",
+            "B: 无效",
+            "B：无临床意义",
+            "B: нет показаний",
+            "B: sin efecto",
+            "B: pas de bénéfice",
+        ),
+        *("B: sem indicação", "B: no procede", "B. Kein Nutzen.", "B: no benefit", "B: no clinical benefit"),
+        *("B (kein Stellenwert)", "B. Nessuna utilità.", "B: geen effect", "**B**: no activity"),
+        *("A. Doch A ist zu selten.", "A. But A is wrong.", "A. Pero A es falsa."),
+    ],
+)
+def test_an_option_without_merit_is_no_choice(text: str) -> None:
+    assert letters(text) is None
+
+
+@each_case(
+    "text, named",
+    [
+        *(("A, B, not C to E", "AB"), ("A and B, but not C to E.", "AB"), ("D, E (not A–C)", "D")),
+        *(("Not A to C", None), ("Prefer A to D", None), ("I changed my answer from A to D", None)),
+        *(("A bis C falsch", ""), ("A, B, except C to E", None), ("Between A to D: B", None)),
+        *(("Die richtigen Antworten sind A bis C.", "ABC"), ("A to C are common signs.", "ABC")),
+        *(("A and B. Only C is wrong.", None), ("A und B. Nur C ist falsch.", None)),
+        *(
+            ("Only C is wrong. A and B.", None),
+            ("A, B. Только C неверно.", None),
+            ("Only C is wrong.", "ABDE"),
+        ),
+    ],
+)
+def test_a_list_is_read_only_where_nothing_denies_or_contradicts_it(text: str, named: str | None) -> None:
+    assert named == letters(text, "list")
+
+
+@each_case(
+    "text, named",
+    [
+        *(("C is likely; B is least likely", None), ("The least likely is B. A is most likely.", None)),
+        *(("A is not least likely, B is.", "B"), ("Most likely: A. Least likely: B.", None)),
+        *(("C es probable; B es la menos probable.", None), ("Least likely: B", "B"), ("B", "B")),
+        ("A is not the least likely; C is the least likely.", "C"),
+    ],
+)
+def test_the_least_likely_option_is_asked_for_and_named_alone(text: str, named: str | None) -> None:
+    assert named == letters(text, question="Which is least likely?")

@@ -61,15 +61,15 @@ def _called(judgement: Judgement, answer: str, options: Options, reading: Readin
     """The reading of an answer to a question for what is wrong or unlikely, where none is given outright."""
     reader = SingleChoiceReader(answer, options)
     is_outright = options.exactly(answer) is not None or reader.settles()
-    if is_outright and (judgement == "wrong" or reading.status == "ok"):
+    if is_outright and judgement == "wrong":
         return reading
     names = called(reader, judgement)
+    if judgement == "unlikely" and reading.status == "ok":
+        names.add(options.texts.index(reading.parsed))
     if len(names) > 1:
         return unreadable(reader.many(sorted(names)))
     if names:
         return Reading("ok", options.texts[names.pop()])
-    if judgement == "unlikely":
-        return reading
     right = called(reader, "not wrong") | called_true(reader)
     if reading.parsed in {options.texts[name] for name in right}:
         return unreadable("the question asks for what is wrong, and the response says what is not")

@@ -12,8 +12,9 @@ from typing import Literal
 
 from vivavoce.core.text import label, lazy_pattern
 from vivavoce.language.languages import Language, codes, language
-from vivavoce.language.tokens import CLAUSE, Doc, cached_doc, has_any, recent_doc
+from vivavoce.language.tokens import CLAUSE, COMMA, SENTENCE, Doc, cached_doc, has_any, recent_doc
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import cue_word
 from vivavoce.reading.label_places import noun_before, without_particle
 from vivavoce.reading.labels import joining_and_articles
 from vivavoce.reading.list_reader import Listed, ListReader
@@ -29,7 +30,10 @@ _DASH = r"\s?[–—~〜～]\s?"
 _DASHES = lazy_pattern("[–—~〜～]")
 _BEFORE = 24
 """Characters before a range that may name what its letters belong to: "hepatitis A to E"."""
+_CLAUSE = 100
+"""Characters on each side of a range that may deny it."""
 _LEAVES_OPEN = words.HEDGES | {"possibly", "maybe", "perhaps", "probably", "one", "some"}
+_NO_RANGE = _LEAVES_OPEN | words.RETRACTIONS | {"any", "between", "but", "compared"}
 
 
 def all_except(reader: ListReader) -> Listed | None:
@@ -122,8 +126,8 @@ def _agreed(reader: ListReader, listed: Listed, i: int, j: int) -> Listed:
     if listed.reason:
         return listed
     preceding, following = reader.stretch(0, i), reader.stretch(j, len(reader.doc))
-    differs = preceding.strict and preceding.names and set(preceding.names) != set(listed.names)
-    if differs or (following.strict and not set(following.names) <= set(listed.names)):
+    listings = (set(part.names) for part in (preceding, following) if part.strict and part.names)
+    if any(names != set(listed.names) for names in listings):
         return Listed(reason="two final answers that disagree")
     return listed
 
@@ -179,7 +183,11 @@ def _but_only_these(reader: ListReader, a: int, b: int) -> Listed | None:
     denials = sum(has_any({"wrong", "denial"}, part) for part in parts)
     if not denials or not _say_only(parts) or not _are_alone(doc, named):
         return None
-    return _all_but_these(reader, {place for _, _, place in named}, denied=denials % 2 == 0)
+    listed = _all_but_these(reader, {place for _, _, place in named}, denied=denials % 2 == 0)
+    earlier = reader.judged(doc.last_break(a, SENTENCE), a, claimed=True)
+    if {name for s in earlier for name in s.names} in (set(), set(listed.names)):
+        return listed
+    return Listed(reason="two final answers that disagree")  # "A and B. Only C is wrong."
 
 
 def _say_only(parts: Sequence[frozenset[_Part]]) -> bool:
@@ -362,7 +370,12 @@ def with_ranges_written_out(text: str, options: Options) -> str:
     for match in _ranges().finditer(text):
         labels = [name for name in map(label, range(len(options))) if match["begin"] <= name <= match["end"]]
         start = _start(match, place)
-        if start is None or len(labels) < 2 or labels[-1] != match["end"] or _is_of_a_name(match, options):
+        if (
+            start is None
+            or len(labels) < 2
+            or labels[-1] != match["end"]
+            or not _is_plain(match, start, options)
+        ):
             continue
         parts += [text[place:start], ", ".join(labels)]
         place = match.end()
@@ -377,6 +390,32 @@ def _start(match: re.Match[str], place: int) -> int | None:
     if head is not None:
         return head.start()
     return match.start() if heads is None or link in _links() else None
+
+
+def _is_plain(match: re.Match[str], start: int, options: Options) -> bool:
+    """True for a range by itself or among known words: not for "not A to C", "I changed it from A to C"."""
+    if _is_of_a_name(match, options):
+        return False
+    place = match.end()
+    lead = Doc(f"{match.string[max(0, start - _CLAUSE) : start]}A")
+    tail = Doc(f"A{match.string[place : place + _CLAUSE]}")
+    first, end = lead.last_break(len(lead) - 1, SENTENCE), tail.sentence_end(0)
+    comma = next((k for k in range(1, end) if tail.breaks[k] >= COMMA), end)
+    if has_any([*lead.forms[first:], *tail.forms[:comma]], _NO_RANGE | words.NOT_RIGHT - {"not"}):
+        return False
+    leads = list(_parts_of(lead, first, len(lead), _labels(lead, options)))
+    tails = list(_parts_of(tail, 0, comma, _labels(tail, options)))
+    kinds: set[str] = set().union(*leads)
+    if not all(leads) or ("except" in kinds and "all" not in kinds):
+        return False
+    is_known = has_any(tail.forms[1:2], words.COPULA) or all(tails)
+    return is_known and kinds.union(*tails).isdisjoint({"denial", "wrong", "none"})
+
+
+def _labels(doc: Doc, options: Options) -> list[_Named]:
+    """The tokens that are labels, or words for an answer."""
+    tokens = ((k, doc.surface(k, k + 1)) for k in range(len(doc)))
+    return [(k, k + 1, -1) for k, text in tokens if text in options.labels or cue_word(doc.forms[k])]
 
 
 def _is_of_a_name(match: re.Match[str], options: Options) -> bool:

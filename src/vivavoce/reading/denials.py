@@ -21,7 +21,9 @@ _Reader = TypeVar("_Reader", bound=ClaimReader)
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
 _REPLIES = words.NOES - {"wrong", "incorrect", "错误", "错"}
-_SAYS_MORE = frozenset(":=")
+_SAYS_MORE = frozenset(":=?？؟")
+_FAULTS = frozenset({"mistake", "bad", "erreur", "ошибка", "λαθοσ", "pomylka", "nham", "了", "아니"})
+_NO_LEADS = frozenset({"as", "would", "maybe", "perhaps", "and", "both", "isnt", "arent"})
 _LONGEST = 16
 """Tokens of a correction up to the option that is meant."""
 
@@ -191,20 +193,28 @@ def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> i
 
 
 def _behind_lead(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> tuple[int, bool]:
-    """The token behind the words of a correction, and whether they take an answer back."""
-    doc, takes_back = reader.doc, False
-    limit = min(len(doc), k + _LONGEST)
+    """The token behind the words of a correction, and whether they take an answer back.
+
+    They lead nowhere where a denial or a fault stands right before what is named: "no C", "my mistake: C".
+    """
+    doc, takes_back, denied = reader.doc, False, False
+    begin, limit = k, min(len(doc), k + _LONGEST)
     while k < limit:
+        is_set_off = doc.breaks[k] >= COMMA and not doc.gap_has(k, ":：")
+        denied &= not is_set_off
         phrase = width(_corrections(), doc, k)
         if not phrase and (not _leads(doc.forms[k]) or _name_end(reader, k, ends)):
             break
         takes_back |= phrase > 0
         k += max(phrase, 1)
-    return k, takes_back
+        denied |= doc.forms[k - 1] in words.NOES | _FAULTS
+    return begin if denied else k, takes_back
 
 
 def _leads(form: str) -> bool:
     """True for what may stand between a correction and the option that is meant."""
+    if form in _NO_LEADS:
+        return False
     if form in words.LIGHT or form in words.RETRACTING or form in words.COPULA or cue_word(form):
         return True
     return form in label_nouns() or form in label_articles() or form in conclusions() or form in words.NOES
@@ -222,9 +232,11 @@ def _name_end(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> int:
 def _stands_alone(reader: ClaimReader, k: int, end: int) -> bool:
     """True if the option named from token k on ends its clause, and no verdict on it follows."""
     doc = reader.doc
+    if not _SAYS_MORE.isdisjoint(doc.gap(end)):
+        return False
     if end == len(doc):
         return True
-    if not _SAYS_MORE.isdisjoint(doc.gap(end)) or doc.forms[end] in words.YESES | words.NOES:
+    if doc.forms[end] in words.YESES | words.NOES:
         return False
     return doc.breaks[end] > COMMA or doc.forms[end] in words.REASONS or _is_particle(doc, end)
 

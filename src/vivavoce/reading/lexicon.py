@@ -189,12 +189,18 @@ NOT_RIGHT = forms(
     "falsa falso fals errada errado errata errato sbagliata sbagliato equivocada equivocado inexacte inexact",
     "erronea erroneo erronee onjuiste onwaar fout",
 )
+BUTS = forms("but pero mais aber ma mas maar doch however jedoch но ale men")
 # What an option has none of where it is turned down: "no role", "no longer used", "kein Nutzen".
 MERITS = forms(
     "longer good better more use role benefit effect indication evidence reason place value option need way",
     "nutzen indikation grund rolle gute guter gutes wirkung beneficio indicacion razon efecto papel opcion",
     "interet raison effet indicazione motivo effetto opzione indicacao razao efeito opcao",
-    "nut reden goede optie indicatie plats",
+    "nut reden goede optie indicatie plats utility merit advantage point purpose justification support sense",
+    "stellenwert effekt evidenz sinn vorteil utilidad ventaja sentido evidencia fundamento justificacion",
+    "benefice utilite avantage sens preuve place utilita vantaggio senso evidenza prova ruolo indicazioni",
+    "utilidade vantagem evidencia fundamento indicacoes indicaciones rol voordeel zin bewijs nytta effekt",
+    "wskazan efektu sensu korzysci uzasadnienia показании эффекта пользы смысла основании доказательств",
+    "tacdung hieuqua loiich chidinh 效 益 用 作用 效果 意义 益处 帮助 证据 依据 必要 指征",
 )
 # "C is off the table" turns C down; "off-label" does not.
 NOT_RIGHT_PAIRS = frozenset({("off", "the"), ("off", "limits")})

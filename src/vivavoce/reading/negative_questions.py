@@ -33,10 +33,10 @@ def asked_judgement(question: str) -> Judgement | None:
 
 
 def called(reader: ChoiceReader, judgement: Judgement) -> set[int]:
-    """The options that a clause calls so, each in a clause that names no other."""
+    """The options that a clause calls so, each in a clause that names no other, or in one of several."""
     options: set[int] = set()
     for forms, names in _clauses(reader):
-        if len(names) == 1 and _judgement(forms) == judgement:
+        if (len(names) == 1 or judgement == "unlikely") and _judgement(forms) == judgement:
             options |= names
     return options
 
@@ -53,12 +53,17 @@ def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
     """The clauses that name options: their words, and the options."""
     doc = reader.doc
     for i, j in doc.sentences():
-        starts = [i, *(k for k in range(i + 1, j) if doc.breaks[k] == COMMA or doc.forms[k] in words.REASONS)]
+        starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k))]
         for a, b in zip(starts, [*starts[1:], j], strict=True):
             names = {name for mention in reader.texts if a <= mention.i < b for name in mention.names}
             names |= set(_labels(reader, a, b))
             if names:
                 yield doc.forms[a:b], names
+
+
+def _begins(doc: Doc, k: int) -> bool:
+    """True if a comma, a semicolon or a reason begins a clause at token k."""
+    return doc.breaks[k] == COMMA or ";" in doc.gap(k) or doc.forms[k] in words.REASONS
 
 
 def _labels(reader: ChoiceReader, a: int, b: int) -> Iterator[int]:
@@ -80,14 +85,17 @@ def _labels(reader: ChoiceReader, a: int, b: int) -> Iterator[int]:
 def _judgement(forms: Sequence[str]) -> Judgement | None:
     """What words call something; null for neither. "Not incorrect" is a denial."""
     text = f" {' '.join(forms)} "
-    if any(phrase in text for phrase in _unlikely()):
-        return "unlikely"
-    wrong = [phrase for phrase in _wrong() if phrase in text]
-    if not wrong:
-        return "right" if any(phrase in text for phrase in _right()) else None
-    for phrase in wrong:
-        text = text.replace(phrase, "  ")
-    return "not wrong" if denial_words() & set(text.split()) else "wrong"
+    kinds: tuple[tuple[tuple[str, ...], Judgement, Judgement | None], ...] = (
+        (_unlikely(), "unlikely", None),
+        (_wrong(), "wrong", "not wrong"),
+    )
+    for phrases, judgement, opposite in kinds:
+        spoken = [phrase for phrase in phrases if phrase in text]
+        for phrase in spoken:
+            text = text.replace(phrase, "  ")
+        if spoken:
+            return opposite if denial_words() & set(text.split()) else judgement
+    return "right" if any(phrase in text for phrase in _right()) else None
 
 
 @cache

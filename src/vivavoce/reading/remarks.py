@@ -15,7 +15,8 @@ from vivavoce.reading.word_roles import by_head, width
 
 JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
 """The words that call an option right or wrong."""
-_BUTS = frozenset({"but", "pero", "mais", "aber", "ma", "mas", "maar"})
+_SHORT = 4
+"""Words of a clause that denies the merit of an option: "no added clinical value"."""
 _ITS = (["it"], ["its"], ["this"], ["that"], ["thats"], ["es"], ["cest"], ["ist"], ["e"])
 
 
@@ -37,9 +38,9 @@ def remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
 def but_wrong(doc: Doc, mention: Mention, end: int) -> bool:
     """True for "B is often chosen, but it is wrong": a clause of a few words turns the option down."""
     window = doc.forms[mention.j : min(end, mention.j + WINDOW)]
-    if _BUTS.isdisjoint(window):
+    if words.BUTS.isdisjoint(window):
         return False
-    turn = mention.j + next(n for n, form in enumerate(window) if form in _BUTS)
+    turn = mention.j + next(n for n, form in enumerate(window) if form in words.BUTS)
     clause = doc.forms[turn + 1 : min(end, turn + 5, doc.sentence_end(mention.i))]
     return clause[:1] in _ITS and doc.ends(turn + 1 + len(clause)) and denials(clause) % 2 == 1
 
@@ -91,6 +92,24 @@ def denies_a_thing(doc: Doc, k: int) -> bool:
     return (
         k < thing < len(doc) and doc.breaks[thing] == NONE and doc.forms[thing] not in words.MERITS | JUDGES
     )
+
+
+def denies_merit(doc: Doc, mention: Mention, limit: int) -> bool:
+    """True for a clause up to token `limit` that denies the merit of the letter before it: "B. Kein Nutzen.".
+
+    Any word is a merit behind a letter and a colon, "B: no activity", unless an answer is announced.
+    """
+    k = mention.j
+    if mention.by == "text" or k >= limit:
+        return False
+    thing = k + width(_withouts(), doc, k)
+    end = next((n for n in range(thing + 1, min(thing + _SHORT, limit) + 1) if doc.ends(n)), thing)
+    if thing in (k, end) or doc.forms[thing] in words.OTHERS | {"other"}:
+        return False
+    if doc.gap_has(k, ":：") and end - thing <= 1 + (not doc.gap(end - 1)) and not _announced(doc, mention.i):
+        return True
+    merits = {doc.forms[thing], doc.forms[end - 1], "".join(doc.forms[max(thing, end - 2) : end])}
+    return not merits.isdisjoint(words.MERITS)
 
 
 @cache

@@ -128,6 +128,8 @@ class SingleChoiceReader(KnownWordsReader):
             return None
         k, end = min(k, row[0]), row[-1] + 1
         self._front_end = end
+        if self._begins_contradiction(end):
+            return Choice(reason="it speaks against the option that it names")
         is_explained = self._is_explained(end)
         names = tuple(dict.fromkeys(self.options.labels[doc.surface(n, n + 1)] for n in row))
         judged = self.judged(k, doc.sentence_end(k), claimed=True)
@@ -140,6 +142,11 @@ class SingleChoiceReader(KnownWordsReader):
         either = has_any(doc.forms[row[0] : end], words.HEDGES)
         union = None if either else self.options.unions.get(frozenset(names))
         return Choice(reason=self.many(names)) if union is None else Choice((union,))
+
+    def _begins_contradiction(self, k: int) -> bool:
+        """True if "but" and the label before token k begin a clause: "A. But A is too rare"."""
+        forms = self.doc.forms
+        return has_any(forms[k : k + 1], words.BUTS) and forms[k + 1 : k + 2] == forms[k - 1 : k]
 
     def _ends_clearly(self, row: Sequence[int]) -> bool:
         """True for a row of labels that an explanation, a sign, a line end or another sentence follows."""

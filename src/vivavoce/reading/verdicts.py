@@ -13,7 +13,7 @@ from vivavoce.reading import lexicon as words
 from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_another, remark
+from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_another, denies_merit, remark
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
@@ -364,7 +364,8 @@ def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verd
     verdict = _ticked(doc, mention)
     if verdict is None and following is None:
         verdict = remark(doc, mention, j)
-    if verdict is None and but_wrong(doc, mention, j if following is None else following):
+    limit = j if following is None else following
+    if verdict is None and (but_wrong(doc, mention, limit) or denies_merit(doc, mention, limit)):
         return "rejected"
     return verdict
 
