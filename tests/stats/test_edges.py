@@ -141,6 +141,8 @@ ARRAYS = dict(
         case(stats.bounds, OTHER, [0.3, 0.9, 0.5, 0.9, 0.9, 0.7], GROUPS, weights=WEIGHTS, low=0, high=1),
         case(stats.candidate_link, SIX, OTHER),
         case(stats.category_test, SIX, ["u", "v", "u", "v", "u", "v"], GROUPS),
+        case(stats.precise_category_test, SIX, ["u", "v", "u", "v", "u", "v"], GROUPS),
+        case(stats.profile_test, SIX, ["u", "v", "u", "v", "u", "v"], GROUPS),
         case(stats.category_weights, ["u", "v", "u"], moves=True, numbers=()),
         case(jackknifed_mean, SIX, GROUPS, numbers=()),
         case(over_two_runs, [*zip(SIX, OTHER, strict=True)], GROUPS),

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy.special import fdtrc
+from scipy.stats import ttest_ind
 from tests.lazy import lazy_module
 from tests.lengths import length
 
-from vivavoce.stats import Wald, category_test, paired
+from vivavoce.stats import Wald, category_test, paired, precise_category_test, profile_test
 
 anova = lazy_module("statsmodels.stats.oneway")
 
@@ -51,6 +52,44 @@ def test_separate_groups_are_the_test_of_brown_and_forsythe(sizes: tuple[int, ..
     ours = category_test(y, kind, range(len(y)))
     assert pytest.approx(expected.df, rel=0.02) == (ours.df1, ours.df2)
     assert pytest.approx(expected.pvalue, rel=0.02, abs=1e-4) == ours.p
+
+
+def test_of_twins_in_all_categories_the_precise_test_is_hotellings() -> None:
+    """T squared of the differences to the last category, on q and n - q degrees of freedom."""
+    rng = np.random.default_rng(6)
+    y = rng.normal(size=(3, 20)) + rng.normal(size=20) + [[0.0], [0.4], [0.9]]
+    result = precise_category_test(y.ravel(), np.repeat([0, 1, 2], 20), np.tile(np.arange(20), 3))
+    d = y[:2] - y[2]
+    t_squared = 20 * d.mean(axis=1) @ np.linalg.inv(np.cov(d)) @ d.mean(axis=1)
+    assert pytest.approx((2, 18, 18 / (19 * 2) * t_squared)) == (result.df1, result.df2, result.f)
+
+
+def test_of_two_separate_categories_the_precise_test_is_welchs() -> None:
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(size=12), 0.5 + 2 * rng.normal(size=30)
+    result = precise_category_test(np.r_[a, b], np.repeat([0, 1], [12, 30]), range(42))
+    welch = ttest_ind(a, b, equal_var=False)
+    assert pytest.approx((welch.statistic**2, welch.df, welch.pvalue)) == (result.f, result.df2, result.p)
+
+
+def test_a_profile_has_twice_the_smaller_p_and_of_two_categories_that_of_one_test() -> None:
+    """A small category whose values hardly vary stands out: by items it is lost among the others."""
+    rng = np.random.default_rng(9)
+    sizes = (12, 40, 40)
+    y = np.concatenate([rng.normal(0.6, 0.1, 12), rng.normal(0, 1.0, 40), rng.normal(0, 1.0, 40)])
+    kind = np.repeat(np.arange(3), sizes)
+    plain, precise = (test(y, kind, range(92)) for test in (category_test, precise_category_test))
+    result = profile_test(y, kind, range(92))
+    assert precise.p < 0.001 < 0.01 < plain.p
+    assert precise._replace(p=2 * precise.p) == result
+    last = kind > 0
+    assert category_test(y[last], kind[last], range(80)) == profile_test(y[last], kind[last], range(80))
+
+
+def test_a_category_without_spread_is_tested_by_items_alone() -> None:
+    y, kind = [1.0] * 6 + [0.0, 1.0, 1.0] * 6, np.repeat([0, 1, 2], [6, 9, 9])
+    assert precise_category_test(y, kind, range(24)).p is None
+    assert category_test(y, kind, range(24)) == profile_test(y, kind, range(24))
 
 
 def test_few_cases_in_many_categories_reject_a_true_null_as_often_as_they_say() -> None:

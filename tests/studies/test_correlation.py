@@ -68,9 +68,9 @@ def test_with_ten_models_r_under_632_cannot_be_told_from_zero(found: Finding) ->
     assert pytest.approx(ends) == [r["low"], r["high"]]
     assert (
         f"medgpt by gpt-4o-2024-08-06: comprehension and {F1} on hivmedqa, 10 candidates, 61 questions in 41 "
-        "cases: tau-b 0.24, same order in 28 of 45 pairs, r 0.37 (-0.35 to 0.81), "
-        "0.36 between disjoint halves of the cases; with so few candidates |r| under 0.63 cannot be "
-        "told from zero."
+        "cases: tau-b 0.24, same order in 28 of 45 pairs, r 0.37, "
+        "0.36 (-0.35 to 0.81) between disjoint halves of the cases; with so few candidates |r| under 0.63 "
+        "cannot be told from zero."
     ) in found.text
 
 

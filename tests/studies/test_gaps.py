@@ -73,7 +73,7 @@ def test_the_test_is_that_of_the_value_less_the_mean_of_all(tmp_path: Path) -> N
     asked = items(12, 12)
     found = study(table(tmp_path, asked, A=(EVEN, 0.01), B=(TILTED, 0.03)))
     a, b = (np.array(list(answers(asked, w, m).values())) for w, m in ((EVEN, 0.01), (TILTED, 0.03)))
-    expected = stats.category_test((a - b) / 2, [i["category"] for i in asked], range(24))
+    expected = stats.profile_test((a - b) / 2, [i["category"] for i in asked], range(24))
     r = row(found, candidate="A", category="y")
     assert pytest.approx((expected.f, expected.p)) == (r["f"], r["p"])
     assert pytest.approx(2 * r["p"]) == r["p_adjusted"]  # with two candidates both profiles are one

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import (
+    Codes,
     Floats,
     finite,
     group_codes,
@@ -217,6 +218,92 @@ def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -
     grades, equal and unlike shares; below 1 % where most categories show no error at all. The F ratio with
     all of V inverted, which this was before, had 17 to 19 % with 21 categories of 12.
     """
+    moments = _moments(values, categories, groups)
+    if isinstance(moments, Wald):
+        return moments
+    size, means, spread, patterns, untested = moments
+    centring = np.diag(size) - np.outer(size, size) / size.sum()
+    product = centring @ (spread.T @ spread)
+    expected = float(np.trace(product))
+    if expected <= 0:
+        return untested
+    noise = _trace_variance(spread, patterns, centring)
+    df1 = min(len(size) - 1, (expected**2 - noise) / (float(np.sum(product * product.T)) - noise))
+    df2 = 2 * expected**2 / noise - 2
+    f = float(size @ (means - np.average(means, weights=size)) ** 2) / expected
+    return untested._replace(f=f, p=float(scipy.special.fdtrc(df1, df2, f)), df1=df1, df2=df2)
+
+
+def precise_category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -> Wald:
+    """As `category_test`, but a category counts by how precisely its mean is known.
+
+    With the contrasts C of all categories to the last, Q = (C m)' (C V C')^-1 (C m), and
+    F = (eta - q + 1) / (eta q) Q on q = H - 1 and eta - q + 1 degrees of freedom: Hotelling's T^2 where all
+    groups lie in the same categories, Welch's t test with two categories of separate groups. eta is
+    q (q + 1) / sum_p (tr(M_p)^2 + tr(M_p^2)) / f_p, M_p the part in (C V C')^-1/2 C V C' (C V C')^-1/2 of the
+    groups that lie in the same categories, one more than f_p.
+
+    Parameters, errors: as `category_test`.
+
+    Returns
+    -------
+    Wald
+        F and p null as there, without spread in a single category, and where eta is below q.
+
+    Tipton & Pustejovsky (2015), J. Educ. Behav. Stat. 40, 604-634 (AHT); Zhang (2012). Simulated at 5 %: 4 to
+    5 % with 5 categories of 11 to 24 cases, twins among them, 6 to 7 % with 21 of 12.
+    """
+    moments = _moments(values, categories, groups)
+    if isinstance(moments, Wald):
+        return moments
+    size, means, spread, patterns, untested = moments
+    q = len(size) - 1
+    contrasts = np.hstack([np.eye(q), -np.ones((q, 1))])
+    of_contrasts = contrasts @ (spread.T @ spread) @ contrasts.T
+    if (spread == 0).all(axis=0).any() or np.linalg.matrix_rank(of_contrasts) < q:
+        return untested
+    root = np.linalg.cholesky(of_contrasts)
+    parts = [np.linalg.solve(root, contrasts @ spread[patterns == k].T) for k in range(patterns.max() + 1)]
+    noise = sum(
+        (float(np.sum(part**2)) ** 2 + float(np.sum((part @ part.T) ** 2))) / max(part.shape[1] - 1, 1)
+        for part in parts
+    )
+    df2 = q * (q + 1) / noise - q + 1
+    if df2 < 1:
+        return untested
+    f = df2 / ((df2 + q - 1) * q) * float(np.sum(np.linalg.solve(root, contrasts @ means) ** 2))
+    return untested._replace(f=f, p=float(scipy.special.fdtrc(q, df2, f)), df1=q, df2=df2)
+
+
+def profile_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -> Wald:
+    """Whether means differ between categories: the smaller p of two tests, times two.
+
+    `category_test` finds differences of large categories and holds for many small ones;
+    `precise_category_test` finds those of categories whose means are well known, and uses that twins lie in
+    two of them. One alone where the other has no p; of two categories the first, as both say the same.
+
+    Parameters, errors: as `category_test`. F and the degrees of freedom are of the test with the smaller p.
+    """
+    plain = category_test(values, categories, groups)
+    precise = precise_category_test(values, categories, groups)
+    if plain.p is None or precise.p is None or plain.n_categories == 2:
+        return precise if plain.p is None else plain
+    smaller = min(plain, precise, key=lambda test: test.p or 0.0)
+    return smaller._replace(p=min(1.0, 2 * (smaller.p or 0.0)))
+
+
+class _Moments(NamedTuple):
+    """Sizes and means of categories, groups around them (G, H), and which groups lie in the same ones."""
+
+    size: Codes
+    means: Floats
+    spread: Floats
+    patterns: Codes
+    untested: Wald
+
+
+def _moments(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -> _Moments | Wald:
+    """The moments, or the result where nothing can be tested."""
     y = finite("values", values)
     kind, n_categories = group_codes(categories, length=len(y))
     group, n_groups = group_codes(groups, length=len(y))
@@ -233,30 +320,21 @@ def category_test(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -
     deviations = np.round(y - means[kind], 9) / size[kind]
     sums = np.bincount(place, weights=deviations, minlength=n_groups * n_categories)
     spread: Floats = sums.astype(np.float64).reshape(shape)
-    occurs = np.zeros(shape)
-    occurs[group, kind] = 1
+    occurs = np.zeros(shape, dtype=bool)
+    occurs[group, kind] = True
     sizes = occurs.sum(axis=0)
     if n_groups - q < 2 or sizes.min() < 2:
         return untested
-    spread *= np.sqrt(sizes / (sizes - 1))
-    centring = np.diag(size) - np.outer(size, size) / size.sum()
-    product = centring @ (spread.T @ spread)
-    expected = float(np.trace(product))
-    if expected <= 0:
-        return untested
-    noise = _trace_variance(spread, occurs, centring)
-    df1 = min(q, (expected**2 - noise) / (float(np.sum(product * product.T)) - noise))
-    df2 = 2 * expected**2 / noise - 2
-    f = float(size @ (means - np.average(means, weights=size)) ** 2) / expected
-    return untested._replace(f=f, p=float(scipy.special.fdtrc(df1, df2, f)), df1=df1, df2=df2)
+    packed = np.packbits(occurs, axis=1)
+    patterns = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_inverse=True)[1]
+    return _Moments(size, means, spread * np.sqrt(sizes / (sizes - 1)), patterns, untested)
 
 
-def _trace_variance(spread: Floats, occurs: Floats, centring: Floats) -> float:
+def _trace_variance(spread: Floats, patterns: Codes, centring: Floats) -> float:
     """Variance of tr(AV), V the sum of the groups' contributions: from groups of the same categories."""
-    packed = np.packbits(occurs > 0, axis=1)
-    pattern = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_inverse=True)[1]
     variance = 0.0
-    for part in np.split(spread[np.argsort(pattern, kind="stable")], np.cumsum(np.bincount(pattern))[:-1]):
+    for k in range(patterns.max() + 1):
+        part = spread[patterns == k]
         product = centring @ (part.T @ part)
         # The square of a mean of df squares expects (1 + 2 / df) times the square of its expectation.
         variance += 2 * float(np.sum(product * product.T)) / (max(len(part) - 1, 1) + 2)

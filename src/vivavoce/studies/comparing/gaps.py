@@ -216,7 +216,7 @@ def _test(
     if profile is None or len(large) < 2:
         return None, f"fewer than two categories of {LEAST_GROUPS} effective cases: too few to tell"
     columns_of_large = np.isin(matrix.categories, large)
-    test = stats.category_test(
+    test = stats.profile_test(
         profile[columns_of_large], matrix.categories[columns_of_large], matrix.groups[columns_of_large]
     )
     return test, None if test.p is not None else "no spread in any category"
@@ -241,7 +241,7 @@ def _filled_p(fillings: Fillings, place: int, large: Sequence[str]) -> float:
         filled = np.where(lowered, high, low)
         filled[place] = np.where(lowered, low[place], high[place])
         profile = filled[place] - filled.mean(axis=0)
-        test = stats.category_test(profile, kinds, groups)
+        test = stats.profile_test(profile, kinds, groups)
         p_values.append(1.0 if test.p is None else test.p)
         leans.append([profile[kinds == category].mean() for category in large])
     leaning = np.array(leans) - np.mean(leans, axis=1, keepdims=True)

@@ -345,12 +345,15 @@ def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
 def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Mapping[str, str]) -> str:
     text = (
         f"{_place(tau)}: tau-b {tau.value:.2f}, same "
-        f"order in {tau.same_order} of {tau.n_pairs} pairs, r {pearson.value:.2f}{interval_text(pearson)}"
+        f"order in {tau.same_order} of {tau.n_pairs} pairs, r {pearson.value:.2f}"
     )
+    # The interval is of the halves, which share no noise.
+    if pearson.value_halves is None:
+        text += interval_text(pearson)
+    else:
+        text += f", {pearson.value_halves:.2f}{interval_text(pearson)} between disjoint halves of the cases"
     if tau.contrast != "measures":
         text += _crossing_text(pearson)
-    if pearson.value_halves is not None:
-        text += f", {pearson.value_halves:.2f} between disjoint halves of the cases"
     if tau.a_told_apart == tau.b_told_apart == 0:
         text += "; candidates are not told apart by either"
     least = stats.critical_r(tau.n_candidates)
