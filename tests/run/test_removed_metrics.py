@@ -133,7 +133,7 @@ def test_a_status_does_not_advise_to_score_by_it_what_has_no_score(tmp_path: Pat
     run = scored(tmp_path, {**ANSWERS, "B": {i: a for i, a in ANSWERS["B"].items() if i not in late}})
     made(tmp_path, {"B": late}, items=list(ANSWERS["A"]), run=run)
     lines = CliRunner().invoke(cli.app, ["status", str(run.file.path)]).stdout
-    assert "4 not scored yet" in lines
+    assert "4 not made yet" in lines
     assert f"`viva compare {run.file.path}`" in lines.partition("Next: ")[2]
 
 
