@@ -103,7 +103,7 @@ LINES: dict[str, int] = {
     "language": 1760,
     "logprobs": 1886,
     "metrics": 4493,
-    "models": 9829,
+    "models": 9831,
     "notebook": 821,
     "people": 5777,
     "pipeline": 26,

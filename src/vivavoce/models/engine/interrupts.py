@@ -29,7 +29,9 @@ def interruptible(on_interrupt: Callable[[], None]) -> Iterator[None]:
         on_interrupt()
 
     def on_termination() -> None:
+        nonlocal interrupted
         if not interrupted:  # a second call of `on_interrupt` would drop what is in flight
+            interrupted = True
             on_interrupt()
 
     try:
