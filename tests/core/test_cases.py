@@ -3,6 +3,7 @@
 import random
 import time
 import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -207,6 +208,39 @@ def test_groups_that_a_benchmark_shares_by_declaration_are_one_case_and_no_other
     assert 3 == len({*join_cases([closed, opened, other]).labels})
     alone = join_cases([opened._replace(groups_of="closed"), other._replace(groups_of="closed")])
     assert ("u1", "u1") == alone.labels, "the benchmark whose groups they are need not be there"
+
+
+def test_equal_groups_of_two_own_tables_are_one_case_and_equal_ids_and_published_exams_are_not():
+    """The patient P1 of two tables is one; question 1 of two tables is two, as is paper 1 of two exams."""
+    rows = [
+        item("q1", "One?", benchmark="A", group="P1"),
+        item("q2", "Two?", benchmark="A"),
+        item("z1", "Three?", benchmark="B", group="P1"),
+        item("q2", "Four?", benchmark="B"),
+        item("P1", "Five?", benchmark="C"),
+    ]
+    places = [place_of(row) for row in rows]
+    tables = [place._replace(user_table=True) for place in places]
+    assert [0, 1, 0, 2, 3] == numbered(join_cases(tables).labels)
+    assert [0, 1, 2, 3, 4] == numbered(join_cases(places).labels)
+    assert [0, 1, 2, 3, 4] == numbered(join_cases([tables[0], *places[1:]]).labels), "one table is no two"
+    assert [("A", 2, 1), ("B", 2, 1), ("C", 1, 0)] == [
+        (counted.benchmark, counted.cases, counted.shared) for counted in count_cases(join_cases(tables))
+    ]
+
+
+def numbered(labels: Sequence[str]) -> list[int]:
+    """Each label as the number of labels that came first before it."""
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(label, len(numbers)) for label in labels]
+
+
+def test_a_group_that_bears_an_items_id_is_declared_where_a_second_item_has_it():
+    """A question and its translation, in one table, and a question on it in another."""
+    of_a = [item("q1", "One?", benchmark="A"), item("q1-es", "¿Uno?", benchmark="A", group="q1")]
+    of_b = item("z", "And why?", benchmark="B", group="q1")
+    joined = join_cases(place_of(row)._replace(user_table=True) for row in (*of_a, of_b))
+    assert [0, 0, 0] == numbered(joined.labels)
 
 
 def test_a_case_of_three_benchmarks_counts_once_in_their_sum():

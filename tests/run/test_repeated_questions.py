@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.studies.making import Answers, made, marked, row, twins
 
 from vivavoce.run.collect.plan import plan_collect
+from vivavoce.run.evaluate import evaluate
 from vivavoce.run.run import Run
 
 Viva = Callable[..., Any]
@@ -101,6 +103,26 @@ def test_one_question_in_two_benchmarks_is_one_case_of_the_run(tmp_path: Path, v
     rows = json.loads(viva("report", run.file.path, "--json").stdout)["rows"]
     (totals,) = (r for r in rows if r["section"] == "run")
     assert (5, 0, 4) == tuple(totals[n] for n in ("questions", "repeated_questions", "independent_cases"))
+
+
+def test_a_patient_of_two_tables_of_one_run_is_one_case(tmp_path: Path, viva: Viva):
+    """In a table with its questions as in a file of an exam; an id that two tables share is two cases."""
+    path = tmp_path / "run.viva"
+    for name, words in (("first", "Which drug"), ("second", "Which dose")):
+        rows = [
+            {"id": f"{name}-{n}", "patient": f"P{n}", "question": f"{words} for patient {n}?", "model": "m"}
+            for n in range(3)
+        ]
+        rows.append({"id": "same", "patient": None, "question": f"{words}?", "model": "m"})
+        run = evaluate([{**r, "answer": "x", "response": "x"} for r in rows], [], to=path, name=name)
+    in_file = [{"item": "z", "question": "Why?", "group": "P1"}]
+    made(tmp_path, {"m": {"z": "x"}}, items=in_file, name="third", run=run)
+    labels = dict(run.items.select("item", "group").filter(pl.col("item") != "same").rows())
+    expected = {f"{name}-{n}": f"first: P{n}" for name in ("first", "second") for n in range(3)}
+    assert {**expected, "z": "first: P1"} == labels
+    assert 5 == run.items["group"].n_unique()
+    text = viva("status", path, "--full").stdout
+    assert "second: 4 questions in 4 cases; 3 cases also in another benchmark." in text
 
 
 def test_import_status_and_dry_run_say_how_many_questions_repeat(run: Run, tmp_path: Path, viva: Viva):

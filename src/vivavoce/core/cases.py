@@ -115,7 +115,8 @@ def _digest(texts: Sequence[Any]) -> bytes:
 class Place(NamedTuple):
     """Where an item stands, and what decides on its case; `content` is null where it has no say.
 
-    `groups_of` is the benchmark whose groups its group is one of, where that is another one.
+    `groups_of` is the benchmark whose groups its group is one of, where that is another one. `user_table`:
+    the item is of a table or exam file of a user, and a group that it declares is one in all of these.
     """
 
     benchmark: str
@@ -124,11 +125,17 @@ class Place(NamedTuple):
     group: str
     content: Content | None
     groups_of: str | None = None
+    user_table: bool = False
 
     @property
     def declared(self) -> tuple[str, str]:
         """The declared group, with the benchmark that it belongs to."""
         return self.groups_of or self.benchmark, self.group
+
+    @property
+    def in_tables(self) -> Hashable:
+        """The group as one of all own tables; null where none is declared, so that it is the item's id."""
+        return (None, self.group) if self.user_table and self.group != self.item else None
 
 
 class Cases(NamedTuple):
@@ -205,7 +212,8 @@ def _count(n: int, thing: str) -> str:
 def join_cases(places: Iterable[Place]) -> Cases:
     """Join items into cases: those of one declared group of a benchmark, and those of the same content.
 
-    Joins are transitive and cross benchmarks; a group does so where a benchmark declares whose groups it has.
+    Joins are transitive and cross benchmarks; a group does so where a benchmark declares whose groups it has,
+    and from one of a user's own tables to another.
     A case bears the first label of its declared groups, by benchmark and name; where two cases of different
     benchmarks would share a label, every label begins with its benchmark. Items with exhibits are the same if
     these are the same too, or if some item asks their question without one: a template ("Which step is
@@ -213,12 +221,7 @@ def join_cases(places: Iterable[Place]) -> Cases:
     """
     places = tuple(places)
     same = _same_content(places)
-    parents: dict[Hashable, Hashable] = {}
-    for place, content in zip(places, same, strict=True):
-        group = _root(parents, place.declared)
-        if content is not None and (root := _root(parents, content)) != group:
-            parents[root] = group
-    roots = [_root(parents, place.declared) for place in places]
+    roots = _roots(places, same)
     first: dict[Hashable, tuple[str, str]] = {}
     for place, root in zip(places, roots, strict=True):
         first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))
@@ -232,6 +235,17 @@ def _same_content(places: Sequence[Place]) -> list[Hashable]:
     contents = [place.content for place in places]
     plain = {content.text for content in contents if content and not content.exhibit}
     return [content.text if content and content.text in plain else content for content in contents]
+
+
+def _roots(places: Sequence[Place], same: Sequence[Hashable]) -> list[Hashable]:
+    """By item the node that stands for all that are joined with it, by a group or by content."""
+    parents: dict[Hashable, Hashable] = {}
+    for place, content in zip(places, same, strict=True):
+        group = _root(parents, place.declared)
+        for node in (place.in_tables, content):
+            if node is not None and (root := _root(parents, node)) != group:
+                parents[root] = group
+    return [_root(parents, place.declared) for place in places]
 
 
 def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:

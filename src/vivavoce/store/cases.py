@@ -50,14 +50,15 @@ def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     check_table_hashes(db)  # here, because groups are what cases come from
     items = f"FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 {condition}"
     rows = db.execute(
-        f"""SELECT benchmark, item, variant, "group", json_extract(card, '$.groups_of'), hash,
+        f"""SELECT benchmark, item, variant, "group", json_extract(card, '$.groups_of'),
+        coalesce(json_extract(card, '$.access'), '') = 'own', hash,
         iif(origin IS NULL AND follows IS NULL, meta, NULL) {items} ORDER BY benchmark, item, variant"""
     ).fetchall()
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
         _read_contents(db)
     return join_cases(
-        Place(benchmark, item, variant, group, _CONTENTS.get((digest, meta)), groups_of)
-        for benchmark, item, variant, group, groups_of, digest, meta in rows
+        Place(benchmark, item, variant, group, _CONTENTS.get((digest, meta)), groups_of, bool(user_table))
+        for benchmark, item, variant, group, groups_of, user_table, digest, meta in rows
     )
 
 
