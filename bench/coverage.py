@@ -3,7 +3,8 @@
 Blocks: `estimates` (the interval of a mean), `pairs` (two equally good candidates), `families` (six of them:
 all pairs, all against one, the ranking), `pooled` (corpus BLEU, perplexity, bits per byte), `power` (a true
 difference as large as the MDE) and `studies` (false alarms of bias, contamination and positions; needs
-polars). Each prints a table and what misses the goals. `coverage_cells.py` says what is simulated.
+polars), `tails` (means without two limits, and clipped ones). Each prints a table and what misses the goals.
+`coverage_cells.py` says what is simulated.
 
 Usage: python bench/coverage.py [DRAWS] [--block NAME]… [--json FILE] [--jobs N]
 """
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import coverage_pooled
-from coverage_cells import SCALES, SIZES, Cell, Codes, Floats, draw
+from coverage_cells import SCALES, SIZES, TAILS, Cell, Codes, Floats, draw
 from coverage_rates import (
     SILENT,
     Figures,
@@ -49,6 +50,7 @@ CHUNK = 250  # benchmarks of six candidates held at once
 
 
 COVERED, FALSE, RANKED, POWER, ANY = Goal(least=93), Goal(most=6), Goal(most=7), Goal(least=75), Goal()
+FLATTERING = Goal(most=5)
 CAUTIOUS = 98.0
 """Coverage above which an interval is wider than it need be: reported, no miss."""
 
@@ -64,6 +66,19 @@ def estimates(cell: Cell, draws: int) -> Figures:
         for y, cases in zip(made.scores[:, 0], made.cases, strict=True)
     ]
     return coverage_of(results, scale.mean)
+
+
+def tails(cell: Cell, draws: int) -> Figures:
+    """The interval of a mean without two limits; `flattering` lies above the mean as a whole."""
+    scale, made = TAILS[cell.scale], draw(cell, draws, 1, cell.rng("tails"))
+    results: list[stats.Estimate | stats.Pooled] = []
+    for y, cases in zip(made.scores[:, 0], made.cases, strict=True):
+        if cell.scale.startswith("clipped"):
+            results.append(stats.pooled(np.column_stack([y, np.ones(cell.n)]), cases, stats.sum_ratio))
+        else:
+            results.append(stats.estimate_mean(y, cases, low=scale.low))
+    lows = [e.low for e in results if e.low is not None]
+    return {**coverage_of(results, scale.mean), "flattering": rate(low > scale.mean for low in lows)}
 
 
 # verdicts
@@ -182,6 +197,12 @@ BLOCKS = {
         estimates,
         cells(SCALES, SIZES, (20, 50, 100, 200)),
         {"coverage": COVERED},
+    ),
+    "tails": Block(
+        "Means without two limits: coverage, and intervals that lie above the mean as a whole",
+        tails,
+        cells(TAILS, ("single", "fives", "cv .5"), (20, 50, 100, 200)),
+        {"coverage": COVERED, "flattering": FLATTERING},
     ),
     "pairs": Block(
         'Two equally good candidates: false "better", coverage of the difference',

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import betaincinv, gammaincinv, ndtr, ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -75,6 +75,29 @@ SCALES = {
     "F1, zeros .4": overlap(0.4, 2.0, 3.0),
     "lognormal": Scale(np.exp, float(np.exp(0.5)), 0.0, None),
 }
+
+
+def _mean(of: Callable[[Floats], Floats]) -> float:
+    return float(of(ndtri((np.arange(2_000_000) + 0.5) / 2_000_000)).mean())
+
+
+def _rubric(z: Floats) -> Floats:
+    """Scores of a rubric with points for harm: most near 1, a tail below 0."""
+    return np.asarray(1 - 0.6 * gammaincinv(0.6, ndtr(-z)), dtype=np.float64)
+
+
+def _rare_harm(z: Floats) -> Floats:
+    """Scores of a rubric: good, but 6 % of the answers get 1.5 points less."""
+    return np.minimum(1.0, 0.8 + 0.15 * z) - 1.5 * (z < ndtri(0.06))
+
+
+TAILS = {
+    "t(3)": Scale(lambda z: np.asarray(stdtrit(3, ndtr(z)), dtype=np.float64), 0.0, None, None),
+    "lognormal": SCALES["lognormal"],
+    "clipped, rubric": Scale(_rubric, 1 - 0.6 * 0.6, None, None),
+    "clipped, rare harm": Scale(_rare_harm, _mean(_rare_harm), None, None),
+}
+"""Scales without two limits; the mean of those that are clipped is cut to 0 to 1, as HealthBench's is."""
 
 
 def lognormal_sizes(cv: float) -> Callable[[np.random.Generator, tuple[int, int]], Codes]:
@@ -153,4 +176,4 @@ def draw(cell: Cell, draws: int, k: int, rng: np.random.Generator, *, shift: flo
     """Scores of k candidates that are equally good; `shift` is added to the first one's normal variable."""
     z, cases = draw_normal(cell.sizes, cell.n, draws, k, rng)
     z[:, 0] += shift
-    return Benchmarks(SCALES[cell.scale].of(z), cases)
+    return Benchmarks((SCALES | TAILS)[cell.scale].of(z), cases)

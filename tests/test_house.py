@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "report": 8395,
     "retrieval": 1691,
     "run": 27835,
-    "stats": 11724,
+    "stats": 11731,
     "store": 8507,
     "studies": 23277,
     "systems": 14832,

@@ -339,7 +339,7 @@ def errors(data: Data) -> list[Row]:
                 "low 3.9539 (3.9558); high 4.3287 (4.3267); low, by item 3.9958; high, by item 4.2867",
                 (*by_t(own.values, own.groups), *by_t(own.values, own.names)), "t_interval", "a contrast")
     e = stats.estimate_mean(own.values, own.groups)
-    out += each("Gemini comprehension, t with skewness", "low 3.9368; high 4.3153", (e.low, e.high),
+    out += each("Gemini comprehension, t with skewness", "low 3.9368; high 4.3287", (e.low, e.high),
                 "estimate_mean")
     out += each("t at a ceiling", "MedGemma bias, low 5; MedGemma bias, high 5; "
                                   "Gemini bias, high 5.0074 (5.0072)",

@@ -212,10 +212,11 @@ def skewed_interval(
     low: float | None = None,
     high: float | None = None,
 ) -> Interval:
-    """`t_interval` that reaches farther on the side to which the values tail off; clipped to its limits.
+    """`t_interval`, farther on the side to which the values tail off and nearer on none; clipped.
 
     With a = skewness / 3, t(df) is put through the inverse of Hall's cubic,
-    T(x) = (cbrt(1 + 3 a (x - a / 2)) - 1) / a, and the ends are value - T(t) SE and value - T(-t) SE.
+    T(x) = (cbrt(1 + 3 a (x - a / 2)) - 1) / a. Hall's ends are value - T(t) SE and value - T(-t) SE, and on
+    each side the farther of his and t's is taken: a tail that was seen says nothing of one that was not.
 
     Parameters
     ----------
@@ -229,8 +230,9 @@ def skewed_interval(
     ValueError
         If a number is NaN or out of its range.
 
-    Hall (1992), J. R. Stat. Soc. B 54, 221-228. Lognormal values (sigma 1) were covered 93 to 94 % from 10 to
-    100 groups, by t 84 to 91 %; normal ones 94 to 95 %.
+    Hall (1992), J. R. Stat. Soc. B 54, 221-228. Covered with 12 to 200 groups: lognormal values (sigma 1) 95
+    to 97 %, by t 85 to 92 and by Hall's ends 93 to 94; t(3) values 95 to 97, by Hall's ends 89 to 94; normal
+    ones 95 to 96. Its width was 1.0 to 1.3 times t's for normal values, 1.6 to 2.0 times for lognormal ones.
     """
     if not math.isfinite(skewness):
         raise ValueError(f"skewness must be a finite number, but is {skewness}")
@@ -240,7 +242,8 @@ def skewed_interval(
         return ends
     quantile = float(scipy.special.stdtrit(df, 0.5 + level / 2))
     start, end = (value - (math.cbrt(1 + 3 * a * (x - a / 2)) - 1) / a * se for x in (quantile, -quantile))
-    return clipped(Interval(start, end), low, high)
+    halls = clipped(Interval(start, end), low, high)
+    return Interval(min(ends.low, halls.low), max(ends.high, halls.high))
 
 
 def wilson(
@@ -319,7 +322,7 @@ def mean_interval(
 ) -> Interval | str:
     """The default interval of a mean, or why it has none.
 
-    Wilson with effective size if there are two limits; else t, made wider towards the tail by the skewness,
+    Wilson with effective size if there are two limits; else t, widened towards the tail by the skewness,
     where the values differ and 10 effective groups carry it.
     """
     if mean.se is None:
@@ -386,7 +389,7 @@ def estimate_mean(
 
 def estimated(mean: Mean, ends: Interval | str, error: str, *, bounded: bool) -> Estimate:
     """A mean with its interval, or with the reason why it has none; `error` says how its SE was found."""
-    method = f"{'Wilson, effective size' if bounded else 't, skewness-adjusted'}, {error}"
+    method = f"{'Wilson, effective size' if bounded else 't, widened for skewness'}, {error}"
     low, high, reason = (None, None, ends) if isinstance(ends, str) else (ends.low, ends.high, None)
     return Estimate(mean.value, low, high, mean.se, mean.n, mean.n_groups, method, mean.df, reason)
 

@@ -43,10 +43,10 @@ def gate_interval(
 ) -> Interval | None:
     """Interval of a paired difference that a system worse by a margin passes in at most 5 %.
 
-    Where 6 groups or more differ: the hull of `margin_interval`, of t by CR2 and Hall's skewness-adjusted t
-    (both only where `paired` tests by t), of Agresti-Min, and of what may not have been seen. Where fewer
-    differ: -/+ span times the Clopper-Pearson upper limits of the shares of groups that lost and that won,
-    among the effective groups.
+    Where 6 groups or more differ: the hull of `margin_interval`, of `skewed_interval` by CR2 (only where
+    `paired` tests by t), of Agresti-Min, and of what may not have been seen. Where fewer differ: -/+ span
+    times the Clopper-Pearson upper limits of the shares of groups that lost and that won, among the effective
+    groups.
 
     What may not have been seen: on a side where no item differs by more than half the span, a share p of
     the groups may differ by the whole span. One test asks for both: that none of n effective groups shows it
@@ -170,9 +170,8 @@ def _tails(
     weighing: tuple[ArrayLike | None, ArrayLike | None],
     level: float,
 ) -> Iterator[Interval]:
-    """By t, and by t that reaches farther on the side of the tail; nothing where sign flips decide p."""
-    ends = result.interval(level=level)
-    if ends is None or result.se is None or result.test != "t":
+    """By t that reaches farther on the side of the tail; nothing where sign flips decide p."""
+    if result.se is None or result.test != "t":
         return
     codes, n_groups = group_codes(groups, length=len(d))
     weights, cells = weighing
@@ -180,7 +179,6 @@ def _tails(
     design = GroupDesign.of(codes, n_groups, share, cells)
     parts = share * (d - float(np.average(d, weights=share))) if cells is None else design.residuals(d)
     skewness = design.skewness(parts)
-    yield ends
     yield skewed_interval(result.difference, result.se, result.df, skewness=skewness, level=level)
 
 

@@ -118,10 +118,14 @@ class GroupDesign:
         as in Fisher's G1. A few groups rarely hold the far end of the tail: with 20 lognormal values the
         mean G1 is half the true skewness.
         """
+        # One group has no corrected sum.
+        return 0.0 if self.df < 2 else self.sums_skewness(self._corrected(parts))
+
+    def sums_skewness(self, sums: Floats) -> float:
+        """As `skewness`, from what each group adds to the figure's deviation; shape (G,)."""
         g = self.df + 1
         if g < 3:
             return 0.0
-        sums = self._corrected(parts)
         # Scaled, because cubes of very small sums vanish.
         largest = float(np.abs(sums).max())
         if largest == 0:

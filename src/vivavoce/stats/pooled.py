@@ -57,8 +57,8 @@ def pooled(
     """A statistic of summed counts, with its delete-one-group interval.
 
     SE^2 = (G - 1) / G * sum_g (theta_g - mean theta_g)^2, theta_g without group g; Wilson with effective
-    size if the measure has two limits, else t, with Satterthwaite's degrees of freedom for groups of these
-    sizes; without two limits from 10 effective groups on.
+    size if the measure has two limits, else from 10 effective groups on `skewed_interval`, by the skewness of
+    mean theta_g - theta_g. Degrees of freedom are Satterthwaite's for groups of these sizes.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def pooled(
     codes, n_groups = group_codes(groups, length=len(table))
     (value,) = statistic(_totals(table)).tolist()
     bounded = low is not None and high is not None
-    method = f"{'Wilson, effective size' if bounded else 't'}, jackknife by group"
+    method = f"{'Wilson, effective size' if bounded else 't, widened for skewness'}, jackknife by group"
     design = GroupDesign.of(codes, n_groups, _sizes(sizes, weights, length=len(table)))
     blank = Pooled(None, None, None, None, len(table), n_groups, 0, method, design.df)
     # Undefined for the whole corpus is not 0: there is nothing to sum.
@@ -101,13 +101,15 @@ def pooled(
         return blank._replace(reason="what it is divided by is 0")
     if n_groups < 2:
         return blank._replace(value=value, reason=ONE_GROUP)
-    se, undefined = _error(statistic(_without(table, codes, n_groups)), value)
+    leave_one_out = statistic(_without(table, codes, n_groups))
+    se, undefined = _error(leave_one_out, value)
     if se is None:
         return blank._replace(
             value=value, n_undefined=undefined, reason="no interval: undefined without one of its groups"
         )
     mean = Mean(value, se, len(table), n_groups, design.df)
-    ends = mean_interval(mean, skewness=0.0, low=low, high=high, level=level)
+    skewness = 0.0 if bounded else design.sums_skewness(leave_one_out.mean() - leave_one_out)
+    ends = mean_interval(mean, skewness=skewness, low=low, high=high, level=level)
     if isinstance(ends, str):
         return blank._replace(value=value, se=se, reason=ends)
     return blank._replace(value=value, low=ends.low, high=ends.high, se=se)
