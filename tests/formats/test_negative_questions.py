@@ -97,3 +97,61 @@ def test_what_is_called_wrong_is_the_choice(question: str, text: str, want: str)
 )
 def test_nothing_is_chosen_where_it_is_not_asked_or_not_clear(question: str, text: str) -> None:
     assert "unreadable" == place(question, text)
+
+
+DRUGS = ("Metformin", "Empagliflozin", "Sitagliptin", "Insulin glargine")
+EXCEPTION = {
+    "not": "Which of the following is NOT an oral drug?",
+    "except": "All of the following are oral EXCEPT:",
+    "cause": "Which one does not cause weight loss?",
+    "avoid": "Which drug should be avoided?",
+    "contraindicated": "Which of the following is contraindicated?",
+    "es": "¿Cuál de los siguientes NO es oral?",
+    "of the patient": "Which is the best drug if he does not tolerate metformin?",
+}
+
+
+@each_case(
+    ("question", "text", "want"),
+    [
+        ("not", "D is not oral.", "D"),
+        ("not", "D: not oral", "D"),
+        ("not", "Insulin glargine is not an oral drug.", "D"),
+        ("not", "All are oral except D.", "D"),
+        ("not", "Metformin is an oral drug.", "unreadable"),
+        ("not", "A is oral.", "unreadable"),
+        ("not", "A is not oral, D is not oral.", "unreadable"),
+        ("not", "The answer is A. It is oral.", "A"),
+        ("except", "Insulin glargine is not oral.", "D"),
+        ("cause", "D does not cause weight loss; it causes weight gain.", "D"),
+        ("cause", "D is not a drug.", "unreadable"),
+        ("avoid", "B should be avoided.", "B"),
+        ("avoid", "Avoid B.", "B"),
+        ("contraindicated", "Sitagliptin is contraindicated.", "C"),
+        ("contraindicated", "Sitagliptin is not contraindicated.", "unreadable"),
+        ("contraindicated", "B is contraindicated in heart failure. C is safe.", "unreadable"),
+        ("es", "La D no es oral.", "D"),
+        ("of the patient", "B is tolerated.", "B"),
+        ("of the patient", "Metformin is not tolerated. B is best.", "B"),
+    ],
+)
+def test_what_is_said_to_be_the_exception_is_the_choice(question: str, text: str, want: str) -> None:
+    item = Item(benchmark="b", item="i", format="mcq", question=EXCEPTION[question], options=DRUGS)
+    reading = read_response(item, text)
+    assert want == ("ABCD"[DRUGS.index(reading.parsed)] if reading.status == "ok" else reading.status)
+
+
+@each_case(
+    ("text", "want"),
+    [
+        ("The answer could be A or C depending on renal function.", "unreadable"),
+        ("The answer is A or B unless he is pregnant.", "unreadable"),
+        ("Prefer B to C.", "unreadable"),
+        ("Correct: B. Incorrect: A, C, D.", "B"),
+        ("Correct: B; wrong: A, C and D", "B"),
+    ],
+)
+def test_a_list_of_letters_is_read_whole(text: str, want: str) -> None:
+    item = Item(benchmark="b", item="i", format="mcq", question="Which is best?", options=DRUGS)
+    reading = read_response(item, text)
+    assert want == ("ABCD"[DRUGS.index(reading.parsed)] if reading.status == "ok" else reading.status)

@@ -11,7 +11,15 @@ from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.denials import behind_corrections, denial, turns_to_another
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.negative_questions import Judgement, asked_judgement, called, called_true
+from vivavoce.reading.negative_questions import (
+    AskedExceptions,
+    Judgement,
+    asked_exceptions,
+    asked_judgement,
+    called,
+    called_true,
+    said_exceptions,
+)
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
@@ -25,11 +33,14 @@ class MultipleChoice(OptionsFormat):
     read_as: ClassVar[str] = "the option's text"
 
     def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
-        """The option that is called incorrect, or unlikely, where the question asks for that."""
-        judgement = asked_judgement(item.question) if len(item.question) > 3 else None
-        if judgement is None:
+        """The option that is called incorrect, unlikely or an exception, where the question asks for that."""
+        if len(item.question) <= 3:
             return reading
-        return _called(judgement, answer, options_in(item.options, answer), reading)
+        if judgement := asked_judgement(item.question):
+            return _called(judgement, answer, options_in(item.options, answer), reading)
+        if asked := asked_exceptions(item.question):
+            return _excepted(asked, answer, options_in(item.options, answer), reading)
+        return reading
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The option that the response settles on."""
@@ -74,6 +85,21 @@ def _called(judgement: Judgement, answer: str, options: Options, reading: Readin
     if reading.parsed in {options.texts[name] for name in right}:
         return unreadable("the question asks for what is wrong, and the response says what is not")
     return reading
+
+
+def _excepted(asked: AskedExceptions, answer: str, options: Options, reading: Reading) -> Reading:
+    """The reading of an answer to a question for an exception, where none is given outright."""
+    reader = SingleChoiceReader(answer, options)
+    if options.exactly(answer) is not None or reader.settles():
+        return reading
+    exceptions, others = said_exceptions(reader, asked)
+    named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
+    names = exceptions | (named - others)
+    if len(names) > 1:
+        return unreadable(reader.many(sorted(names)))
+    if names:
+        return Reading("ok", options.texts[names.pop()])
+    return unreadable("the question asks for an exception, and the response names none") if named else reading
 
 
 def _choice(answer: str, options: Options) -> Choice:

@@ -101,6 +101,7 @@ UNITS = forms(
 
 # Polarity.
 # Each of these before an option, in its clause, turns it down; two of them cancel ("cannot be excluded").
+DENIALS = forms("not no never nor neither nicht pas non nao niet kein keine inte не")
 NOT_LEFT = forms(
     "stop stops stopping discontinue withhold hold not no never neither nor isnt arent wasnt werent cant",
     "cannot wont wouldnt shouldnt doesnt dont didnt without except excepting excluding exclude excludes",
@@ -242,6 +243,7 @@ JOINERS = forms(
 )
 # "A, but it might also be B" leaves both open.
 MAYS = forms("may might could can")
+PREFERS = forms("prefer prefers preferring")
 HEDGES = forms("or either ou oder или 或 または")
 
 # "B, because A is too slow": what comes behind one of these explains the choice.

@@ -39,6 +39,13 @@ def mentions_in(
         option = options.label_at(doc, k, claimed=claimed or in_list, i=i)
         if option is None and claimed and k == i < len(doc) - 1:
             option = _before_sentence(doc, options, k, starts)
+        if (
+            option is None
+            and in_list
+            and doc.forms[k - 1] in words.HEDGES
+            and _is_capital_label(doc, options, k)
+        ):
+            option = options.labels[doc.surface(k, k + 1)]  # whatever follows: "A or B depending on"
         if option is None and in_list and doc.tokens[k].kind == "n":
             option = options.number_joined(doc, k, mentions[-1])
         if option is None or (doc.forms[k] in CIRCLED and k + 1 in starts):
@@ -113,6 +120,11 @@ def _opens_list(doc: Doc, options: Options, starts: Mapping[int, Mention], k: in
     if not has_any(doc.forms[first:position], words.HEDGES) and doc.breaks[position] != COMMA:
         return False
     return position in starts or options.label_at(doc, position, claimed=True) is not None
+
+
+def _is_capital_label(doc: Doc, options: Options, k: int) -> bool:
+    surface = doc.surface(k, k + 1)
+    return surface in options.labels and surface.isupper() and options.may_stand(doc, k)
 
 
 def _joiner(doc: Doc, options: Options, k: int) -> bool:

@@ -1,15 +1,18 @@
-"""Questions that ask for the statement that is wrong: "Statement B is incorrect" then chooses B.
+"""Questions that ask for what is wrong, or is not so: "Statement B is incorrect" then chooses B.
 
-Only words that judge, "incorrect" or "not true", are taken so. A question that asks for an exception in other
-words, "which is NOT a sign", leaves open whether "B is wrong" speaks of the statement or of the option.
+Words that judge, "incorrect" or "not true", are taken so. A question that asks for an exception in other
+words, "which is NOT a sign", leaves open whether "B is wrong" speaks of the statement or of the option; there
+the words of the question count: "B is not a sign" chooses B, and "B is a sign" does not. Where it asks for
+what must be avoided, or is excluded, "B should be avoided" chooses B.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.languages import codes, language
+from vivavoce.language.stems import stem
 from vivavoce.language.tokens import COMMA, NONE, Doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
@@ -22,14 +25,93 @@ _TRUE = frozenset(
 _LONGEST = 400
 """Characters at the end of a question that say what it asks."""
 _LEFT_OUT = frozenset({"than", "over", "beyond", "aside", "besides", "rule", "rules", "hold"})
+_LEADS = words.LIGHT | words.PREDICATE | words.CHOICE_NOUNS
+_SUBORDINATING = words.REASONS | words.forms(
+    "if who whom whose when where why that whether although unless after"
+)
+_TURNED_DOWN = tuple(
+    words.forms(listed)
+    for listed in (
+        "avoid avoids avoided avoiding contraindicated contraindicates stop stops stopped stopping"
+        " discontinue discontinued withhold withheld hold held",
+        "exclude excludes excluded excluding eliminate eliminated rule ruled",
+    )
+)
+"""Words for what an option must not be given for, and for what it can no longer be."""
+_DENIALS = words.DENIALS | words.forms(
+    "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen"
+)
+"""What only denies, and turns nothing down by its own sense."""
 _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
 
 @lru_cache(maxsize=4096)
 def asked_judgement(question: str) -> Judgement | None:
     """What the last sentence of a question asks for: "wrong", "unlikely"; null for any other question."""
-    judgement = _judgement(Doc(_STEM.split(question[-_LONGEST:].strip())[-1]).forms)
+    judgement = _judgement(_last_sentence(question))
     return judgement if judgement in {"wrong", "unlikely"} else None
+
+
+def _last_sentence(question: str) -> list[str]:
+    """The words of the sentence that asks."""
+    return Doc(_STEM.split(question[-_LONGEST:].strip())[-1]).forms
+
+
+class AskedExceptions(NamedTuple):
+    """What a question asks for that is not so, or is turned down; one of the two is empty."""
+
+    denied: frozenset[str] = frozenset()
+    """Stems behind its denial: of "oral" and "drug" in "which is NOT an oral drug"."""
+    turned_down: frozenset[str] = frozenset()
+    """Words such as "avoid", of which one has to stand in an answer."""
+
+    def said_of(self, forms: Sequence[str]) -> bool | None:
+        """Whether a clause says of its option what is asked for; false for the opposite, null for neither."""
+        if not self.turned_down.isdisjoint(forms):
+            return _DENIALS.isdisjoint(forms)
+        if self.denied.isdisjoint(map(stem, forms)):
+            return None
+        if _DENIALS.isdisjoint(forms):
+            return False
+        behind = _behind_denial(forms)
+        return True if behind and stem(behind[0]) in self.denied else None
+
+
+@lru_cache(maxsize=4096)
+def asked_exceptions(question: str) -> AskedExceptions | None:
+    """What the last sentence of a question asks for, as an exception; null for any other question."""
+    forms = _last_sentence(question)
+    denied = _behind_denial(forms)
+    turned_down = frozenset().union(*(group for group in _TURNED_DOWN if not group.isdisjoint(forms)))
+    if turned_down and denied is None:
+        return AskedExceptions(turned_down=turned_down)
+    return AskedExceptions(denied=frozenset(map(stem, denied))) if denied and not turned_down else None
+
+
+def _behind_denial(forms: Sequence[str]) -> list[str] | None:
+    """The words that say something behind the denial of a sentence; null where it has none, or two.
+
+    Null as well where the denial may belong to another clause: "which is best if he does not tolerate it".
+    """
+    denials = [form for form in forms if form in _DENIALS]
+    if len(denials) != 1:
+        return None
+    place = forms.index(denials[0])
+    if not _SUBORDINATING.isdisjoint(forms[:place]):
+        return None
+    # "all are oral except": what it denies stands before it
+    denied = forms[:place] if denials[0] in words.EXCEPTS else forms[place + 1 :]
+    return [form for form in denied if len(form) > 3 and form not in _LEADS]
+
+
+def said_exceptions(reader: ChoiceReader, asked: AskedExceptions) -> tuple[set[int], set[int]]:
+    """The options that clauses say to be what is asked for, and those that they say not to be."""
+    said: tuple[set[int], set[int]] = (set(), set())
+    for forms, names in _clauses(reader):
+        is_asked_for = asked.said_of(forms)
+        if is_asked_for is not None:
+            said[not is_asked_for].update(names)
+    return said
 
 
 def called(reader: ChoiceReader, judgement: Judgement) -> set[int]:
@@ -50,7 +132,7 @@ def called_true(reader: ChoiceReader) -> set[int]:
 
 
 def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
-    """The clauses that name options: their words, and the options."""
+    """The clauses that name options: their words, without those of an option's text, and the options."""
     doc = reader.doc
     for i, j in doc.sentences():
         starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k))]
@@ -58,7 +140,13 @@ def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
             names = {name for mention in reader.texts if a <= mention.i < b for name in mention.names}
             names |= set(_labels(reader, a, b))
             if names:
-                yield doc.forms[a:b], names
+                yield _outside_texts(reader, a, b), names
+
+
+def _outside_texts(reader: ChoiceReader, a: int, b: int) -> list[str]:
+    """The words of tokens a to b-1 that are no part of an option's text."""
+    inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
+    return [reader.doc.forms[k] for k in range(a, b) if k not in inside]
 
 
 def _begins(doc: Doc, k: int) -> bool:
@@ -75,7 +163,7 @@ def _labels(reader: ChoiceReader, a: int, b: int) -> Iterator[int]:
             option is None
             and k + 1 < b
             and doc.breaks[k + 1] == NONE
-            and _judgement(doc.forms[k + 1 : k + 4])
+            and (doc.forms[k + 1] in _DENIALS or _judgement(doc.forms[k + 1 : k + 4]))
         ):
             option = options.labels.get(doc.surface(k, k + 1))
         if option is not None and option >= 0:

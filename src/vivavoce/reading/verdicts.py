@@ -21,24 +21,6 @@ _LONGEST_LIST = 40
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
 _CANNOT = frozenset({"cannot", "cant"})
-_DENIALS = frozenset(
-    {
-        "not",
-        "no",
-        "never",
-        "nor",
-        "neither",
-        "nicht",
-        "pas",
-        "non",
-        "nao",
-        "niet",
-        "kein",
-        "keine",
-        "inte",
-        "не",
-    }
-)
 _DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 
 
@@ -139,8 +121,10 @@ def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedM
 def _carry_on(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict]) -> None:
     """Gives a mention the verdict before the one it is joined to.
 
-    "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing.
+    "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing, except in
+    a list behind a label, "Incorrect: A, C".
     """
+    _carry_head(doc, mentions, preceding)
     for n in range(1, len(mentions)):
         if preceding[n] == "named" != preceding[n - 1] and _closes_list(doc, mentions, n):
             # "the answer is B, and A takes too long": A begins a clause of its own
@@ -150,6 +134,16 @@ def _carry_on(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict]) -
         weighed = preceding[n] == "tentative" and preceding[n - 1] in _ASSERTED
         if weighed and _alternative(doc, mentions, n):
             preceding[n] = preceding[n - 1]
+
+
+def _carry_head(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict]) -> None:
+    """Gives a list behind a label that turns down the verdict of its first mention."""
+    is_headed = False
+    for n, (last, mention) in enumerate(itertools.pairwise(mentions), 1):
+        is_headed = is_headed or _rejecting_head(doc, last.i - 1, 0)
+        is_headed = is_headed and named_together(doc, last, mention)
+        if is_headed and preceding[n] == "named":
+            preceding[n] = "rejected"
 
 
 def _carry_back(doc: Doc, mentions: Sequence[Mention], following: list[Verdict], j: int) -> None:
@@ -308,7 +302,7 @@ def _weighed(preceding: Sequence[str], *, chosen: bool) -> Verdict | None:
 
 def _turned_down(preceding: Sequence[str]) -> Verdict | None:
     """The verdict of words before a mention that deny; null where they do not."""
-    if preceding[-1:] and preceding[-1] in words.INSTEAD:
+    if preceding and _is_instead(preceding):
         return "rejected"
     # two negations cancel: "cannot be excluded"
     negations = _negations(preceding)
@@ -317,6 +311,11 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
     if negations % 2 or preceding == ["noch"] or preceding.count("noch") > 1:  # "weder A noch B"
         return "rejected"
     return None
+
+
+def _is_instead(preceding: Sequence[str]) -> bool:
+    """True before an option that another takes the place of: "instead of B", "prefer A to B"."""
+    return preceding[-1] in words.INSTEAD or (preceding[-1] == "to" and has_any(preceding, words.PREFERS))
 
 
 def _denies_nothing(window: Sequence[str]) -> bool:
@@ -421,7 +420,7 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     if doc.forms[k] in {"less", "least"}:
         return loose and is_near  # "A, less likely B"
     # "B, not A" turns A down; "B: not associated" turns B down
-    return doc.forms[k] in _DENIALS and (doc.breaks[k] == COMMA or is_near)
+    return doc.forms[k] in words.DENIALS and (doc.breaks[k] == COMMA or is_near)
 
 
 def _runner_up(window: Sequence[str]) -> bool:
