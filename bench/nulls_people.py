@@ -1,9 +1,12 @@
 """Nulls of studies about people and judges: reviews of items, and what a judge favours."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
-from scipy.stats import ttest_1samp, ttest_ind
+from scipy.stats import pearsonr, ttest_1samp, ttest_ind
 
 from false_alarms import Maker, Null, Rng
 from vivavoce import stats
@@ -17,10 +20,11 @@ def reviewed(items: list[ReviewedItem], again: list[SecondReview]) -> ScoreTable
     return ScoreTable(pl.DataFrame(), {}, reviews=Reviews(tuple(items), tuple(again)))
 
 
-def raters(n_raters: int, n: int, share: float, each: int | None = None) -> Maker:
+def raters(n_raters: int, n: int, share: float, each: int | None = None, *, drift: bool = False) -> Maker:
     """Raters who call an item correct by chances of the item's own; planted: the first is kinder or stricter.
 
     `each`: how many raters, drawn at random, see an item; all by default. Everyone judges a third again.
+    `drift`: the first is so the second time alone.
     """
 
     def make(rng: Rng, planted: bool) -> ScoreTable:
@@ -28,7 +32,7 @@ def raters(n_raters: int, n: int, share: float, each: int | None = None) -> Make
         says = np.sqrt(0.4) * z + np.sqrt(0.6) * rng.standard_normal((2, n_raters, n))
         bar = np.full((2, n_raters, 1), -ndtri(share))
         if planted:
-            bar[:, 0] += 0.6 * rng.choice([-1, 1])
+            bar[int(drift) :, 0] += (1.2 if drift else 0.6) * rng.choice([-1, 1])
         yes = (says > bar).astype(float)
         items, again = [], []
         for i in range(n):
@@ -58,7 +62,21 @@ def plain_kinder(table: ScoreTable) -> bool:
             if name in item.correct and len(item.correct) > 1
         ]
         p.append(ttest_1samp(gaps, 0.0).pvalue)
-    return bool(np.nan_to_num(p, nan=1.0).min() * len(names) <= stats.ALPHA)
+    return _any_by_bonferroni(p)
+
+
+def plain_drift(table: ScoreTable) -> bool:
+    """T of each rater's second judgements less the first, Bonferroni."""
+    again = table.reviews.again if table.reviews else ()
+    names = sorted({entry.rater for entry in again})
+    moves = [[entry.second - entry.first for entry in again if entry.rater == name] for name in names]
+    return _any_by_bonferroni(ttest_1samp(of_rater, 0.0).pvalue for of_rater in moves)
+
+
+def _any_by_bonferroni(p_values: Iterable[float]) -> bool:
+    """Whether the least p is shown among all; one without a value counts as 1."""
+    p = np.nan_to_num(list(p_values), nan=1.0)
+    return bool(p.min() * len(p) <= stats.ALPHA)
 
 
 WORTH = Criterion(criterion="worth", low=0.0, high=5.0)
@@ -121,8 +139,44 @@ def plain_favour(table: ScoreTable) -> bool:
     )
     names = table.scores.filter(measure_id=1)["candidate"].to_numpy()
     every = sorted(set(names.tolist()))
-    p = [ttest_ind(d[names == name], d[names != name], equal_var=False).pvalue for name in every]
-    return bool(np.nan_to_num(p, nan=1.0).min() * len(every) <= stats.ALPHA)
+    return _any_by_bonferroni(
+        ttest_ind(d[names == name], d[names != name], equal_var=False).pvalue for name in every
+    )
+
+
+CRITERIA = ("accuracy", "tone", "safety", "brevity")
+
+
+def cards(n_candidates: int, n: int, noise: float = 0.8, centre: float = 3.0) -> Maker:
+    """A judge's scores by four criteria, each with means of its own for candidates and a share of the item's.
+
+    Planted: the first two share what they say of an answer.
+    """
+    measures = {
+        k + 1: Measure(
+            metric="judge", signature=JUDGE.signature, criterion=Criterion(criterion=name, low=0.0, high=5.0)
+        )
+        for k, name in enumerate(CRITERIA)
+    }
+
+    def make(rng: Rng, planted: bool) -> ScoreTable:
+        of_answer = rng.standard_normal((4, n_candidates, n))
+        if planted:
+            of_answer[1] = 0.5 * of_answer[0] + np.sqrt(0.75) * of_answer[1]
+        able = 0.4 * rng.standard_normal((4, n_candidates, 1))
+        values = np.clip(np.round(centre + 0.7 * rng.standard_normal(n) + able + noise * of_answer), 0, 5)
+        return ScoreTable(pl.concat(_frame(k + 1, values[k]) for k in range(4)), measures)
+
+    return make
+
+
+def plain_halo(table: ScoreTable) -> bool:
+    """Pearson's test of every two criteria's scores less the question's mean, Bonferroni."""
+    centred = [
+        part.with_columns(pl.col("value") - pl.col("value").mean().over("item"))["value"].to_numpy()
+        for part in table.scores.partition_by("measure_id", maintain_order=True)
+    ]
+    return _any_by_bonferroni(pearsonr(a, b).pvalue for a, b in combinations(centred, 2))
 
 
 NULLS = {
@@ -136,6 +190,24 @@ NULLS = {
         },
         plain=plain_kinder,
         planted=frozenset({"review.kinder"}),
+    ),
+    "second looks": Null(
+        "review",
+        {
+            "3 raters, 30 of 90 items again": raters(3, 90, 0.8, drift=True),
+            "10 raters, 40 of 120 items again": raters(10, 120, 0.8, drift=True),
+        },
+        plain=plain_drift,
+    ),
+    "halo": Null(
+        "examiners",
+        {
+            "3 candidates, 60 items": cards(3, 60),
+            "5 candidates, 20 items": cards(5, 20),
+            "3 candidates, 60 items near the ceiling": cards(3, 60, centre=4.6),
+        },
+        plain=plain_halo,
+        share=0.5,
     ),
     "favour": Null(
         "examiners",

@@ -2,12 +2,13 @@
 
 import json
 import math
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import rankdata, ttest_1samp
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, card, draw, each, judged, some
 from tests.studies.making import row
 
@@ -161,6 +162,55 @@ def test_criteria_that_move_together_within_a_question(tmp_path: Path) -> None:
     y = np.array([3 - n % 4 + up for n in range(12) for up in (0, 1)])
     assert pytest.approx(np.corrcoef(x, y)[0, 1]) == rows["value"]
     assert rows["value"] < 0
+
+
+def test_criteria_are_named_where_they_move_together_beyond_items_and_candidates(tmp_path: Path) -> None:
+    """p is of the mean product of both, each less its item's and its candidate's mean; Holm over pairs."""
+    rng = np.random.default_rng(5)
+    noise = rng.normal(0, 0.8, (3, 20, 3))
+    noise[..., 1] = 0.6 * noise[..., 0] + 0.6 * noise[..., 1]
+    able = np.array([[0.0, 0.0, 1.0], [0.5, 0.4, 0.0], [1.0, 0.8, 0.5]])
+    y = np.clip(np.round(2.5 + able[:, None] + noise), 0, 5)
+    criteria = ("facts", "truth", "zeal")
+    lines = [
+        (name, f"q{n:02}", int(y[k, n, c]), None, criterion)
+        for n in range(20)
+        for k, name in enumerate("ABC")
+        for c, criterion in enumerate(criteria)
+    ]
+    found = card(judged(tmp_path, {JUDGE: lines}))
+    level = "within questions, beyond candidates' means"
+    rows = {
+        (r["criterion"], r["other"]): r
+        for r in some(found, part="halo", contrast=level)
+        if r["figure"] == "pearson"
+    }
+    centred = y - y.mean(axis=0) - y.mean(axis=1, keepdims=True) + y.mean(axis=(0, 1))
+    p = {}
+    for (i, first), (j, second) in combinations(enumerate(criteria), 2):
+        product = (centred[..., i] * centred[..., j]).sum(axis=0)
+        p[first, second] = ttest_1samp(product, 0).pvalue
+        r = np.corrcoef(centred[..., i].ravel(), centred[..., j].ravel())[0, 1]
+        assert pytest.approx(float(r)) == rows[first, second]["value"]
+    assert pytest.approx(p, rel=0.02) == {pair: r["p"] for pair, r in rows.items()}
+    assert 3 * rows["facts", "truth"]["p"] == pytest.approx(rows["facts", "truth"]["p_adjusted"])
+    (named,) = [line for line in found.text.splitlines() if "move together" in line]
+    assert "these criteria move together (Holm over 3 pairs): facts and truth r 0." in named
+    assert "zeal" not in named
+
+
+def test_the_mean_product_is_of_items_that_all_candidates_have(tmp_path: Path) -> None:
+    """Where no item has both candidates there is nothing beyond their means, and no p."""
+    lines = [
+        ("AB"[n % 2], f"q{n:02}", 1 + (n + k) % 4, None, criterion)
+        for n in range(24)
+        for k, criterion in enumerate(("tone", "truth"))
+    ]
+    found = card(judged(tmp_path, {JUDGE: lines}))
+    level = "within questions, beyond candidates' means"
+    rows = some(found, part="halo", contrast=level)
+    assert [(None, None, None)] * 2 == [(r["value"], r["p"], r["p_adjusted"]) for r in rows]
+    assert "move together" not in found.text
 
 
 def test_length_is_compared_inside_each_question_by_rank(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from vivavoce.core.specs import Spec, signed
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.human_agreement import human_agreement
 from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
-from vivavoce.studies.comparing.rating_behaviour import ceiling_and_floor, halo, saturation
+from vivavoce.studies.comparing.rating_behaviour import HALO, ceiling_and_floor, halo, saturation
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
@@ -119,7 +119,7 @@ class Examiners(Study):
         "a judge's stamp rests on the agreement with people alone."
     )
     row = RaterRow
-    sentences = (FAVOUR, YES_NO, STAMP, SATURATED)
+    sentences = (FAVOUR, YES_NO, STAMP, SATURATED, HALO)
     special = True
     needs = ("cards", "labels")
     cards: Path | None = None

@@ -1,6 +1,7 @@
 """Rating behaviour that one rater shows alone: ceiling effect, halo, and where it puts ceiling and floor."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +18,7 @@ from vivavoce.studies.intervals import (
     by_mean,
     counts_text,
 )
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
     Entries,
     Rater,
@@ -31,9 +33,25 @@ from vivavoce.studies.rater_scores import (
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.text import count
 
+HALO = NamingSentence(
+    code="examiners.halo",
+    templates=(
+        (
+            "{judge} on {benchmark}: beyond what items and candidates explain, these criteria move together "
+            "({basis}): {pairs}."
+        ),
+    ),
+    names=("metric", "rater"),
+    family="all raters, benchmarks and pairs of criteria of the call",
+    correction="Holm",
+    null="halo",
+)
 SATURATED = 0.95
 """A criterion with so large a share of its scores at one value tells candidates apart no more."""
-HALO_LEVELS = ("rows", "within questions")
+BEYOND_MEANS = "within questions, beyond candidates' means"
+HALO_LEVELS = ("rows", "within questions", BEYOND_MEANS)
+NAMED_PAIRS = 3
+"""Of the pairs of criteria that are shown to move together, so many are named."""
 ITEM_KEYS = ["item", "variant", "group"]
 
 
@@ -76,19 +94,34 @@ def halo(scores: ScoreTable) -> Entries:
     """How far the criteria of one rater move together: Pearson and Spearman, two criteria at a time.
 
     `contrast` is the level: `rows`, over all candidates' responses, where good candidates are good at
-    everything; and `within questions`, each score less its item's mean. Criteria scored in one call that
-    correlate near 1 are one judgement with several names; how much of it is the responses' doing cannot be
-    told from one rater.
+    everything; `within questions`, each score less its item's mean; and that less the candidate's mean too,
+    on items that all candidates have. At this level `p` is of the mean product of the two criteria, 0 where
+    one says nothing of the other, and `p_adjusted` is by Holm over all pairs and raters of the call.
+    Criteria scored in one call that correlate near 1 are one judgement with several names; how much of it is
+    the responses' doing cannot be told from one rater.
     """
-    for rater in (r for r in raters_of(scores) if len(r.keys) > 1):
-        rows: list[RaterRow] = []
-        for first, second in combinations(rater.keys, 2):
-            both, measure = _criterion_pair(scores, rater, first, second), scores.measures[rater.keys[first]]
-            for (benchmark,), part in both.group_by("benchmark", maintain_order=True):
-                if not _rescaled(part):  # one score on two scales agrees with itself by construction
-                    rows.extend(_halo_rows(RaterScores(str(benchmark), measure, part, ""), second))
+    by_rater = [
+        (rater_name(scores, rater), list(_rater_halo(scores, rater)))
+        for rater in raters_of(scores)
+        if len(rater.keys) > 1
+    ]
+    p = [row.p for _, rows in by_rater for row in rows if row.p is not None]
+    adjusted = iter(stats.holm(p).tolist())
+    for name, rows in by_rater:
+        rows = [
+            row if row.p is None else replace(row, p_adjusted=next(adjusted), n_tests=len(p)) for row in rows
+        ]
         yield from rows
-        yield from _halo_sentences(rows, rater_name(scores, rater))
+        yield from _halo_sentences(rows, name)
+
+
+def _rater_halo(scores: ScoreTable, rater: Rater) -> Iterator[RaterRow]:
+    """The rows of every two criteria of a rater, by benchmark."""
+    for first, second in combinations(rater.keys, 2):
+        both, measure = _criterion_pair(scores, rater, first, second), scores.measures[rater.keys[first]]
+        for (benchmark,), part in both.group_by("benchmark", maintain_order=True):
+            if not _rescaled(part):  # one score on two scales agrees with itself by construction
+                yield from _halo_rows(RaterScores(str(benchmark), measure, part, ""), second)
 
 
 def _criterion_pair(scores: ScoreTable, rater: Rater, first: str, second: str) -> pl.DataFrame:
@@ -111,22 +144,48 @@ ONE_SIDE = "one side does not vary"
 
 
 def _halo_rows(scored: RaterScores, other: str) -> Iterator[RaterRow]:
-    groups, item = scored.rows["group"].to_numpy(), ["item", "variant"]
+    item = ["item", "variant"]
     # An item that is hard for all lowers every criterion; less its mean, only the responses are left.
-    centred = scored.rows.select(
-        (pl.col(c) - pl.col(c).mean().over(item)).alias(c) for c in ("value", "other")
-    )
-    for level, table in zip(HALO_LEVELS, (scored.rows, centred), strict=True):
-        values = table.select("value", "other").to_numpy()
+    centred = scored.rows.with_columns(pl.col(c) - pl.col(c).mean().over(item) for c in ("value", "other"))
+    for level, rows in zip(HALO_LEVELS, (scored.rows, centred, _beyond_means(scored.rows)), strict=True):
+        values, groups = rows.select("value", "other").to_numpy(), rows["group"].to_numpy()
         for figure in ("pearson", "spearman"):
             correlation = by_coefficient(figure, values, groups, undefined=ONE_SIDE)
-            yield scored.row("halo", correlation, contrast=level, other=other, figure=figure)
+            row = scored.row("halo", correlation, contrast=level, other=other, figure=figure)
+            if level == BEYOND_MEANS and figure == "pearson" and row.value is not None:
+                row = replace(row, p=stats.paired(values.prod(axis=1), groups).p)
+            yield row
+
+
+def _beyond_means(rows: pl.DataFrame) -> pl.DataFrame:
+    """Both criteria by candidate and item, less the means of both, on items that all candidates have."""
+    cells = rows.group_by(*ITEM_KEYS, "candidate", maintain_order=True).agg(pl.col("value", "other").mean())
+    n = cells["candidate"].n_unique()
+    complete = cells.filter(pl.len().over("item", "variant") == n)
+    return complete.with_columns(
+        pl.col(c)
+        - pl.col(c).mean().over("item", "variant")
+        - pl.col(c).mean().over("candidate")
+        + pl.col(c).mean()
+        for c in ("value", "other")
+    )
 
 
 def _halo_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows):
         part = [r for r in rows if r.benchmark == benchmark and r.figure == "pearson"]
         yield f"{name} on {benchmark}, {_halo_text(part)}"
+        together = [r for r in part if r.p_adjusted is not None and r.p_adjusted <= stats.ALPHA]
+        together = sorted((r for r in together if (r.value or 0.0) > 0), key=lambda r: -(r.value or 0.0))
+        if together:
+            n_more = len(together) - NAMED_PAIRS
+            more = f" and {count(n_more, 'more pair')}" if n_more > 0 else ""
+            pairs = ", ".join(
+                f"{r.criterion} and {r.other} r {r.value:.2f}{interval_text(r)}"
+                for r in together[:NAMED_PAIRS]
+            )
+            basis = f"Holm over {count(together[0].n_tests or 0, 'pair')}"
+            yield HALO.text(judge=name, benchmark=benchmark, basis=basis, pairs=pairs + more)
 
 
 def _halo_text(rows: Sequence[RaterRow]) -> str:
@@ -138,11 +197,9 @@ def _halo_text(rows: Sequence[RaterRow]) -> str:
     if not pairs:
         return f"criteria together: {rows[0].reason}."
     ranges = [_range_text(level, [r.value for r in part]) for level, part in defined.items() if part]
-    closest = max(pairs, key=lambda r: r.value or 0.0)
     return (
-        f"{count(len(pairs), 'pair')} of criteria that vary: {'; '.join(ranges)}. Closest are "
-        f"{closest.criterion} and {closest.other}, r {closest.value:.2f}{interval_text(closest)} over "
-        f"{counts_text(closest, 'response')}; where one call scored both they are no separate evidence."
+        f"{count(len(pairs), 'pair')} of criteria that vary: {'; '.join(ranges)}. Where one call scored both "
+        "criteria of a pair they are no separate evidence."
     )
 
 

@@ -42,7 +42,7 @@ DRIFT = NamingSentence(
     names=("rater",),
     family="all raters and benchmarks of the call",
     correction="Holm",
-    null="reviewers",
+    null="second looks",
 )
 
 
