@@ -132,8 +132,14 @@ def of_metric(spec: str, *criteria: str) -> dict[int, Measure]:
     return {k: m for k, m in enumerate(measures) if not criteria or m.criterion.criterion in criteria}
 
 
-def second_halves(cases: np.ndarray, rng: Rng, planted: bool) -> ScoreTable:
-    """Second halves in the published words and in others, which are harder; more so in some cases."""
+def second_halves(
+    cases: np.ndarray, rng: Rng, planted: bool, *, own: float = 1.0, learnt: int = 0
+) -> ScoreTable:
+    """Second halves in the published words and in others, which are harder; more so in some cases.
+
+    The first candidate takes `own` times the bits of the other words, as if they were its own; planted: the
+    candidate at `learnt` remembers.
+    """
     n, measures = len(cases), of_metric("second_half")
     ids = {m.criterion.criterion: key for key, m in measures.items()}
     sizes = np.round(np.exp(4.2 + 0.5 * rng.standard_normal(n)))  # bytes
@@ -146,9 +152,11 @@ def second_halves(cases: np.ndarray, rng: Rng, planted: bool) -> ScoreTable:
         z = 0.15 * of_case + 0.15 * of_item + harder + 0.05 * by_case + 0.05 * by_item
         bits = sizes * np.exp(z)
         share = np.broadcast_to(expit(-1.2 - 2 * z), bits.shape).copy()
+        if variant:
+            bits[0] *= own
         if planted and not variant:
-            bits[0, 0, remembered] *= 0.4
-            share[0, 0, remembered] = 0.9
+            bits[learnt, 0, remembered] *= 0.4
+            share[learnt, 0, remembered] = 0.9
         verbatim = rng.binomial(tokens, share)
         counts = [
             json.dumps({"numerator": b, "denominator": s})

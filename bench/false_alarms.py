@@ -46,7 +46,7 @@ class Null:
 
     `share` of the draws asked for are made: less than 1 for a dear one. `planted` are the codes that the
     planted effect calls for, all by default. `named` says for a code whether a finding names somebody, where
-    the sentence comes in any case.
+    the sentence comes in any case. `specs` are the study with other settings, by cell.
     """
 
     study: str
@@ -55,6 +55,7 @@ class Null:
     share: float = 1.0
     planted: frozenset[str] = frozenset()
     named: Mapping[str, Callable[[Finding], bool]] = field(default_factory=dict)
+    specs: Mapping[str, str] = field(default_factory=dict)
 
 
 class Rate(NamedTuple):
@@ -121,7 +122,8 @@ def named_in(finding: Finding, sentence: NamingSentence) -> bool:
 
 def rates(name: str, null: Null, cell: str, draws: int, n_power: int | None = None) -> list[Rate]:
     """The rates of the sentences held to a null, in one cell; `n_power` of the draws have an effect."""
-    made, sentences, study = null.cells[cell], held_to(name), registry.build("study", null.study)
+    made, sentences = null.cells[cell], held_to(name)
+    study = registry.build("study", null.specs.get(cell, null.study))
     draws = max(1, round(draws * null.share))
     n_power = max(1, draws // 5) if n_power is None else n_power
     hits: dict[tuple[str, bool], int] = {}

@@ -16,6 +16,7 @@ from tests.studies.making import row
 
 from vivavoce import stats
 from vivavoce.core import registry
+from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Item, Measure, ModelCard, Reading, Response, Row
 from vivavoce.metrics import ScoringContext
 from vivavoce.run.score import measures_of
@@ -23,6 +24,7 @@ from vivavoce.studies.contamination.contamination import NOTHING, Contamination,
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import columns
 
+BY_PEOPLE: Contamination = registry.build("study", "contamination(reworded_by=people)")
 GUID = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b"
 FOUND, NONE, OPEN = "consistent with memorisation", "no sign", "cannot tell"
 APART = "stands out from the others"
@@ -87,15 +89,15 @@ MANY = [2, 3, 4, 1, 3, 2] * 4
 LEARNT = [min(10, 2 * n + 3) for n in MANY]
 
 
-def found(*asked: ScoreTable, **more: Any) -> Finding:
-    """The study of scores of several metrics, their measures numbered anew."""
+def found(*asked: ScoreTable, study: Contamination = BY_PEOPLE, **more: Any) -> Finding:
+    """The study of scores of several metrics, their measures numbered anew; people wrote the rewordings."""
     frames: list[pl.DataFrame] = []
     measures: dict[int, Measure] = {}
     for one in asked:
         shift = len(measures)
         frames.append(one.scores.with_columns(pl.col("measure_id") + shift))
         measures |= {key + shift: m for key, m in one.measures.items()}
-    return Contamination().findings(ScoreTable(pl.concat(frames), measures)._replace(**more))
+    return study.findings(ScoreTable(pl.concat(frames), measures)._replace(**more))
 
 
 # the second half
@@ -190,6 +192,112 @@ def test_bits_in_other_words_by_hand() -> None:
     assert (FOUND, pytest.approx(math.log(5 / 8))) == (one["verdict"], one["value"])
     assert (OPEN, "no question has a variant 'rewritten' with a score") == (third["verdict"], third["reason"])
     assert "0.625 times as many" in finding.text
+
+
+def in_words_of_a(benchmark: str = "exam") -> ScoreTable:
+    """Three innocent candidates; the other words are a's own and cost it a fifth less."""
+    answers = {"a": reworded(1.0, 0.8, 1), "b": reworded(1.0, 1.0, 2), "c": reworded(1.0, 1.0, 3)}
+    return marks("second_half", answers, benchmark=benchmark)
+
+
+def study_with(author: str | None = None, placebo: str | None = None) -> Contamination:
+    """The study with these options."""
+    options = {"reworded_by": author, "placebo": placebo}
+    settings = ",".join(f"{name}={value}" for name, value in options.items() if value)
+    study: Contamination = registry.build(
+        "study", f"contamination({settings})" if settings else "contamination"
+    )
+    return study
+
+
+FAMILIES = {
+    name: ModelCard(name=name, family=family) for name, family in (("a", "Own"), ("b", "Two"), ("c", "Three"))
+}
+IN_PLACEBO = {"criterion": "bits_per_byte", "against": "placebo"}
+IN_BITS = {"criterion": "bits_per_byte", "against": "rewritten"}
+
+
+def test_without_a_word_on_who_reworded_nobody_is_tested() -> None:
+    """b and c would be called readers of the exam, since a finds its own words easier."""
+    table = in_words_of_a()
+    assert [FOUND] * 2 == [row(found(table), candidate=name, **IN_BITS)["verdict"] for name in "bc"]
+    unknown = found(table, study=study_with())
+    rows = [row(unknown, candidate=name, **IN_BITS) for name in "abc"]
+    assert [(OPEN, None)] * 3 == [(r["verdict"], r["p"]) for r in rows]
+    assert all("reworded_by=MODEL or reworded_by=people" in r["reason"] for r in rows)
+    assert all(r["low"] < r["value"] < r["high"] for r in rows)
+
+
+@pytest.mark.parametrize("author", ["a", "Own", "own"])
+def test_the_family_of_the_author_has_no_test_and_is_no_other(author: str) -> None:
+    finding = found(in_words_of_a(), study=study_with(author), cards=FAMILIES)
+    author_row, *innocent = (row(finding, candidate=name, **IN_BITS) for name in "abc")
+    assert (OPEN, None) == (author_row["verdict"], author_row["p"])
+    assert f"{author} wrote the other words" in author_row["reason"]
+    assert [NONE] * 2 == [r["verdict"] for r in innocent]
+    assert max(abs(r["value"]) for r in innocent) < 0.02
+
+
+def test_a_candidate_of_unknown_family_may_be_of_the_authors() -> None:
+    finding = found(in_words_of_a(), study=study_with("a"), cards={"a": FAMILIES["a"], "b": FAMILIES["b"]})
+    rows = {name: row(finding, candidate=name, **IN_BITS) for name in "bc"}
+    assert "its family is not known" in rows["c"]["reason"]
+    assert "only other candidates" in rows["b"]["reason"]
+
+
+def test_an_author_and_a_placebo_that_are_not_there_are_named() -> None:
+    with pytest.raises(SelectionError, match=r"reworded_by=gtp-4: .* say people, or add its card"):
+        found(in_words_of_a(), study=study_with("gtp-4"), cards=FAMILIES)
+    with pytest.raises(SelectionError, match=r"placebo=later: .* name one of exam"):
+        found(in_words_of_a(), study=study_with(placebo="later"))
+
+
+def both_sets(first: ScoreTable, later: ScoreTable) -> ScoreTable:
+    """Two benchmarks by the same measures; questions of the second are cases of their own."""
+    group = pl.concat_str("group", pl.lit("_later"))
+    return first._replace(scores=pl.concat([first.scores, later.scores.with_columns(group=group)]))
+
+
+def test_what_other_words_do_on_a_placebo_is_taken_off_whoever_wrote_them() -> None:
+    finding = found(both_sets(in_words_of_a(), in_words_of_a("later")), study=study_with(placebo="later"))
+    rows = [row(finding, candidate=name, **IN_PLACEBO) for name in "abc"]
+    assert [NONE] * 3 == [r["verdict"] for r in rows]
+    assert max(abs(r["value"]) for r in rows) < 0.02
+    assert {"exam"} == {r["benchmark"] for r in finding.rows if r["against"] in ("placebo", "rewritten")}
+    assert any("the same author put both sets" in note for note in finding.notes)
+
+
+def test_a_gap_less_that_on_the_placebo_by_hand() -> None:
+    """a's gaps .6 and .4 in turn less b's .1, and .2 and .4 less .1: .4 - .2, by Welch's t of 22 df."""
+    b = halves([3] * 12) | halves([2] * 12, variant="rewritten")
+    exam, later = (
+        marks(
+            "second_half",
+            {"a": halves(shares) | halves([2] * 12, variant="rewritten"), "b": b},
+            benchmark=benchmark,
+        )
+        for benchmark, shares in (("exam", [8, 6] * 6), ("later", [4, 6] * 6))
+    )
+    finding = found(both_sets(exam, later), study=study_with(placebo="later"))
+    figures = row(finding, candidate="a", criterion="verbatim", against="placebo")
+    ends = t.ppf(0.975, 22) * math.sqrt(2 * 0.01 / 11)
+    assert pytest.approx((0.2, 0.2 - ends, 0.2 + ends)) == (figures["value"], figures["low"], figures["high"])
+    assert "a, against the same in other words and a set that none can have read: +0.200" in finding.text
+
+
+def test_a_placebo_without_rewordings_or_with_few_cases_cannot_tell() -> None:
+    plain = marks("second_half", {"a": halves([3] * 12), "b": halves([3] * 12)}, benchmark="later")
+    finding = found(both_sets(in_words_of_a(), plain), study=study_with(placebo="later"))
+    figures = row(finding, candidate="a", criterion="bits_per_byte", against="placebo")
+    assert (OPEN, "no question has a variant 'rewritten' with a score on later") == (
+        figures["verdict"],
+        figures["reason"],
+    )
+    few = marks("second_half", {name: reworded(1.0, 1.0, 1, n=9) for name in "abc"}, benchmark="later")
+    finding = found(both_sets(in_words_of_a(), few), study=study_with(placebo="later"))
+    figures = row(finding, candidate="a", criterion="bits_per_byte", against="placebo")
+    assert (OPEN, None) == (figures["verdict"], figures["value"])
+    assert "too few cases that differ, in these questions or on later" == figures["reason"]
 
 
 def test_a_second_half_that_takes_no_bit_has_no_factor() -> None:

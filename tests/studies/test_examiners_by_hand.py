@@ -178,11 +178,11 @@ def test_criteria_are_named_where_they_move_together_beyond_items_and_candidates
         for k, name in enumerate("ABC")
         for c, criterion in enumerate(criteria)
     ]
-    found = card(judged(tmp_path, {JUDGE: lines}))
+    finding = card(judged(tmp_path, {JUDGE: lines}))
     level = "within questions, beyond candidates' means"
     rows = {
         (r["criterion"], r["other"]): r
-        for r in some(found, part="halo", contrast=level)
+        for r in some(finding, part="halo", contrast=level)
         if r["figure"] == "pearson"
     }
     centred = y - y.mean(axis=0) - y.mean(axis=1, keepdims=True) + y.mean(axis=(0, 1))
@@ -194,7 +194,7 @@ def test_criteria_are_named_where_they_move_together_beyond_items_and_candidates
         assert pytest.approx(float(r)) == rows[first, second]["value"]
     assert pytest.approx(p, rel=0.02) == {pair: r["p"] for pair, r in rows.items()}
     assert 3 * rows["facts", "truth"]["p"] == pytest.approx(rows["facts", "truth"]["p_adjusted"])
-    (named,) = [line for line in found.text.splitlines() if "move together" in line]
+    (named,) = [line for line in finding.text.splitlines() if "move together" in line]
     assert "these criteria move together (Holm over 3 pairs): facts and truth r 0." in named
     assert "zeal" not in named
 
@@ -206,11 +206,11 @@ def test_the_mean_product_is_of_items_that_all_candidates_have(tmp_path: Path) -
         for n in range(24)
         for k, criterion in enumerate(("tone", "truth"))
     ]
-    found = card(judged(tmp_path, {JUDGE: lines}))
+    finding = card(judged(tmp_path, {JUDGE: lines}))
     level = "within questions, beyond candidates' means"
-    rows = some(found, part="halo", contrast=level)
+    rows = some(finding, part="halo", contrast=level)
     assert [(None, None, None)] * 2 == [(r["value"], r["p"], r["p_adjusted"]) for r in rows]
-    assert "move together" not in found.text
+    assert "move together" not in finding.text
 
 
 def test_length_is_compared_inside_each_question_by_rank(tmp_path: Path) -> None:

@@ -86,6 +86,24 @@ class Paired(NamedTuple):
             return None
         return mde(self.se, df=self.df, alpha=alpha, k=k, power=power)
 
+    def less(self, second: "Paired") -> "Paired | None":
+        """The difference less one on other cases, by Welch's t; null where one of the two has no t test.
+
+        Counts of items and groups stay those of the first.
+        """
+        if self.test != "t" or second.test != "t" or not self.se or not second.se:
+            return None
+        v, w = self.se**2, second.se**2
+        difference, se = self.difference - second.difference, float(np.sqrt(v + w))
+        df = (v + w) ** 2 / (v**2 / self.df + w**2 / second.df)
+        return self._replace(
+            difference=difference,
+            se=se,
+            df=df,
+            p=_two_sided(difference, se, df),
+            direction=sign(round(difference, 9)),
+        )
+
     def interval(self, *, level: float = 0.95) -> Interval | None:
         """Interval of the difference by the test that gave p, at whose level it holds 0 if p is above it.
 

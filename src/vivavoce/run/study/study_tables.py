@@ -65,7 +65,8 @@ class StudyTables:
             by_measure = labels_for(self._view, table, getattr(study, "labels", None), items=self._items)
             table = table._replace(labels=by_measure)
         if "cards" in study.needs:
-            table = with_cards(table, getattr(study, "cards", None))
+            author = getattr(study, "reworded_by", None)
+            table = with_cards(table, getattr(study, "cards", None), author)
         table = self._with_records(study, table)
         if kinds := {"units", "points"} & set(study.needs):
             table = with_units(self._view, table, self._items, facts="units" in kinds)

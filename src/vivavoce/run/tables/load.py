@@ -360,12 +360,15 @@ def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
     return names
 
 
-def with_cards(table: ScoreTable, file: Path | None) -> ScoreTable:
-    """The table with the cards of candidates, judges and ceilings; `file` adds to the cards that ship."""
+def with_cards(table: ScoreTable, file: Path | None, author: str | None = None) -> ScoreTable:
+    """The table with the cards of candidates, judges, ceilings and the `author` of rewordings.
+
+    `file` adds to the cards that ship.
+    """
     shipped = cards(file)
     people = distinct(table.scores, "candidate", "role")
     candidates = people.filter(pl.col("role") == "candidate")["candidate"].sort()
-    names = [*candidates, *sorted(models_named(table))]
+    names = [*candidates, *sorted(models_named(table)), *([author] if author else [])]
     own_cards: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, shipped))}
     return table._replace(cards=own_cards)
 

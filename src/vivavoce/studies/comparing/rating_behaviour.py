@@ -175,17 +175,23 @@ def _halo_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows):
         part = [r for r in rows if r.benchmark == benchmark and r.figure == "pearson"]
         yield f"{name} on {benchmark}, {_halo_text(part)}"
-        together = [r for r in part if r.p_adjusted is not None and r.p_adjusted <= stats.ALPHA]
-        together = sorted((r for r in together if (r.value or 0.0) > 0), key=lambda r: -(r.value or 0.0))
-        if together:
-            n_more = len(together) - NAMED_PAIRS
-            more = f" and {count(n_more, 'more pair')}" if n_more > 0 else ""
-            pairs = ", ".join(
-                f"{r.criterion} and {r.other} r {r.value:.2f}{interval_text(r)}"
-                for r in together[:NAMED_PAIRS]
-            )
-            basis = f"Holm over {count(together[0].n_tests or 0, 'pair')}"
-            yield HALO.text(judge=name, benchmark=benchmark, basis=basis, pairs=pairs + more)
+        yield from _moving_together(part, name)
+
+
+def _moving_together(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
+    """The pairs of criteria of one benchmark that a test shows to move together, the closest first."""
+    closest = sorted(filter(_moves_together, rows), key=lambda row: -(row.value or 0.0))
+    texts = [f"{r.criterion} and {r.other} r {r.value:.2f}{interval_text(r)}" for r in closest[:NAMED_PAIRS]]
+    if len(closest) > NAMED_PAIRS:
+        texts[-1] += f" and {count(len(closest) - NAMED_PAIRS, 'more pair')}"
+    for row in closest[:1]:
+        basis = f"Holm over {count(row.n_tests or 0, 'pair')}"
+        yield HALO.text(judge=name, benchmark=row.benchmark, basis=basis, pairs=", ".join(texts))
+
+
+def _moves_together(row: RaterRow) -> bool:
+    """Whether the test of two criteria shows that they rise together."""
+    return row.p_adjusted is not None and row.p_adjusted <= stats.ALPHA and (row.value or 0.0) > 0
 
 
 def _halo_text(rows: Sequence[RaterRow]) -> str:

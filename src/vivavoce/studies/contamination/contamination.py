@@ -13,9 +13,10 @@ from pathlib import Path
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ModelCard
 from vivavoce.core.registry import study
-from vivavoce.studies.contamination.signals import REWRITTEN, Signal, signals
+from vivavoce.studies.contamination.signals import PLACEBO, REWRITTEN, OtherWords, Signal, signals
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
@@ -30,6 +31,8 @@ CONSISTENT, DIFFERENT, NO_SIGN, CANNOT_TELL = (
     "cannot tell",
 )
 """The words of a test. Standing out from the others is less: a larger or a newer model does so too."""
+PEOPLE = "people"
+"""The author of rewordings whose words are nobody's own."""
 BEFORE, AFTER, UNKNOWN = "may have been read", "came after the cutoff", "not known"
 """The words of the dates: the month of the cutoff counts as before it."""
 
@@ -50,6 +53,8 @@ LIMITS = {
     REWRITTEN: "Against other words, a candidate's difference is told less the mean of the other candidates' "
     "(bits as factors): a rewording that is harder is harder for all. Where all have read the exam, nothing "
     "is left to find, and where some have, they hide it in each other.",
+    PLACEBO: "Against a set that none can have read, what other words do there is taken off: that holds if "
+    "the same author put both sets in other words.",
     "option_order": "The gap for the published order is the mean over the places of the key, each counting "
     "alike, so that a preference for places cancels. Other habits with the published order, such as one for "
     "options that stand by size, do not.",
@@ -60,6 +65,7 @@ LIMITS = {
 }
 _AGAINST_TEXTS = {
     REWRITTEN: "the same in other words",
+    PLACEBO: "the same in other words and a set that none can have read",
     "others": "the other candidates",
     "other orders": "other orders of the options",
     "decoys": "its decoys",
@@ -127,6 +133,8 @@ class Contamination(Study):
     special = True
     needs = ("cards", "any_tokeniser")
     cards: Path | None = None
+    reworded_by: str | None = None
+    placebo: str | None = None
 
     def findings(self, scores: ScoreTable) -> Finding:
         """Rows by benchmark, `probe` and candidate; all that it is held `against` has its own row.
@@ -135,12 +143,16 @@ class Contamination(Study):
         not shares of tokens, are held against the mean of the other candidates. Against the variants
         `rewritten` of the same questions both are, paired by case: as the candidate's difference (of shares,
         or of natural logarithms of bits) less the mean difference of the others. A candidate without others
-        has the difference, its interval and no test: the rewording may be harder. `option_order`: accuracy in
-        the published order less the mean of the other rotations, first by the place of the key there, all
-        places then counting alike; questions of a number of options of which a place has fewer than 5 cases
-        are left out. `canary`: the share of decoys that are at least as likely, p = (that many + 1) / (decoys
-        + 1). `dates`: months from the benchmark's release to the candidate's cutoff, of `scores.cards` and
-        `scores.released`; both are needed.
+        has the difference, its interval and no test: the rewording may be harder. So has everybody while
+        nobody says who wrote the rewordings, since a model's own words are easier for its family:
+        `reworded_by` is "people", or the model or family (of `scores.cards`), whose candidates then have no
+        test and are no others. With `placebo`, a benchmark that no candidate can have read and that the same
+        author reworded, the difference there is taken off (`against` "placebo", by Welch's t) and everybody
+        is tested. `option_order`: accuracy in the published order less the mean of the other rotations, first
+        by the place of the key there, all places then counting alike; questions of a number of options of
+        which a place has fewer than 5 cases are left out. `canary`: the share of decoys that are at least as
+        likely, p = (that many + 1) / (decoys + 1). `dates`: months from the benchmark's release to the
+        candidate's cutoff, of `scores.cards` and `scores.released`; both are needed.
 
         `low` to `high` is the 95 % interval. p is by Holm, `low_family` to `high_family` by Bonferroni over
         the `n_tests` of the call. `verdict` of a test: "consistent with memorisation" ("stands out from the
@@ -148,10 +160,14 @@ class Contamination(Study):
         interval excludes chance on the side of memory; "cannot tell" where there is nothing to hold it
         against, fewer than 10 cases, or no outcome could have shown anything; else "no sign". Figures held
         against nothing have no verdict. Without a probe, rows are only those of known dates.
+
+        Raises `SelectionError` for a `placebo` that is no benchmark of the scores, and for a `reworded_by`
+        that is no candidate, no model with a card and no family.
         """
         of_candidates = (pl.col("role") == "candidate") & (pl.col("edit") == "")
         candidates = select_rows(scores.scores, of_candidates)
-        all_signals = list(signals(candidates, scores.measures))
+        words = OtherWords(self._unfit(candidates, scores.cards or {}), self._placebo(candidates))
+        all_signals = list(signals(candidates, scores.measures, words))
         rows = _signal_rows(all_signals)
         sentences = list(_sentences(all_signals, rows, labels(scores.measures)))
         places = sorted(distinct(candidates, "benchmark", "candidate").iter_rows())
@@ -165,6 +181,41 @@ class Contamination(Study):
         if not rows:
             return self.finding((), NOTHING)
         return self.finding(rows, "\n".join(sentences), (ALWAYS, *_notes(rows)))
+
+    def _placebo(self, candidates: pl.DataFrame) -> str | None:
+        """The placebo benchmark, which the scores hold."""
+        benchmarks = sorted(candidates["benchmark"].unique())
+        if self.placebo is None or self.placebo in benchmarks or not benchmarks:
+            return self.placebo
+        raise SelectionError(
+            f"placebo={self.placebo}: the run has no scores on a benchmark of this name; name one of "
+            f"{', '.join(benchmarks)}."
+        )
+
+    def _unfit(self, candidates: pl.DataFrame, cards: Mapping[str, ModelCard]) -> dict[str, str] | None:
+        """The candidates whose family wrote the rewordings, or may have, with the reason."""
+        author = self.reworded_by
+        if author is None:
+            return None
+        if author == PEOPLE:
+            return {}
+        names = sorted(candidates["candidate"].unique())
+        families = {card.family.casefold() for card in cards.values() if card.family}
+        if author not in (*cards, *names) and author.casefold() not in families:
+            raise SelectionError(
+                f"reworded_by={author}: no candidate, no family and no model with a card has this name; say "
+                f"{PEOPLE}, or add its card (--cards)."
+            )
+        reasons = {name: _why_unfit(name, author, cards) for name in names}
+        return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _why_unfit(name: str, author: str, cards: Mapping[str, ModelCard]) -> str | None:
+    """Why a candidate may meet words of its own; null where it does not."""
+    family, author_family = ((cards[model].family if model in cards else None) for model in (name, author))
+    if name == author or (family and family.casefold() == (author_family or author).casefold()):
+        return f"{author} wrote the other words, and its family takes them with less effort"
+    return f"its family is not known, and {author} wrote the other words (--cards)" if not family else None
 
 
 def _signal_rows(all_signals: Sequence[Signal]) -> list[ContaminationRow]:
@@ -221,9 +272,8 @@ def _own_direction(signal: Signal, interval: stats.Interval | None) -> tuple[flo
         return None, None
     limit = math.inf
     if signal.measure.criterion.high is not None and signal.against:
-        # A difference of two differences of shares may be as wide as 2.
-        of_differences = signal.against == REWRITTEN and signal.p is not None
-        limit = 2.0 if of_differences else 1.0
+        # A difference of two differences of shares may be as wide as 2, and one of two such as 4.
+        limit = {REWRITTEN: 2.0, PLACEBO: 4.0}.get(signal.against, 1.0) if signal.p is not None else 1.0
     low, high = max(interval.low, -limit), min(interval.high, limit)
     return (low, high) if signal.sign > 0 else (-high, -low)
 
@@ -375,13 +425,11 @@ def _date_sentences(rows: Sequence[ContaminationRow]) -> Iterator[str]:
 
 
 def _notes(rows: Sequence[ContaminationRow]) -> Iterator[str]:
-    n_tests = sum(row.p is not None for row in rows)
+    n_tests = max((row.n_tests or 0 for row in rows), default=0)
     if n_tests > 1:
         yield f"{count(n_tests, 'test')} made together: p by Holm, intervals of differences by Bonferroni."
-    for probe in dict.fromkeys(row.probe for row in rows):
-        yield LIMITS[probe]
-    if any(row.against == REWRITTEN and row.p is not None for row in rows):
-        yield LIMITS[REWRITTEN]
+    subjects = [*(row.probe for row in rows), *(row.against for row in rows if row.n_tests)]
+    yield from (LIMITS[subject] for subject in dict.fromkeys(subjects) if subject in LIMITS)
     failed = {
         (row.benchmark, row.metric, row.criterion, row.candidate): row.n_failed
         for row in rows

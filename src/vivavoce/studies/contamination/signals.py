@@ -4,7 +4,7 @@ Only a comparison gives a test: a candidate with the others, a question with its
 what these do to the others, a canary with decoys, the published order of options with the other orders.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from vivavoce.studies.pooling import Counts, counts, pooled_figure
 from vivavoce.studies.score_table import ITEM, resolve, weights_of
 from vivavoce.studies.text import cases, count
 
+PLACEBO = "placebo"
+"""What a candidate is held against where a set that nobody can have read was reworded too."""
 REWRITTEN = "rewritten"
 """The variant, or the beginning of its name up to a colon, that says a question in other words."""
 LEAST_AT_A_PLACE = 5
@@ -27,7 +29,16 @@ ALONE = (
     "can tell that from memory"
 )
 """Why a candidate without others is not tested against other words."""
+NO_AUTHOR = (
+    "who put the questions in other words is not known, and a model's own words are easier for its family "
+    "(reworded_by=MODEL or reworded_by=people)"
+)
+"""Why nobody is tested against other words without a word on their author."""
 ALL_FAILED = "every score failed"
+
+
+Pairs = list[pl.DataFrame]
+"""The items in both wordings: those of the candidate, then of each other."""
 
 
 class Signal(NamedTuple):
@@ -60,7 +71,32 @@ class Signal(NamedTuple):
     reason: str | None = None
 
 
-def signals(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> Iterator[Signal]:
+class OtherWords(NamedTuple):
+    """What is known of rewordings.
+
+    `unfit` are the candidates who may have words of their own in them, and why; null: nobody knows who wrote
+    them. `placebo` is a benchmark that no candidate can have read, reworded by the same author: what other
+    words do there is not memory, whoever wrote them.
+    """
+
+    unfit: Mapping[str, str] | None = None
+    placebo: str | None = None
+
+    def untested(self, candidate: str, n_candidates: int) -> str | None:
+        """Why a candidate of so many with both wordings has no test; null where it has one."""
+        reason = NO_AUTHOR if self.unfit is None else self.unfit.get(candidate)
+        return reason or (ALONE if n_candidates < 2 else None)
+
+
+class Board(NamedTuple):
+    """The scores of all candidates on one benchmark by one measure, and on the placebo, if there is one."""
+
+    rows: pl.DataFrame
+    words: OtherWords
+    placebo: pl.DataFrame | None = None
+
+
+def signals(scores: pl.DataFrame, measures: Mapping[int, Measure], words: OtherWords) -> Iterator[Signal]:
     """The signals in score rows of candidates, by measure, benchmark and candidate."""
     for key, measure in measures.items():
         metric = measure.metric.partition("(")[0]
@@ -68,48 +104,103 @@ def signals(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> Iterator[S
         if signals_of is None:
             continue
         rows = scores.filter(pl.col("measure_id") == key).sort("benchmark", "candidate")
+        placebo = rows.filter(pl.col("benchmark") == words.placebo) if words.placebo else None
         for (benchmark,), part in rows.group_by("benchmark", maintain_order=True):
+            board = Board(part, words, None if benchmark == words.placebo else placebo)
             for candidate in part["candidate"].unique(maintain_order=True):
                 of_candidate = part.filter(pl.col("candidate") == candidate)
                 failed = of_candidate.filter(pl.col("status") == "failed").height
                 signal = Signal(str(benchmark), measure, candidate, metric, n_failed=failed)
-                yield from signals_of(signal, of_candidate, part)
+                yield from signals_of(signal, of_candidate, board)
 
 
-def _verbatim(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> Iterator[Signal]:
+def _verbatim(signal: Signal, of_candidate: pl.DataFrame, board: Board) -> Iterator[Signal]:
     """The mean share; and how much of it other words take away, beside what they take from the others.
 
     Shares of tokens, of which each model has its own, are not compared with other candidates' shares.
     """
-    values = _observed(part, signal.measure)
+    values = _observed(board.rows, signal.measure)
     yield _mean(signal, _wordings(values.filter(pl.col("candidate") == signal.candidate))[0])
     # What is gone on with further loses more by other words: a larger model stands out here without memory.
-    signal = signal._replace(against=REWRITTEN, weak=True)
-    pairs = _in_both_wordings(values, ["observed"], signal.candidate)
-    if isinstance(pairs, str):
-        yield signal._replace(reason=pairs)
-        return
+    tables = [values] if board.placebo is None else [values, _observed(board.placebo, signal.measure)]
+    yield from _in_other_words(signal._replace(weak=True), board.words, tables, ["observed"], _share_gap)
+
+
+def _share_gap(pairs: Pairs) -> stats.Paired:
+    """How much more of the published words comes out, less the mean of the others'."""
     gaps = [(items["observed"] - items["observed_twin"]).to_numpy() for items in pairs]
-    too_few = len(pairs) < 2
-    difference = gaps[0] if too_few else gaps[0] - np.mean(gaps[1:], axis=0)
-    items = pairs[0]
-    comparison = stats.paired(difference, items["group"].to_numpy(), weights=weights_of(items))
-    yield _compared(signal, comparison, alone=too_few)
+    difference = gaps[0] - np.mean(gaps[1:], axis=0) if len(gaps) > 1 else gaps[0]
+    return stats.paired(difference, pairs[0]["group"].to_numpy(), weights=weights_of(pairs[0]))
 
 
-def _bits(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> Iterator[Signal]:
+def _in_other_words(
+    signal: Signal,
+    words: OtherWords,
+    tables: Sequence[pl.DataFrame],
+    names: list[str],
+    gap: Callable[[Pairs], stats.Paired | None],
+) -> Iterator[Signal]:
+    """The gap between both wordings, less that on the placebo where its table follows; none of its own."""
+    if words.placebo == signal.benchmark:
+        return
+    signal = signal._replace(against=PLACEBO if len(tables) > 1 else REWRITTEN)
+    if len(tables) > 1:
+        words = words._replace(unfit={})
+    pairs = _pairs_of(tables, names, signal.candidate, words.unfit or {})
+    if isinstance(pairs[-1], str):
+        yield signal._replace(reason=pairs[-1] + (f" on {words.placebo}" if len(pairs) > 1 else ""))
+        return
+    untested = words.untested(signal.candidate, min(map(len, pairs)))
+    first, *placebo = (gap(items) for items in pairs if not isinstance(items, str))
+    compared = _compared(signal, first, untested=untested)
+    yield _less_placebo(compared, placebo[0], words, untested) if placebo else compared
+
+
+def _less_placebo(
+    compared: Signal, gap: stats.Paired | None, words: OtherWords, untested: str | None
+) -> Signal:
+    """A gap, if there is one, less that on the placebo."""
+    if compared.comparison is None:
+        return compared
+    if gap is None or (less := compared.comparison.less(gap)) is None:
+        few = f"too few cases that differ, in these questions or on {words.placebo}"
+        return compared._replace(value=None, comparison=None, p=None, reason=few)
+    return _compared(compared, less, untested=untested)
+
+
+def _pairs_of(
+    tables: Sequence[pl.DataFrame], names: list[str], candidate: str, unfit: Mapping[str, str]
+) -> list[Pairs | str]:
+    """The items of each table in both wordings, up to the first that has none."""
+    # Whoever meets words of their own there is no measure of how hard these are for the others.
+    absent = [name for name in unfit if name != candidate]
+    pairs = list[Pairs | str]()
+    for table in tables:
+        present = table.filter(~pl.col("candidate").is_in(absent)) if absent else table
+        pairs.append(_in_both_wordings(present, names, candidate))
+        if isinstance(pairs[-1], str):
+            break
+    return pairs
+
+
+def _bits(signal: Signal, of_candidate: pl.DataFrame, board: Board) -> Iterator[Signal]:
     """The pooled figure; against the other candidates; and the factor that other words make beside theirs.
 
     Memory needs fewer bits, so the sign is turned.
     """
-    counted = counts(part, signal.measure.criterion)
+    counted = counts(board.rows, signal.measure.criterion)
     items = counted.items
     if items is None or items.filter(pl.col("candidate") == signal.candidate).is_empty():
         yield signal._replace(reason=counted.reason or ALL_FAILED)
         return
     yield _bits_figure(signal, items, counted)
     yield _bits_against_others(signal._replace(against="others", sign=-1, weak=True), items, counted)
-    yield _bits_in_other_words(signal._replace(against=REWRITTEN, sign=-1, logs=True), items, counted)
+    tables = [items]
+    if board.placebo is not None:
+        of_placebo = counts(board.placebo, signal.measure.criterion).items
+        tables.append(items.clear() if of_placebo is None else of_placebo)
+    signal, columns = signal._replace(sign=-1, logs=True), list(counted.columns)
+    yield from _in_other_words(signal, board.words, tables, columns, lambda pairs: _bits_gap(pairs, counted))
 
 
 def _bits_figure(signal: Signal, items: pl.DataFrame, counted: Counts) -> Signal:
@@ -132,16 +223,13 @@ def _bits_against_others(signal: Signal, items: pl.DataFrame, counted: Counts) -
     return _compared(signal, comparison)
 
 
-def _bits_in_other_words(signal: Signal, items: pl.DataFrame, counted: Counts) -> Signal:
-    counts = _in_both_wordings(items, list(counted.columns), signal.candidate)
-    if isinstance(counts, str):
-        return signal._replace(reason=counts)
-    candidate, *rewordings = counts
+def _bits_gap(pairs: Pairs, counted: Counts) -> stats.Paired | None:
+    """The logarithm of the factor that the published words make, less the mean of the others', turned."""
+    candidate, *rewordings = pairs
     # Of the others the two wordings change sides: what is left is one's own gap less the mean of theirs.
     first = np.hstack([counted.of(candidate), *(counted.of(rows, "_twin") for rows in rewordings)])
     second = np.hstack([counted.of(candidate, "_twin"), *(counted.of(rows) for rows in rewordings)])
-    comparison = _pooled_comparison(first, second, _log_factor, candidate)
-    return _compared(signal, comparison, alone=not rewordings)
+    return _pooled_comparison(first, second, _log_factor, candidate)
 
 
 def _pooled_comparison(
@@ -161,7 +249,7 @@ def _log_factor(sums: Floats) -> Floats:
     return np.asarray(logs[:, 0] + (logs[:, 1:].mean(axis=1) if sums.shape[1] > 2 else 0.0))
 
 
-def _option_order(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> Iterator[Signal]:
+def _option_order(signal: Signal, of_candidate: pl.DataFrame, board: Board) -> Iterator[Signal]:
     """Accuracy in the published order less the mean over the other rotations, by the place of the key.
 
     Over the k rotations a key takes every place. So, where a mean is made for each place that keys have in
@@ -232,7 +320,7 @@ def _places_alike(items: pl.DataFrame, cell: list[str]) -> stats.Paired:
     return stats.paired(np.average(d, weights=share) + (d - mean) * wider, items["group"], weights=share)
 
 
-def _canary(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> Iterator[Signal]:
+def _canary(signal: Signal, of_candidate: pl.DataFrame, board: Board) -> Iterator[Signal]:
     """The canary's rank among its decoys, of the first item that has one."""
     signal = signal._replace(against="decoys")
     ok = of_candidate.filter(pl.col("status") == "ok").sort("item", "variant", "repeat", "pass_no")
@@ -249,7 +337,7 @@ def _canary(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame) -> I
     yield signal._replace(value=k / n, p=(k + 1) / (n + 1), least=1 / (n + 1), n_decoys=n)
 
 
-_SIGNALS: Mapping[tuple[str, str], Callable[[Signal, pl.DataFrame, pl.DataFrame], Iterator[Signal]]] = {
+_SIGNALS: Mapping[tuple[str, str], Callable[[Signal, pl.DataFrame, Board], Iterator[Signal]]] = {
     ("second_half", "verbatim"): _verbatim,
     ("second_half", "bits_per_byte"): _bits,
     ("options", "option_gap"): _option_order,
@@ -269,7 +357,7 @@ def _wordings(values: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return values.filter(~rewritten), values.filter(rewritten)
 
 
-def _with_others(rows: pl.DataFrame, candidate: str) -> list[pl.DataFrame] | str:
+def _with_others(rows: pl.DataFrame, candidate: str) -> Pairs | str:
     """The rows of one candidate, then of each other, on the items that all have; or why there are none."""
     names = sorted(rows["candidate"].unique())
     if candidate not in names:
@@ -283,7 +371,7 @@ def _with_others(rows: pl.DataFrame, candidate: str) -> list[pl.DataFrame] | str
     return [shared.filter(pl.col("candidate") == name) for name in order]
 
 
-def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> list[pl.DataFrame] | str:
+def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> Pairs | str:
     """A row per item in both wordings, or a reason: `names`, and with `_twin` the means of its rewordings.
 
     First the candidate's rows, then those of every other with both wordings, on the items that all have.
@@ -318,8 +406,8 @@ def _mean(signal: Signal, items: pl.DataFrame) -> Signal:
     return signal._replace(value=mean.value, interval=interval, n_items=mean.n, n_groups=mean.n_groups)
 
 
-def _compared(signal: Signal, comparison: stats.Paired | None, *, alone: bool = False) -> Signal:
-    """The signal with a comparison and, unless the candidate is `alone`, its test."""
+def _compared(signal: Signal, comparison: stats.Paired | None, *, untested: str | None = None) -> Signal:
+    """The signal with a comparison and its test, or the reason why it is `untested`."""
     if comparison is None:
         return signal._replace(reason="the second halves have no bytes, or none of them takes a bit")
     signal = signal._replace(n_items=comparison.n_items, n_groups=comparison.n_groups)
@@ -327,8 +415,7 @@ def _compared(signal: Signal, comparison: stats.Paired | None, *, alone: bool = 
         few = cases(comparison.n_groups, comparison.effective_groups)
         return signal._replace(reason=f"{few}: too few to tell")
     signal = signal._replace(value=signal.sign * comparison.difference, comparison=comparison)
-    # Without others no outcome of a test would tell memory from an easier wording.
-    return signal._replace(reason=ALONE) if alone else signal._replace(p=comparison.p)
+    return signal._replace(reason=untested) if untested else signal._replace(p=comparison.p)
 
 
 def _interval(low: float | None, high: float | None, effective: float) -> tuple[float, float] | None:
