@@ -204,6 +204,39 @@ def test_entire_agreement_has_a_chi2_and_no_f():
     assert (14, None, None) == (found.chi2, found.f, found.p_f)
 
 
+def test_by_hand_the_ranks_of_four_blocks_are_turned_round():
+    """Ranks 1 2 in all four blocks: of 16 patterns 2 are as far apart; 1 2 in three of four: 10 are."""
+    assert 2 / 16 == friedman([[2] * 4, [1] * 4], range(4)).p
+    assert 10 / 16 == friedman([[2, 2, 2, 1], [1, 1, 1, 2]], range(4)).p
+
+
+def test_systems_that_never_differ_are_ranked_as_one():
+    """Of three in twelve blocks, the last better in ten, the first two the same: a sign test of 10 and 2."""
+    values = np.array([[1.0] * 10 + [3] * 2, [1.0] * 10 + [3] * 2, [2.0] * 12])
+    assert pytest.approx(stats.binomtest(10, 12).pvalue) == friedman(values, range(12)).p
+    assert friedman(values, range(12)).p > friedman(values, range(12)).p_f
+
+
+def test_half_of_the_systems_with_one_answer_are_no_difference():
+    """8 equal systems of which 4 answer alike, 30 blocks: F says more in 10 % of tables, p in 5 %."""
+    rng = np.random.default_rng(5)
+    rejected = []
+    for _ in range(150):
+        values = rng.standard_normal((8, 30))
+        values[:4] = values[0]
+        tested = friedman(values, range(30))
+        rejected.append((tested.p_f <= 0.05, tested.p <= 0.05))
+    by_f, by_turns = np.mean(rejected, axis=0)
+    assert by_turns <= 0.08 < by_f
+
+
+def test_p_of_many_blocks_is_near_that_of_f_where_systems_are_independent():
+    values = np.random.default_rng(3).standard_normal((5, 200))
+    values[0] += 0.2
+    tested = friedman(values, range(200))
+    assert pytest.approx(tested.p_f, abs=0.02) == tested.p
+
+
 def test_one_block_has_no_f():
     found = friedman([[3], [2], [1]], [0])
     assert (2, None) == (found.chi2, found.f)
@@ -222,6 +255,7 @@ def test_order_of_systems_and_blocks_and_the_scale_do_not_matter(values, random)
     a = friedman(values, range(values.shape[1]))
     b = friedman(np.exp(values[systems][:, items]), [f"case {k}" for k in items])
     assert a[:4] == b[:4]
+    assert a.p == b.p
     assert list(a.mean_ranks[systems]) == list(b.mean_ranks)
 
 

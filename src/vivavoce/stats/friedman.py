@@ -17,8 +17,11 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import Floats, average_ranks, group_means, matrix, proportion
 from vivavoce.stats._ratings import DIGITS, complete_rows
 from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.sign_flips import ENUMERATED, FLIP_SEED, FLIPS, TIE
+from vivavoce.stats.subset_sums import random_subset_sums
 
 REACH = 9.0  # beyond it a float sees nothing of the normal density
+LEAST_FLIPS, MOST_TURNED = 1_999, 20_000_000  # patterns, and patterns times blocks
 
 
 @cache
@@ -36,11 +39,13 @@ class Friedman(NamedTuple):
     chi2, p_chi2 : float or None
         Corrected for ties, with k - 1 degrees of freedom. Null if every block is one tie: nothing is ranked.
     f, p_f : float or None
-        Iman & Davenport's, with k - 1 and (k - 1)(N - 1) degrees of freedom: the better approximation. Null
-        also with one block, and if all blocks agree entirely (F is infinite).
+        Iman & Davenport's, with k - 1 and (k - 1)(N - 1) degrees of freedom. Null also with one block, and if
+        all blocks agree entirely (F is infinite).
     mean_ranks : array of shape (k,)
         1 is the best.
     n_systems, n_blocks : int
+    p : float or None
+        By permutation within blocks, which holds whatever systems have in common. Null as `chi2` is.
     """
 
     chi2: float | None
@@ -50,6 +55,7 @@ class Friedman(NamedTuple):
     mean_ranks: Floats
     n_systems: int
     n_blocks: int
+    p: float | None
 
 
 def friedman(values: ArrayLike, groups: ArrayLike) -> Friedman:
@@ -76,6 +82,12 @@ def friedman(values: ArrayLike, groups: ArrayLike) -> Friedman:
     Iman & Davenport (1980), Commun. Stat. A9, 571-595. chi2 equal to scipy.stats.friedmanchisquare, SciPy
     1.17.1. Distrust both with fewer than about 10 blocks; with two systems the test is a sign test, and
     `paired` the better one.
+
+    Both also take systems for independent: where half of 4 to 10 equal ones gave the same answers, p_f was at
+    most .05 in 6 to 13 % of simulated tables, and `p` in 2 to 6 %. For `p` systems that never differ are
+    ranked as one, and the ranks of whole blocks are turned round at random (1 to k becomes k to 1), so what
+    systems share stays shared: all 2^N patterns up to 16 blocks, beyond them 9,999 (1,999 from 10,000 blocks
+    on), the same for the same data.
     """
     blocks = group_means(matrix("values", values, n_systems=2), groups)
     k, n = blocks.shape
@@ -84,16 +96,39 @@ def friedman(values: ArrayLike, groups: ArrayLike) -> Friedman:
     # In quarters of whole numbers, so exact: tied ranks are halves.
     spread = float((ranks**2).sum()) - n * k * (k + 1) ** 2 / 4
     if spread <= 0:
-        return Friedman(None, None, None, None, means, k, n)
+        return Friedman(None, None, None, None, means, k, n, None)
     between = float(((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum())
     chi2 = (k - 1) * between / spread
     p_chi2 = float(scipy.special.chdtrc(k - 1, chi2))
+    p = _turned_p(ranks)
     # N (k - 1) - chi2 up to the factor spread / (k - 1): 0 exactly where all blocks agree.
     residual = n * spread - between
     if n < 2 or residual <= 0:
-        return Friedman(chi2, p_chi2, None, None, means, k, n)
+        return Friedman(chi2, p_chi2, None, None, means, k, n, p)
     f = (n - 1) * between / residual
-    return Friedman(chi2, p_chi2, f, float(scipy.special.fdtrc(k - 1, (k - 1) * (n - 1), f)), means, k, n)
+    p_f = float(scipy.special.fdtrc(k - 1, (k - 1) * (n - 1), f))
+    return Friedman(chi2, p_chi2, f, p_f, means, k, n, p)
+
+
+def _turned_p(ranks: Floats) -> float:
+    """How often rank sums are as far apart, if a coin turns each block's ranks round."""
+    distinct = np.unique(ranks, axis=1)
+    if distinct.shape[1] < ranks.shape[1]:
+        distinct = np.array([average_ranks(row) for row in distinct])
+    centred = distinct - (distinct.shape[1] + 1) / 2
+    # Neither the order of blocks nor what systems are called decides which patterns are drawn.
+    columns = centred[:, np.argsort(centred.sum(axis=0), kind="stable")]
+    rows = columns[np.lexsort(columns.T)]
+    bar = float((rows.sum(axis=0) ** 2).sum()) * (1 - TIE)
+    if len(rows) <= ENUMERATED:
+        sums = rows[:1]
+        for row in rows[1:]:  # turning all blocks changes nothing, so the first one stays
+            sums = np.vstack([sums + row, sums - row])
+        return float(np.mean((sums**2).sum(axis=1) >= bar))
+    draws = max(min(FLIPS, MOST_TURNED // len(rows)), LEAST_FLIPS)
+    subsets = random_subset_sums(rows, draws=draws, rng=np.random.default_rng(FLIP_SEED))
+    hits = np.count_nonzero(((rows.sum(axis=0) - 2 * subsets) ** 2).sum(axis=1) >= bar)
+    return (int(hits) + 1) / (draws + 1)
 
 
 def studentized_range(q: ArrayLike, n: int) -> Floats:

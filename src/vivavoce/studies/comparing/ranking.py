@@ -156,7 +156,7 @@ def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingR
     friedman = {
         "friedman_chi2": order.chi2,
         "friedman_f": order.f,
-        "friedman_p": order.p_f,
+        "friedman_p": order.p,
         "critical_difference": stats.nemenyi_distance(len(matrix.candidates), order.n_blocks),
     }
     rows = []

@@ -27,6 +27,19 @@ _QUESTION = ("item", "variant", "group")
 
 SENTENCES = (
     NamingSentence(
+        code="panel.differ",
+        templates=(
+            (
+                "{panel} on {benchmark}: Friedman's test over cases: {test}; mean ranks over cases further "
+                "apart than {distance} differ (Nemenyi)."
+            ),
+        ),
+        names=("panel",),
+        family="all that the panel ranked, in one test",
+        correction="none",
+        null="panel",
+    ),
+    NamingSentence(
         code="panel.better",
         templates=(
             (
@@ -35,17 +48,17 @@ SENTENCES = (
             ),
         ),
         names=("candidate",),
-        family="all pairs with the ceiling",
-        correction="Nemenyi",
-        unmeasured="no simulation yet",
+        family="all pairs of the panel",
+        correction="Holm",
+        null="panel",
     ),
     NamingSentence(
         code="panel.places",
         templates=("{panel} on {benchmark} ({basis}), mean rank of {n} and the places left open: {places}.",),
         names=("candidate",),
         family="all pairs of the panel",
-        correction="Nemenyi",
-        unmeasured="no simulation yet",
+        correction="Holm",
+        null="panel",
     ),
 )
 """What a panel says of candidates by inference."""

@@ -73,14 +73,15 @@ class Panel(Study):
         `places`, by candidate and with the reference among them: `mean_rank` (1 the best; over raters, then
         questions, with an interval by case), `place` with the rank interval of paired tests (Holm over all
         pairs), `friedman_rank` (over cases, which the critical distance is about) and `strength` (Davidson's
-        model, log scale, sum 0, cases drawn again). `order`: `friedman` (Iman and Davenport's F, with p) and
-        `critical_distance`. `tags`: shares of answers called good, okay, bad, clearly wrong; silence counts
-        as bad, and of clearly wrong it is left out. `experts`: `kendall_w` (the mean over questions; without
-        any agreement 1 over the number of raters), `alpha_ordinal`, and by rater `with_others`, the
-        correlation with the mean of the others inside questions. `metrics`, by another measure of the same
-        answers (`other`): `tau` and `same_order` over candidates, `told_apart_alike` over the pairs that both
-        tell apart, `within`, the rank correlation inside questions. `pairs`, of a panel that compared two at
-        a time: by candidate `preferred`, the share of its pairs, ties half, and `strength`; `alpha_ordinal`.
+        model, log scale, sum 0, cases drawn again). `order`: `friedman` (Iman and Davenport's F, with p by
+        permutation within cases) and `critical_distance`. `tags`: shares of answers called good, okay, bad,
+        clearly wrong; silence counts as bad, and of clearly wrong it is left out. `experts`: `kendall_w` (the
+        mean over questions; without any agreement 1 over the number of raters), `alpha_ordinal`, and by rater
+        `with_others`, the correlation with the mean of the others inside questions. `metrics`, by another
+        measure of the same answers (`other`): `tau` and `same_order` over candidates, `told_apart_alike` over
+        the pairs that both tell apart, `within`, the rank correlation inside questions. `pairs`, of a panel
+        that compared two at a time: by candidate `preferred`, the share of its pairs, ties half, and
+        `strength`; `alpha_ordinal`.
         """
         scores = first_passes(scores)
         rows: list[PanelRow] = []
@@ -165,7 +166,7 @@ def _tested_place_rows(board: Board, counts: Mapping[str, int]) -> Iterator[Pane
             reason = SEPARATED if separated and figure == "strength" else None
             yield _row(board, "places", figure, value=value, low=low, high=high, reason=reason, **shared)
     reason = "all cases are ranked alike" if order.f is None else None
-    yield _row(board, "order", "friedman", value=order.f, p=order.p_f, reason=reason, **counts)
+    yield _row(board, "order", "friedman", value=order.f, p=order.p, reason=reason, **counts)
     distance = stats.nemenyi_distance(k, order.n_blocks)
     yield _row(board, "order", "critical_distance", value=distance, **counts)
 
@@ -379,9 +380,11 @@ def _rank_text(by: Mapping[FigureKey, PanelRow], name: str) -> str:
 def _order_texts(by: Mapping[FigureKey, PanelRow]) -> Iterator[str]:
     friedman, distance = by.get(("order", None, "friedman")), by.get(("order", None, "critical_distance"))
     if friedman and distance:
-        f = friedman.reason if friedman.value is None else f"F {friedman.value:.1f}, p {friedman.p:.2g}"
+        test = str(friedman.reason)
+        if friedman.value is not None:
+            test = f"F {friedman.value:.1f}, p {friedman.p:.2g} by permutation within cases"
         yield (
-            f"Friedman's test over cases: {f}; mean ranks over cases further apart than "
+            f"Friedman's test over cases: {test}; mean ranks over cases further apart than "
             f"{distance.value:.2f} differ (Nemenyi)."
         )
 

@@ -54,14 +54,14 @@ class Arguments(Study):
     rank, with the ranks that paired tests leave open (Holm over all pairs, under both fillings of failed
     scores); `mean_run_rank`, the mean over runs of the rank in the run; `mean_instance_rank`, the mean over
     items of the rank in the item by the mean over runs. 1 is the best, ties share their mean rank.
-    `order`: `order` as `text`; `friedman` (Iman and Davenport's F, cases as blocks), `friedman_chi2`,
-    `critical_difference` of the `mean_case_rank`s, `pairs_told_apart`. `spread`, by source:
-    `between_mixtures` and `between_runs` apart, and `of_all_runs` with `ddof` 1 and 0. `panel`: agreement
-    with a panel's ranks of the same arguments. `lexical`: agreement with what words alone say. `length`,
-    `confusion` (tasks of classes), `leaks`, `examples`: items on which arguments differ most. `gate`:
-    Krippendorff's alpha of each panel's ranks, by the level of measurement, and the verdict: `suitable`
-    where the whole interval lies above `threshold`, `not_suitable` where it lies below, `not_shown` where it
-    holds it.
+    `order`: `order` as `text`; `friedman` (Iman and Davenport's F, cases as blocks, p by permutation inside
+    them), `friedman_chi2`, `critical_difference` of the `mean_case_rank`s, `pairs_told_apart`. `spread`, by
+    source: `between_mixtures` and `between_runs` apart, and `of_all_runs` with `ddof` 1 and 0. `panel`:
+    agreement with a panel's ranks of the same arguments. `lexical`: agreement with what words alone say.
+    `length`, `confusion` (tasks of classes), `leaks`, `examples`: items on which arguments differ most.
+    `gate`: Krippendorff's alpha of each panel's ranks, by the level of measurement, and the verdict:
+    `suitable` where the whole interval lies above `threshold`, `not_suitable` where it lies below,
+    `not_shown` where it holds it.
     """
 
     about = (

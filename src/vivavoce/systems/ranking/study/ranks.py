@@ -148,7 +148,7 @@ def _order_rows(lineup: Lineup, tested: _Tested | None, few: str | None) -> Iter
     reason = None
     if order.f is None:
         reason = "all cases rank the sources alike" if order.chi2 is not None else TIED
-    yield family_row(scores, "order", "friedman", value=order.f, p=order.p_f, reason=reason, **shared)
+    yield family_row(scores, "order", "friedman", value=order.f, p=order.p, reason=reason, **shared)
     yield family_row(
         scores,
         "order",

@@ -97,8 +97,9 @@ def _tests(rows: Sequence[ArgumentsRow], among: str, friedman: ArgumentsRow) -> 
         f" The ranks of {and_so(depends)} depend on scores that failed: score them again." if depends else ""
     )
     return (
-        f"Friedman's test over cases{_trained(friedman)}: F {friedman.value:.1f}, p {friedman.p:.2g}; mean "
-        f"ranks over cases further apart than {distance[0].value:.2f} differ (Nemenyi).{failed}"
+        f"Friedman's test over cases{_trained(friedman)}: F {friedman.value:.1f}, p {friedman.p:.2g} by "
+        f"permutation within cases; mean ranks over cases further apart than {distance[0].value:.2f} differ "
+        f"(Nemenyi).{failed}"
         f"{_scope(friedman)}"
     )
 
