@@ -287,6 +287,7 @@ ELSEWHERE = {
     "choose_measures": "takes what `within_items` made: tests/stats/test_within_item.py",
     "label_sizes": "counts by label, three columns each: tests/stats/test_macro_f1.py",
     "macro_f1": "takes the sums that `pooled` made",
+    "repeats_worth_interval": "models by items by repeats: tests/stats/test_variance.py",
     "order_kept": "two tables of candidates by items: tests/stats/test_rewording.py",
     "within_items": "its rows come several to an item: tests/stats/test_within_item.py",
     "wording_variance": "takes what `wordings` made: tests/stats/test_rewording.py",

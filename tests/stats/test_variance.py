@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy.stats import f_oneway
 from tests.lazy import lazy_module
 
-from vivavoce.stats.variance import Component, item_variance, nested_variance, pass_variance
+from vivavoce.stats.jackknife import by_group_jackknife
+from vivavoce.stats.variance import (
+    Component,
+    crossed_variance,
+    item_variance,
+    nested_variance,
+    pass_variance,
+    repeats_worth_interval,
+)
 
 mixed_linear_model = lazy_module("statsmodels.regression.mixed_linear_model")
 
@@ -254,3 +262,40 @@ def test_what_cannot_be_is_refused():
         pass_variance([1, 2], ["a", "a"], items=[0, 1])
     with pytest.raises(ValueError, match="repeats must be at least 1"):
         item_variance([1, 2], [0, 0]).se(0)
+
+
+def crossed(n, seed=4):
+    """Three models, n items and four repeats, and cases of two items."""
+    rng = np.random.default_rng(seed)
+    means = rng.standard_normal((1, n)) + rng.standard_normal((3, n))
+    return means[:, :, None] + 1.5 * rng.standard_normal((3, n, 4)), np.arange(n) // 2
+
+
+def test_the_interval_of_what_repeats_are_worth_leaves_out_one_case_at_a_time():
+    values, cases = crossed(30)
+
+    def log_ratio(items):
+        parts = crossed_variance(values[:, items])
+        return float(np.log(parts.ms_interaction / parts.ms_within))
+
+    by_hand = by_group_jackknife(log_ratio, cases, scale="raw")
+    expected = [1 + 3 / np.exp(end) for end in (by_hand.high, by_hand.low)]
+    assert pytest.approx(expected, abs=1e-9) == repeats_worth_interval(values, cases)
+
+
+def test_repeats_are_worth_one_to_their_number():
+    """Where items tell candidates apart no more than repeats do, the upper end is R."""
+    values = np.random.default_rng(1).standard_normal((3, 40, 4))
+    low, high = repeats_worth_interval(values, np.arange(40))
+    assert 1 < low < high == 4
+
+
+def test_what_repeats_are_worth_has_no_interval_without_spread_cases_or_repeats():
+    values, cases = crossed(30)
+    assert None is repeats_worth_interval(values[:, :18], cases[:18])
+    assert None is repeats_worth_interval(values[:1], cases)
+    assert None is repeats_worth_interval(values[:, :, :1], cases)
+    assert None is repeats_worth_interval(np.repeat(values[:, :, :1], 4, axis=2), cases)
+    assert None is repeats_worth_interval(np.ones((3, 30, 4)), cases)
+    with pytest.raises(ValueError, match="groups has the shape"):
+        repeats_worth_interval(values, cases[:-1])

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.studies.making import made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
-from vivavoce.studies.reliability.consistency import ConsistencyRow
+from vivavoce.studies.reliability.consistency import NO_INTERVAL, ConsistencyRow
 from vivavoce.studies.study import columns
 
 Panel = Callable[..., Run]
@@ -53,7 +54,8 @@ def test_what_five_repeats_are_worth(found: Finding) -> None:
     assert ("1.706", 1) == (f"{r['worth']:.3f}", r["best_repeats"])
     assert (
         "medgpt by gpt-4o-2024-08-06: comprehension on hivmedqa (8 candidates, 63 questions in 42 cases): 5 "
-        "repeats are worth 1.7 times the questions, at 5 times the calls: buy questions; ask each 1 time."
+        "repeats are worth 1.7 (1.6 to 1.9) times the questions, at 5 times the calls: buy questions; ask "
+        "each 1 time."
     ) in found.text
     assert found.text.endswith(
         "All repeats of Med42-70B, NVLM-70B are the same text; what varies between them is the examiner."
@@ -103,9 +105,39 @@ def test_a_table_worked_by_hand(tmp_path: Path) -> None:
     assert pytest.approx(0.02) == r["s2_repeat"]
     assert (0.0, pytest.approx(-0.01)) == (r["s2_interaction"], r["raw_interaction"])
     assert (pytest.approx(2.0), None) == (r["worth"], r["best_repeats"])
+    assert (None, None, NO_INTERVAL) == (r["worth_low"], r["worth_high"], r["reason"])
     assert (
-        "2 repeats are worth 2.0 times the questions, at 2 times the calls: repeats are worth" in found.text
+        "2 repeats are worth 2.0 times the questions, at 2 times the calls: no interval, so no advice."
+        in found.text
     )
+
+
+def scattered(n: int, repeats: int, spread: float) -> dict[str, dict[str, list[float]]]:
+    """Two candidates whose answers vary by .1 inside questions, and by `spread` between repeats."""
+    rng = np.random.default_rng(7)
+    means = 0.5 + 0.1 * rng.standard_normal((2, n))
+    values = np.clip(means[:, :, None] + spread * rng.standard_normal((2, n, repeats)), 0, 1)
+    return {name: {f"q{k:03}": list(values[c, k]) for k in range(n)} for c, name in enumerate("AB")}
+
+
+@pytest.mark.parametrize(
+    ("n", "spread", "advice"),
+    [
+        (60, 0.02, "buy questions; ask each 1 time"),
+        (150, 0.35, "repeats are worth their calls"),
+        (14, 0.2, "too few cases to tell whether questions or repeats help more"),
+    ],
+)
+def test_what_to_add_is_said_where_both_ends_of_the_interval_say_so(
+    tmp_path: Path, n: int, spread: float, advice: str
+) -> None:
+    result = study(marked(tmp_path, scattered(n, 2, spread)))
+    r = row(result, candidate="")
+    assert 1 <= r["worth_low"] < r["worth"] < r["worth_high"] <= 2
+    assert f"({r['worth_low']:.1f} to {r['worth_high']:.1f}) times the questions, at 2 times the calls: " in (
+        result.text
+    )
+    assert result.text.endswith(f": {advice}.")
 
 
 def test_passes_are_told_from_repeats(panel: Panel) -> None:
@@ -193,7 +225,7 @@ def test_a_failed_repeat_takes_its_question_out_of_the_whole(tmp_path: Path) -> 
 def test_who_repeats_himself_more_often_leaves_the_others_their_table(tmp_path: Path) -> None:
     answers = {"A": varied(12), "B": varied(12, 0.1), "C": {f"q{n:02}": [0.5] * 4 for n in range(12)}}
     r = row(study(marked(tmp_path, answers)), candidate="")
-    assert (2, 12, 2, None) == (r["n_candidates"], r["n_items"], r["repeats"], r["reason"])
+    assert (2, 12, 2, NO_INTERVAL) == (r["n_candidates"], r["n_items"], r["repeats"], r["reason"])
 
 
 def test_where_nothing_varies_there_is_no_budget(tmp_path: Path) -> None:

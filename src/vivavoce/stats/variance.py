@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes
-from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.estimate import NO_SPREAD, Interval
+from vivavoce.stats.group_error import effective_groups, enough_groups
+from vivavoce.stats.jackknife import WithoutGroups
 
 
 class Component(NamedTuple):
@@ -349,13 +351,7 @@ def crossed_variance(values: ArrayLike) -> CrossedVariance:
     ValueError
         If the array is ragged, empty or not three-dimensional, or holds NaN or an infinity.
     """
-    try:
-        y = np.asarray(values, dtype=np.float64)
-    except ValueError:
-        raise ValueError("values is ragged: keep the items that every model answered equally often") from None
-    if y.ndim != 3:
-        raise ValueError(f"values must have three dimensions, models, items, repeats, not {y.ndim}")
-    finite("values", y.ravel())
+    y = _cube(values)
     m, n, r = y.shape
     zero = rounding(y)
     cells = y.mean(axis=2)
@@ -384,3 +380,71 @@ def crossed_variance(values: ArrayLike) -> CrossedVariance:
         n_items=n,
         n_repeats=r,
     )
+
+
+def repeats_worth_interval(values: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -> Interval | None:
+    """The interval of `repeats_worth`: each group left out in turn, on the log of MS interaction / MS within.
+
+    With phi that ratio, R repeats are worth 1 + (R - 1) / max(phi, 1) times the items.
+
+    Parameters
+    ----------
+    values : array of shape (n_models, n_items, n_repeats)
+        As in `crossed_variance`.
+    groups : array of shape (n_items,)
+        What is drawn together; any labels.
+    level : float
+        0.95 by default.
+
+    Returns
+    -------
+    Interval or None
+        Within 1 and R. Null with fewer than two models or repeats or 10 effective groups, and where without
+        some group a mean square is 0.
+
+    Raises
+    ------
+    ValueError
+        As `crossed_variance`; if lengths differ.
+
+    By simulation (2 to 4 models, 12 to 100 items, 2 to 5 repeats, normal scores and yes or no) it covered 92
+    to 97 %.
+    """
+    y = _cube(values)
+    m, n, r = y.shape
+    codes, g = group_codes(groups, length=n)
+    if m < 2 or r < 2 or not enough_groups(effective_groups(codes)):
+        return None
+    cells = y.mean(axis=2)
+    centred = cells - cells.mean(axis=0)
+    sizes = np.bincount(codes, minlength=g)
+    squares = np.bincount(codes, weights=np.sum(centred**2, axis=0), minlength=g)
+    effects = np.stack([np.bincount(codes, weights=row, minlength=g) for row in centred], axis=1)
+    residuals = np.bincount(codes, weights=np.sum((y - cells[:, :, None]) ** 2, axis=(0, 2)), minlength=g)
+
+    def ratio(k: Floats, squares: Floats, effects: Floats, residuals: Floats) -> Floats:
+        """MS interaction / MS within of k items; NaN where one of them is 0."""
+        upper = r * (squares - np.sum(effects**2, axis=1) / k) / ((m - 1) * (k - 1))
+        lower = residuals / (m * k * (r - 1))
+        vary = np.minimum(upper, lower) > rounding(y)
+        result: Floats = np.where(vary, upper, np.nan) / np.where(vary, lower, 1.0)
+        return result
+
+    (of_all,) = ratio(np.array([n]), *(x.sum(axis=0, keepdims=True) for x in (squares, effects, residuals)))
+    fewer = ratio(n - sizes, *(x.sum(axis=0) - x for x in (squares, effects, residuals)))
+    logs = WithoutGroups(float(np.log(of_all)), np.log(fewer), sizes).jackknife(scale="raw", level=level)
+    if logs.low is None or logs.high is None:
+        return None
+    return Interval(*(1 + (r - 1) / max(math.exp(end), 1.0) for end in (logs.high, logs.low)))
+
+
+def _cube(values: ArrayLike) -> Floats:
+    """Models x items x repeats."""
+    try:
+        y = np.asarray(values, dtype=np.float64)
+    except ValueError:
+        raise ValueError("values is ragged: keep the items that every model answered equally often") from None
+    if y.ndim != 3:
+        raise ValueError(f"values must have three dimensions, models, items, repeats, not {y.ndim}")
+    finite("values", y.ravel())
+    return y

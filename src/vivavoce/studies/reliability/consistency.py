@@ -40,7 +40,11 @@ class ConsistencyRow(MeasureRow):
     raw_item: float | None = None
     raw_interaction: float | None = None
     worth: float | None = None
+    worth_low: float | None = None
+    worth_high: float | None = None
     best_repeats: int | None = None
+    best_repeats_low: int | None = None
+    best_repeats_high: int | None = None
     identical: bool | None = None
     reason: str | None = None
     variance_published: float | None = None
@@ -52,6 +56,7 @@ class ConsistencyRow(MeasureRow):
     cv_reason: str | None = None
 
 
+NO_INTERVAL = "one case decides what repeats are worth, or none does: no interval of it"
 ADVICE = NamingSentence(
     code="consistency.advice",
     templates=(
@@ -63,7 +68,7 @@ ADVICE = NamingSentence(
     names=("metric",),
     family="each criterion alone",
     correction="none",
-    unmeasured="no simulation yet",
+    null="consistency",
 )
 
 
@@ -85,8 +90,9 @@ class Consistency(Study):
         scored in two repeats or more; with several passes `s2_repeat` is without their noise. `s2_pass` is
         the noise of one pass over a response, over all its ballots where responses were set side by side. Of
         all candidates together: `worth` is by what the variance of a difference grows with one repeat in
-        place of `repeats`; `best_repeats` is the number that costs least when a new item costs as much as a
-        repeat.
+        place of `repeats`, with its interval by case; `best_repeats` is the number that costs least when a
+        new item costs as much as a repeat, with the numbers at both ends of that interval (null where no
+        number is too many). The sentence says what to add only where both ends say so.
 
         `variance_published` and `cv_published` are the self-consistency of "Automatic Evaluation of
         Healthcare LLMs Beyond Question-Answering", appendix C.2: the variance (ddof 0) over the repeats of a
@@ -257,8 +263,9 @@ def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str
     """The candidates together, on the items and repeats that all of them have."""
     # Where all repeats are one text nothing varies between them, and the variance would look smaller.
     names = sorted({*distinct(part, "candidate")["candidate"]} - identical)
-    cube, n_groups = _cube(part, names)
+    cube, groups = _cube(part, names)
     n_candidates, n_items, n_repeats = cube.shape
+    n_groups = len(set(groups.tolist()))
     row = replace(
         row, n_candidates=n_candidates, n_items=n_items, repeats=n_repeats, n_groups=n_groups, identical=False
     )
@@ -282,13 +289,21 @@ def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str
         return replace(row, reason="the table is too small to part its components")
     if not interaction and not within:
         return replace(row, reason="nothing varies but the questions: there is no budget to part")
-    budget = {"s2_interaction": interaction, "s2_within": within}
+    worth = stats.repeats_worth(s2_interaction=interaction, s2_within=within, repeats=n_repeats)
+    row = replace(row, worth=worth, best_repeats=_best_repeats(interaction, within))
+    ends = stats.repeats_worth_interval(cube, groups)
+    if ends is None:
+        return replace(row, reason=NO_INTERVAL)
+    # Where R repeats are worth w, the interaction is ((R - 1) / (w - 1) - 1) / R times the repeats' variance.
+    low, high = (_best_repeats(((n_repeats - 1) / (end - 1) - 1) / n_repeats, 1.0) for end in ends)
     return replace(
-        row,
-        worth=stats.repeats_worth(**budget, repeats=n_repeats),
-        # At equal cost repeats pay only where their variance is over 2.25 times the interaction's.
-        best_repeats=stats.best_repeats(**budget, cost_item=1, cost_repeat=1),
+        row, worth_low=ends.low, worth_high=ends.high, best_repeats_low=low, best_repeats_high=high
     )
+
+
+def _best_repeats(interaction: float, repeat: float) -> int | None:
+    """Repeats of a question that tell most at equal cost: two where their variance is over 2.25 times."""
+    return stats.best_repeats(s2_interaction=interaction, s2_within=repeat, cost_item=1, cost_repeat=1)
 
 
 def _cut(component: stats.Component | None) -> float | None:
@@ -300,8 +315,8 @@ def _raw(component: stats.Component | None) -> float | None:
     return component.raw if component else None
 
 
-def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], int]:
-    """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
+def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The complete cube, candidates x items x repeats, and the group of each item."""
 
     def of_names() -> Iterator[pl.DataFrame]:  # one candidate's rows are copied at a time
         return (rows for name, rows in by_candidate(part) if name in names)
@@ -315,7 +330,7 @@ def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any
     for place, rows in enumerate(of_names()):
         complete = rows.join(full, on=list(ITEM), how="semi").sort(*ITEM, "repeat")
         cube[place] = complete["y"].to_numpy().reshape(full.height, len(numbers))
-    return cube, full["group"].n_unique()
+    return cube, full.sort(*ITEM)["group"].to_numpy()
 
 
 def _sentences(rows: Sequence[ConsistencyRow], scores: ScoreTable) -> Iterator[str]:
@@ -338,10 +353,21 @@ def _sentences(rows: Sequence[ConsistencyRow], scores: ScoreTable) -> Iterator[s
 
 def _budget_text(row: ConsistencyRow) -> str:
     n = row.repeats or 0
-    advice = "repeats are worth their calls"
-    if row.best_repeats and row.best_repeats < n:
-        advice = f"buy questions; ask each {count(row.best_repeats, 'time')}"
+    ends = f" ({row.worth_low:.1f} to {row.worth_high:.1f})" if row.worth_low and row.worth_high else ""
     return (
         f"({row.n_candidates} candidates, {row.n_items} questions in {row.n_groups} cases): {n} repeats are "
-        f"worth {row.worth:.1f} times the questions, at {n} times the calls: {advice}."
+        f"worth {row.worth:.1f}{ends} times the questions, at {n} times the calls: {_advice(row)}."
     )
+
+
+def _advice(row: ConsistencyRow) -> str:
+    """What to add at equal cost, where both ends of the interval agree on it."""
+    n, few, many = row.repeats or 0, row.best_repeats_low, row.best_repeats_high
+    if row.worth_low is None:
+        return "no interval, so no advice"
+    if many and many < n:
+        times = count(many, "time") if few == many else f"{few} to {many} times"
+        return f"buy questions; ask each {times}"
+    if not few or few >= n:
+        return "repeats are worth their calls"
+    return "too few cases to tell whether questions or repeats help more"
