@@ -73,7 +73,7 @@ def _without_weights(config: Any) -> Any:
     from transformers import AutoModel
 
     with torch.device("meta"), loading.quiet():
-        return AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+        return AutoModel.from_config(config)
 
 
 def encode(mixture: Mixture, files: EncoderFiles, classes: Sequence[str], recipe: Recipe) -> EncodedMixture:

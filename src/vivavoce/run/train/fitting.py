@@ -152,7 +152,7 @@ def _right(logits: torch.Tensor, label: int) -> torch.Tensor:
     return best[label].float() / best.sum().clamp(min=1)
 
 
-class _Epochs(TrainerCallback):
+class _Epochs(TrainerCallback):  # type: ignore[misc]
     """Stops when no epoch was better for long enough, and tells how far the training is."""
 
     def __init__(self, patience: int, moved: Moved | None) -> None:
