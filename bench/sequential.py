@@ -29,6 +29,10 @@ RULES = ("uncorrected", "Bonferroni", "declared", "open")
 MARGINS = {"yes/no .9": 0.05, "yes/no .97": 0.05, "yes/no .5": 0.1, "grades 0-5": 0.25, "F1, zeros .4": 0.05}
 
 
+RARE = {"rare whole losses, .05": 0.05, "rare whole losses, .03": 0.03}
+"""Shares of questions that one of two equal candidates loses whole; it is a little better in all others."""
+
+
 class Data(NamedTuple):
     """Differences by item (draws, 200), their cases, and the span of a difference where it has one."""
 
@@ -41,10 +45,25 @@ def rng_of(*names: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32("|".join(map(str, names)).encode()))
 
 
-def singles(of: Callable[[np.random.Generator, tuple[int, int]], Floats], name: str, draws: int) -> Data:
+def singles(
+    of: Callable[[np.random.Generator, tuple[int, int]], Floats],
+    name: str,
+    draws: int,
+    span: float | None = None,
+) -> Data:
     """Differences that are drawn as such, each item its own case."""
     differences = of(rng_of("sequential", name), (draws, ITEMS[-1]))
-    return Data(differences, np.tile(np.arange(ITEMS[-1]), (draws, 1)))
+    return Data(differences, np.tile(np.arange(ITEMS[-1]), (draws, 1)), span)
+
+
+def whole_losses(share: float, mean: float = 0.0) -> Callable[[np.random.Generator, tuple[int, int]], Floats]:
+    """Differences of this mean: whole losses in a share of the items, in the others a bit better, sd .05."""
+
+    def of(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        others = (mean + share) / (1 - share) + 0.05 * rng.standard_normal(shape)
+        return np.where(rng.random(shape) < share, -1.0, others)
+
+    return of
 
 
 def skewed(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -66,7 +85,12 @@ def two_candidates(scale: str, sizes: str, draws: int, shift: float = 0.0) -> Da
     return Data(made.scores[:, 0] - made.scores[:, 1], made.cases, span)
 
 
-SINGLES = {"normal": np.random.Generator.standard_normal, "skewed": skewed, "rarely worse": rarely_worse}
+BOUNDED = {
+    "rarely worse": rarely_worse,
+    **{name: whole_losses(share) for name, share in RARE.items()},
+    "a true difference of .05": whole_losses(0.0, 0.05),
+}
+SINGLES = {"normal": np.random.Generator.standard_normal, "skewed": skewed}
 PAIRS = [(scale, "single") for scale in SCALES] + [
     ("grades 0-5", "cv .5"),
     ("yes/no .9", "cv .5"),
@@ -76,13 +100,19 @@ PAIRS = [(scale, "single") for scale in SCALES] + [
 
 def cells(draws: int) -> dict[str, Data]:
     by_name = {name: singles(of, name, draws) for name, of in SINGLES.items()}
+    # On a scale from 0 to 1. A true difference is no false verdict: its rates are power.
+    by_name |= {name: singles(of, name, draws, 1.0) for name, of in BOUNDED.items()}
     return by_name | {f"{scale}, {sizes}": two_candidates(scale, sizes, draws) for scale, sizes in PAIRS}
 
 
 def growing(data: Data, k: int) -> list[tuple[Floats, Codes, stats.Paired]]:
     """The data of one benchmark at each of the analyses, with its test."""
     parts = [(data.differences[k, :n], data.cases[k, :n]) for n in ITEMS]
-    return [(d, cases, stats.paired(d, cases)) for d, cases in parts]
+    tests = [(d, cases, stats.paired(d, cases)) for d, cases in parts]
+    if data.span is None:
+        return tests
+    # As a plan of `viva compare` does.
+    return [(d, cases, tested.with_rare_losses(d, cases, span=data.span)) for d, cases, tested in tests]
 
 
 def analysis(number: int, tested: stats.Paired) -> stats.InterimAnalysis:
@@ -123,8 +153,17 @@ def better(draws: int) -> dict[str, dict[str, Rate]]:
 def margin(draws: int) -> dict[str, dict[str, Rate]]:
     """A candidate worse by the margin: whether any of ten tests says that it is not."""
     rows = {}
-    for scale, size in MARGINS.items():
-        data = two_candidates(scale, "single", draws, SCALES[scale].shift_for(-size))
+    cells_of = {
+        f"{scale}, margin {size:g}": (
+            size,
+            two_candidates(scale, "single", draws, SCALES[scale].shift_for(-size)),
+        )
+        for scale, size in MARGINS.items()
+    }
+    for name, share in RARE.items():
+        losses = whole_losses(share + 0.02, -0.05)
+        cells_of[f"{name}, margin 0.05"] = 0.05, singles(losses, f"{name}, margin", draws, 1.0)
+    for name, (size, data) in cells_of.items():
         passed: dict[str, list[bool]] = {rule: [] for rule in RULES}
         for k in range(draws):
             parts = growing(data, k)
@@ -138,7 +177,7 @@ def margin(draws: int) -> dict[str, dict[str, Rate]]:
                         if is_not_worse(part, size, data.span, 0.05)
                     )
                 )
-        rows[f"{scale}, margin {size:g}"] = {rule: rate(hits) for rule, hits in passed.items()}
+        rows[name] = {rule: rate(hits) for rule, hits in passed.items()}
     return rows
 
 
@@ -149,7 +188,7 @@ def is_not_worse(
     d, cases, tested = part
     if code_of(tested, 1.0) == "too_few":
         return False
-    interval = stats.margin_interval(d, cases, span=span, level=1 - alpha)
+    interval = stats.gate_interval(d, cases, span=span, level=1 - alpha)
     return interval is not None and interval.low > -size
 
 

@@ -113,16 +113,16 @@ LINES: dict[str, int] = {
     "report": 8395,
     "retrieval": 1691,
     "run": 27839,
-    "stats": 11848,
+    "stats": 11968,
     "store": 8507,
-    "studies": 23517,
+    "studies": 23580,
     "systems": 14833,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_003, 176
+MODULES, COMPLEX = 1_004, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

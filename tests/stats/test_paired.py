@@ -265,7 +265,7 @@ def test_order_of_items_and_names_of_groups_do_not_matter(data, random):
     a, b = paired(d, g), paired(d[order], [f"case {(4 * k + 1) % 15}" for k in g[order]])
     assert pytest.approx(a.difference, abs=1e-9) == b.difference
     assert pytest.approx(a.p, abs=1e-6) == b.p
-    assert a[6:-2] == b[6:-2]
+    assert a[6:-3] == b[6:-3]
     if ends := a.interval():
         assert pytest.approx(ends, abs=1e-6) == b.interval()
     assert pytest.approx(a.effective_different) == b.effective_different

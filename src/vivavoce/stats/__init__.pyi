@@ -31,6 +31,7 @@ from vivavoce.stats.power import *
 from vivavoce.stats.ppi import *
 from vivavoce.stats.proportion_margin import *
 from vivavoce.stats.ranking import *
+from vivavoce.stats.rare_losses import *
 from vivavoce.stats.ratio import *
 from vivavoce.stats.rewording import *
 from vivavoce.stats.rogan_gladen import *

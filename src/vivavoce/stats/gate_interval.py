@@ -6,9 +6,7 @@ few small ones make the error. Where hardly any group differs there is no error 
 no large loss was seen, the data do not exclude a few.
 """
 
-import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -16,20 +14,16 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import (
     Floats,
-    amount,
     finite,
     group_codes,
     item_weights,
-    proportion,
     scaled_weights,
 )
 from vivavoce.stats.estimate import Interval, skewed_interval
 from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.paired import Paired, agresti_min, margin_interval, paired
+from vivavoce.stats.rare_losses import RareLosses, unseen_shares
 from vivavoce.stats.verdict import LEAST_DIFFERENT
-
-UNSEEN_STEPS = 1_000
-"""Shares of whole differences, from none to the most that may be unseen, of which the worst is taken."""
 
 
 def gate_interval(
@@ -48,12 +42,8 @@ def gate_interval(
     times the Clopper-Pearson upper limits of the shares of groups that lost and that won, among the effective
     groups.
 
-    What may not have been seen: on a side where no item differs by more than half the span, a share p of
-    the groups may differ by the whole span. One test asks for both: that none of n effective groups shows it
-    has the chance (1 - p)^n, that the others are so far off has q = (1 - level) / (1 - p)^n left. The upper
-    end is the largest p span + (1 - p) (d + (u - d) t(1 - q) / t(level)) over p from 0 to `unseen_shares`,
-    where q is 1; d is the difference, u the one-sided end of `margin_interval`. A negative t counts as 0
-    where sign flips decide p. The lower end is its mirror image.
+    What may not have been seen: `RareLosses.end`, from the one-sided ends of `margin_interval`, where on a
+    side no item differs by more than half the span.
 
     Parameters
     ----------
@@ -94,73 +84,18 @@ def gate_interval(
     return Interval(min(p.low for p in parts), max(p.high for p in parts)) if parts else None
 
 
-class UnseenShares(NamedTuple):
-    """Upper limits of the shares of whole losses (`negative`) and whole gains; null where one was seen."""
-
-    negative: float | None
-    positive: float | None
-
-
-def unseen_shares(differences: ArrayLike, n: float, *, span: float, level: float = 0.95) -> UnseenShares:
-    """Shares of whole differences that may exist although none was seen: 1 - (1 - level)^(1 / n).
-
-    Parameters
-    ----------
-    differences : array of shape (m,)
-        Of items, rounded to 1e-9. Over half the span is a whole difference that was seen; half is not.
-    n : float
-        Independent cases that hold them, or effective ones; above 0.
-    span : float
-        Width of the metric's range.
-    level : float
-        One-sided, 0.95 by default.
-
-    Returns
-    -------
-    UnseenShares
-        0 to 1, falling with n: nearly 3 / n at 95 %.
-
-    Raises
-    ------
-    ValueError
-        If there is no difference, one is NaN or infinite, or a number is out of its range.
-
-    Clopper & Pearson (1934) at no hits; Hanley & Lippman-Hand (1983), JAMA 249, 1743-1745.
-    """
-    d = np.round(finite("differences", differences), 9)
-    if not (amount("n", n) > 0 and amount("span", span) > 0):
-        raise ValueError(f"n and span must be above 0, but are {n} and {span}")
-    share = -math.expm1(math.log1p(-proportion("level", level)) / n)
-    return UnseenShares(
-        share if d.min() >= -span / 2 else None,
-        share if d.max() <= span / 2 else None,
-    )
-
-
 def _with_unseen(d: Floats, result: Paired, ends: Interval, span: float, level: float) -> Interval:
     """The ends, each with the whole differences of which the data hold none."""
-    mean, shares = result.difference, unseen_shares(d, result.effective_groups, span=span, level=level)
+    n, df = result.effective_groups, result.df if result.test == "t" else None
+    shares = unseen_shares(d, n, span=span, level=level)
     low, high = ends
-    if (share := shares.negative) is not None:
-        low = -_end_with_unseen(-mean, mean - low, share, result, span, level)
-    if (share := shares.positive) is not None:
-        high = _end_with_unseen(mean, high - mean, share, result, span, level)
+    if shares.negative is not None:
+        unseen = RareLosses(0, n, span, result.difference, 0.0, df)
+        low = unseen.end(result.difference - low, 1 - level)
+    if shares.positive is not None:
+        unseen = RareLosses(0, n, span, -result.difference, 0.0, df)
+        high = -unseen.end(high - result.difference, 1 - level)
     return Interval(low, high)
-
-
-def _end_with_unseen(
-    mean: float, reach: float, share: float, result: Paired, span: float, level: float
-) -> float:
-    """The upper end of a mean that reaches so far at the one-sided level, whole differences up to `share`."""
-    p = np.linspace(0, share, UNSEEN_STEPS)
-    chance = np.clip((1 - level) / (1 - p) ** result.effective_groups, 0, 1)
-    # stdtrit gives +inf at 0, so the quantile of 1 - chance is taken from the other side.
-    t = -scipy.special.stdtrit(result.df, chance)
-    if result.test != "t":
-        # A count has no error that would bring the average below what was seen.
-        t = np.maximum(t, 0)
-    average = mean + reach * t / scipy.special.stdtrit(result.df, level)
-    return float((p * span + (1 - p) * average).max())
 
 
 def _tails(

@@ -8,7 +8,7 @@ groups differ.
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -27,6 +27,7 @@ from vivavoce.stats._arrays import (
 from vivavoce.stats.estimate import Interval, spread, t_interval
 from vivavoce.stats.group_error import GroupDesign, enough_groups
 from vivavoce.stats.power import mde
+from vivavoce.stats.rare_losses import RareLosses
 from vivavoce.stats.sign_flips import FLIP_SEED, FLIPS, FlippedMean, SignFlips, sign_flips
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
@@ -57,6 +58,9 @@ class Paired(NamedTuple):
     flipped : FlippedMean or None
         What sign flips have an interval from: null where t gives it, where fewer than 6 groups differ, where
         all differ alike, and for pooled figures.
+    rare : (RareLosses, RareLosses) or None
+        The whole losses of the first, and of the second, that p and interval allow for, as rare as they were;
+        null where they do not.
     """
 
     difference: float
@@ -74,6 +78,7 @@ class Paired(NamedTuple):
     n_groups_lower: int
     effective_different: float
     flipped: FlippedMean | None = None
+    rare: tuple[RareLosses, RareLosses] | None = None
 
     @property
     def effective_groups(self) -> float:
@@ -111,6 +116,19 @@ class Paired(NamedTuple):
         their draws; where p is also at least that of t, the hull of both. Null where `flipped` is, or
         where so few groups reject nothing at the level. Margins are judged on `margin_interval`.
         """
+        ends = self._of_test(level)
+        if ends is None or self.rare is None:
+            return ends
+        chance = (1 - level) / 2
+        low, high = (
+            side.end(side.reach(chance) if side.hits else reach, chance)
+            for side, reach in zip(
+                self.rare, (self.difference - ends.low, ends.high - self.difference), strict=True
+            )
+        )
+        return self._with_zero(Interval(min(ends.low, low), max(ends.high, -high)), level)
+
+    def _of_test(self, level: float) -> Interval | None:
         if self.test == "t":
             return None if self.se is None else t_interval(self.difference, self.se, self.df, level=level)
         if self.flipped is None or (ends := self.flipped.interval(level=level)) is None:
@@ -119,9 +137,45 @@ class Paired(NamedTuple):
         if self.flipped.with_t and self.se is not None:
             by_t = t_interval(self.difference, self.se, self.df, level=level)
             low, high = min(low, by_t.low), max(high, by_t.high)
+        return self._with_zero(Interval(low, high), level)
+
+    def _with_zero(self, ends: Interval, level: float) -> Interval:
+        """The ends, which hold 0 if p is above the level and else end there."""
+        low, high = ends
         if self.p > 1 - level + ROUNDING:
             return Interval(min(low, 0.0), max(high, 0.0))
         return Interval(max(low, 0.0), high) if self.difference > 0 else Interval(low, min(high, 0.0))
+
+    def with_rare_losses(
+        self, differences: ArrayLike, groups: ArrayLike, *, span: float, weights: ArrayLike | None = None
+    ) -> "Paired":
+        """The comparison of these differences, with p and interval that allow for losses rare or unseen.
+
+        `span` is the width of the metric's range. A comparison that is tested again while data grow needs it:
+        before the first whole loss, t is sure of far too much.
+        """
+        if self.df < 1:
+            return self
+        d, labels = _rounded(differences), np.asarray(groups)
+        w = item_weights(weights, length=len(d))
+        sides = self._rare(d, labels, w, span, 1), self._rare(d, labels, w, span, -1)
+        side = sides[0 if self.difference > 0 else 1]
+        return self._replace(p=max(self.p, side.p()) if self.direction else self.p, rare=sides)
+
+    def _rare(
+        self, d: Floats, groups: np.ndarray[Any, Any], w: Floats, span: float, way: Literal[1, -1]
+    ) -> RareLosses:
+        """The losses of the first, or with -1 of the second."""
+        n, is_lost = self.effective_groups, way * d < -span / 2
+        if not is_lost.any() or is_lost.all():
+            df, se = self.df if self.test == "t" else None, self.se or 0.0
+            return RareLosses(n if is_lost.any() else 0.0, n, span, way * self.difference, se, df)
+        share = float(w[is_lost].sum() / w.sum())
+        size = -way * float(np.average(d[is_lost], weights=w[is_lost]))
+        mean = (way * self.difference + share * size) / (1 - share)
+        remainder = paired(d[~is_lost], groups[~is_lost], weights=w[~is_lost])
+        df = remainder.df if remainder.test == "t" else None
+        return RareLosses(share * n, n, size, mean, remainder.se or 0.0, df)
 
 
 def group_sums(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:

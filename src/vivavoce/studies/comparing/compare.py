@@ -33,8 +33,10 @@ from vivavoce.studies.comparing.repeated_tests import (
     PairKey,
     Plan,
     PlannedTest,
+    notes_on_losses,
     notes_on_plans,
     planned_tests,
+    with_rare_losses,
 )
 from vivavoce.studies.comparing.verdicts import (
     BETTER,
@@ -81,16 +83,17 @@ def compare(
     that matters; without it a criterion's declared `smallest_difference` serves. With `all_pairs` these are
     compared however many candidates there are; `pairs_of` says which are else. `looks` counts the tests made
     on this run, this one included; where no pair can be compared it is none. `plans` hold the plan of each
-    pair where these are interim analyses: then p, intervals and verdicts hold over all analyses. Figures
-    of a pair that cannot be compared are null, with a `reason`. With `population` fixed only repeats vary,
-    for gates that ask whether a system has changed; else the items are a sample, by group. `…_answered` are
-    on what both answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval
-    of a gate; `unseen_loss_a` and `unseen_loss_b` are the shares of cases that they could have lost whole
-    (95 %), null where a loss over half the scale was seen. A pooled criterion is compared by its figures as a
-    whole, each group left out of both in turn; a perplexity on the log scale (`scale` is log), where
-    differences, their intervals and margins are natural logarithms of how many times A's figure is B's. Of
-    criteria that are one number in several forms one is in the family; each of the others is corrected as if
-    it stood in its place, and has its name as `form_of`, else null.
+    pair where these are interim analyses: then p, intervals and verdicts hold over all analyses and for whole
+    losses that are rare or were not seen. Figures of a pair that cannot be compared are null, with a
+    `reason`. With `population` fixed only repeats vary, for gates that ask whether a system has changed; else
+    the items are a sample, by group. `…_answered` are on what both answered. `loss_a` and `loss_b` are the
+    most by which A and B could be worse, on the interval of a gate; `unseen_loss_a` and `unseen_loss_b` are
+    the shares of cases that they could have lost whole (95 %), null where a loss over half the scale was
+    seen. A pooled criterion is compared by its figures as a whole, each group left out of both in turn; a
+    perplexity on the log scale (`scale` is log), where differences, their intervals and margins are natural
+    logarithms of how many times A's figure is B's. Of criteria that are one number in several forms one is in
+    the family; each of the others is corrected as if it stood in its place, and has its name as `form_of`,
+    else null.
 
     `labels` are people's scores by measure, or why there are none. With them a row's `scale` is people and
     its `estimate_kind` prediction_powered: `lambda` says how far it rests on the rater's `difference_judge`,
@@ -102,6 +105,7 @@ def compare(
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
     names = pairs_of(candidates, against, all_pairs=all_pairs)
     results = list(pairs(scores, measures, names, margin=margin, population=population, labels=labels))
+    results = results if plans is None else list(map(with_rare_losses, results))
     compared = [pair for pair in results if isinstance(pair, Compared)]
     looks -= not compared  # what could not be compared was not tested
     leads = leads_of(compared)
@@ -120,6 +124,7 @@ def compare(
     notes = (
         tested if compared else "No pair could be compared, so nothing was tested.",
         *notes_on_plans(rows),
+        *(notes_on_losses(compared) if plans is not None else ()),
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
         *sample_note(scores),

@@ -121,7 +121,9 @@ def _evidence(compared: Compared, sides: Sequence[Side], p: float, level: float)
     low_side = high_side = None
     if compared.pair.margin is not None:
         # Where few cases differ this is Agresti-Min's interval: a tiny standard error shows no equivalence.
-        low_side, high_side = (margin_interval(compared, *side, level) for side in (worst, best))
+        # A plan's first analyses are of so few cases that a whole loss is easily not among them.
+        method = stats.margin_interval if compared.observed.rare is None else stats.gate_interval
+        low_side, high_side = (margin_interval(compared, *side, level, method) for side in (worst, best))
     direction: Any = stats.common_direction(worst[1].direction, best[1].direction)
     # On people's scale a verdict rests on the cases that people scored.
     change = compared.correction

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 import scipy
@@ -18,10 +18,12 @@ import scipy
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparing.evidence import Corrected, Levels, form_of
-from vivavoce.studies.comparing.paired import Compared, Pair
+from vivavoce.studies.comparing.paired import Compared, Incomparable, Pair
 from vivavoce.studies.comparing.verdicts import ComparisonRow
+from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.row_parts import by_benchmark, select_rows
 from vivavoce.studies.score_table import ITEM
+from vivavoce.studies.text import listed
 
 CONTENT = ("repeat", "pass_no", "unit", "ballot", "value", "status", "parts", "weight")
 """What a comparison reads of a score row, beside the item and the candidate."""
@@ -99,7 +101,12 @@ def _digest(*parts: bytes) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()[:_LENGTH]
 
 
+_Pair = TypeVar("_Pair", Compared, Compared | Incomparable)
 _LEAST_ALPHA = 1e-15
+LEAST_UNLIMITED = 60
+"""Cases from which on a plan's verdict is relied on where no limit of the scale bounds a loss."""
+MOST_NAMED = 3
+"""Pairs that a note names."""
 
 
 class Plan(NamedTuple):
@@ -176,6 +183,29 @@ class PlannedTest(NamedTuple):
         return (*self.plan.earlier, interim_analysis(self.plan.number, pair, paired))
 
 
+def with_rare_losses(compared: _Pair) -> _Pair:
+    """A pair of a plan, whose p and intervals allow for whole losses that are rare or were not seen.
+
+    As it was where nothing bounds a loss (without two limits, of pooled figures, on people's scale, on a
+    fixed benchmark) and where it is incomparable.
+    """
+    if not isinstance(compared, Compared):
+        return compared
+    pair, data = compared.pair, compared.data
+    if pair.width is None or pair.population == "fixed" or not isinstance(data, ItemMeans):
+        return compared
+    span = pair.width
+
+    def allowing(side: str, tested: stats.Paired) -> stats.Paired:
+        values, groups, weighing = data.arrays(side)
+        return tested.with_rare_losses(values, groups, span=span, weights=weighing["weights"])
+
+    observed, fillings = allowing("observed", compared.observed), compared.fillings
+    if fillings is not None:
+        fillings = allowing("low", fillings[0]), allowing("high", fillings[1])
+    return compared._replace(observed=observed, fillings=fillings)
+
+
 def interim_analysis(number: int, pair: Pair, paired: stats.Paired) -> stats.InterimAnalysis:
     """What an analysis of the pair knows; nothing by t where an exact test gave its p."""
     information = 1 / paired.se**2 if paired.test == "t" and paired.se else None
@@ -225,6 +255,32 @@ def notes_on_plans(rows: Sequence[ComparisonRow]) -> Iterator[str]:
                 f"values and intervals hold over all {first.analyses} together; "
                 f"{_share(first.alpha_spent or 0.0)} of alpha .05 is spent."
             )
+
+
+def notes_on_losses(compared: Sequence[Compared]) -> Iterator[str]:
+    """What a plan allows for where no whole loss was seen, and what it cannot without limits of the scale."""
+    if unseen := [pair for pair in compared if any(not side.hits for side in pair.observed.rare or ())]:
+        yield (
+            f"{_listed_pairs(unseen)}: p values and intervals of the plan allow for whole losses (over half "
+            "the scale) of which none was seen, as many as may exist."
+        )
+    if few := list(filter(_is_unbounded, compared)):
+        yield (
+            f"{_listed_pairs(few)}: the scale has no two limits, so nothing bounds a loss that was not seen. "
+            f"Rely on a verdict of this plan from {LEAST_UNLIMITED} cases on."
+        )
+
+
+def _is_unbounded(compared: Compared) -> bool:
+    """Whether few cases were sampled on a scale without two limits."""
+    pair = compared.pair
+    is_sample = pair.width is None and pair.population == "sample"
+    return is_sample and compared.observed.effective_groups < LEAST_UNLIMITED
+
+
+def _listed_pairs(compared: Sequence[Compared]) -> str:
+    names = dict.fromkeys(f"{pair.pair.a} against {pair.pair.b}" for pair in compared)
+    return "All pairs" if len(names) > MOST_NAMED else listed(list(names))
 
 
 def _share(alpha: float) -> str:
