@@ -216,6 +216,8 @@ NULLS = {
             "4 candidates, 40 labelled items, 0 in 3 %": judged(4, 40, 0.03),
             "6 candidates, 20 labelled items, 0 in 3 %": judged(6, 20, 0.03),
             "4 candidates, 30 labelled items of a near perfect judge, 0 in 2 %": judged(4, 30, 0.02, 0.15),
+            "4 candidates, 60 labelled items of a perfect judge, 0 in 5 %": judged(4, 60, 0.05, 0.0),
+            "10 candidates, 30 labelled items of a perfect judge, 0 in 5 %": judged(10, 30, 0.05, 0.0),
         },
         plain=plain_favour,
         planted=frozenset({"examiners.favour"}),

@@ -208,6 +208,23 @@ def test_a_judge_who_favours_one_candidate(tmp_path: Path) -> None:
     assert "more generous (or, below 0, stricter) than with the others to A by +1.00" in found.text
 
 
+def test_a_candidate_whom_rare_errors_missed_is_not_favoured(tmp_path: Path) -> None:
+    """A judge gives 0 in 3 of 30 answers of all but A, whose interval alone leaves out 0."""
+    names = "ABCDEFGH"
+    labels = [line for name in names for line in each([4] * 30, name=name, rater="Ann")]
+    judge = [
+        line
+        for k, name in enumerate(names)
+        for line in each([0 if k and n % 10 == k else 4 for n in range(30)], name=name)
+    ]
+    finding = card(judged(tmp_path, {JUDGE: judge, EXPERT: labels}), labels=EXPERT)
+    rare = row(finding, contrast="by candidate", figure="favour", candidate="A")
+    assert 0 < rare["low"] < rare["value"]
+    assert rare["p"] * 8 == pytest.approx(rare["p_adjusted"])
+    assert rare["p_adjusted"] > 0.05
+    assert "more generous" not in finding.text
+
+
 def test_labels_needed_follow_from_the_error_seen(tmp_path: Path) -> None:
     found = held(tmp_path, near("m", 2), near("Ann"), near("Bob"), margin=0.02)
     apart, equal = against(found, "difference"), against(found, "judge and people", "percent")

@@ -65,9 +65,11 @@ def human_agreement(scores: ScoreTable, margin: float | None) -> Entries:
     `bias` is the mean of judge less person, in all and by third of what people gave (a third is cut by one
     person's labels and measured by another's, where two labelled; else chance alone lifts the lowest third
     and lowers the highest); by candidate also `favour`, its bias less that of the others, with intervals that
-    hold for all candidates together. `needed` are labels: for the difference known to the margin, and for a
-    share of equal scores known to 5 points (there `margin` is that). `correction` turns each candidate's mean
-    into what people would have given, which holds only if the labelled items were drawn at random.
+    hold for all candidates together, and, where one of them leaves out 0, with `p` of
+    `stats.member_permutation` and `p_adjusted` by Bonferroni: both must show it. `needed` are labels: for the
+    difference known to the margin, and for a share of equal scores known to 5 points (there `margin` is
+    that). `correction` turns each candidate's mean into what people would have given, which holds only if the
+    labelled items were drawn at random.
     """
     short, is_corrected = labels(scores.measures), False
     for key in (key for rater in raters_of(scores) for key in rater.keys.values()):
@@ -173,15 +175,24 @@ def _biases(measure: Measure, labelled: LabelledScores) -> Iterator[RaterRow]:
         return
     # A sentence names the candidates that stand out, so the intervals must hold for all together.
     level = stats.bonferroni_level(0.95, len(names))
-    for name in names:
-        favour = by_jackknife(
+    favours = [
+        by_jackknife(
             lambda at, name=name: mean_excess(differences[at], candidates[at] == name),  # type: ignore[misc]
             groups,
             scale="raw",
             level=level,
             undefined="no label of this candidate or of the others",
         )
-        yield row("by candidate", figure="favour", candidate=name, **favour._asdict())
+        for name in names
+    ]
+    p: list[float | None] = [None] * len(names)
+    if any(_is_clear(favour) for favour in favours):
+        # Where a judge errs in few answers a candidate without such an error has an error too small.
+        p = [*stats.member_permutation(differences, candidates, groups).tolist()]
+    for name, favour, p_alone in zip(names, favours, p, strict=True):
+        adjusted = None if p_alone is None else min(1.0, p_alone * len(names))
+        tested = {"p": p_alone, "p_adjusted": adjusted, "n_tests": len(names)}
+        yield row("by candidate", figure="favour", candidate=name, **favour._asdict(), **tested)
 
 
 def _thirds(labelled: LabelledScores) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -328,7 +339,11 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
         yield f"{place} {_agreement_text([r for r in part if r.candidate == ''])}"
         yield from yes_no_sentences(place, part)
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
-        clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _is_clear(r)]
+        clear = [
+            f"{r.candidate} by {_figure(r, '+.2f')}"
+            for r in tested
+            if _is_clear(r) and r.p_adjusted is not None and r.p_adjusted <= stats.ALPHA
+        ]
         if clear:
             yield (
                 f"{place}: more generous (or, below 0, stricter) than with the others to {'; '.join(clear)}. "
@@ -336,7 +351,7 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
             )
 
 
-def _is_clear(row: RaterRow) -> bool:
+def _is_clear(row: RaterRow | Estimate) -> bool:
     """Whether a figure is not 0."""
     if row.low is None or row.high is None:
         # Without spread there is no interval, yet a judge as much kinder in every case is no accident.
