@@ -10,7 +10,7 @@ from scipy.stats import f_oneway, fisher_exact, ttest_rel
 from coverage_studies import of_scale
 from false_alarms import Maker, Null, Rng
 from vivavoce import stats
-from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.studies.score_matrix import grids
 from vivavoce.studies.score_table import ScoreTable
 
@@ -138,6 +138,34 @@ def rare_failures(rng: Rng, shape: tuple[int, int]) -> np.ndarray:
     return np.where(rng.random(shape) < 0.03, 0.0, 5.0)
 
 
+def rare_losses(n_candidates: int, n: int, share: float) -> Maker:
+    """The first candidate gains a little everywhere and loses all in this share of items: means are equal.
+
+    Planted: the last loses all in a third of the items.
+    """
+
+    def make(rng: Rng, planted: bool) -> ScoreTable:
+        z = 0.1 * rng.standard_normal(n) + 0.05 * rng.standard_normal((n_candidates, n))
+        values = 5 * np.clip(0.7 + z, 0, 1)
+        values[0] = np.where(rng.random(n) < share, 0.0, values[0] + 3.5 * share / (1 - share))
+        if planted:
+            values[-1, rng.random(n) < 1 / 3] = 0.0
+        return candidate_table(values, measure=GRADES)
+
+    return make
+
+
+def apart_without_doubt(finding: Finding) -> bool:
+    """Whether more pairs are told apart than whole losses that were not seen could undo."""
+    n_doubtful = sum(row["n_doubtful"] or 0 for row in finding.rows) / 2
+    return bool(finding.rows and (finding.rows[0]["n_shown"] or 0) > n_doubtful)
+
+
+def first_without_doubt(finding: Finding) -> bool:
+    """Whether a candidate is alone in first place, and no whole loss that was not seen could undo it."""
+    return "alone in first place" in finding.headline and "could be undone" not in finding.headline
+
+
 def plain_ranks(table: ScoreTable) -> bool:
     """Paired t of every pair, Holm."""
     (matrix,) = grids(table.scores, table.measures)
@@ -177,9 +205,11 @@ NULLS = {
             "6 candidates, 100 yes/no": ranked(yes_no(0.7), YES_NO, 6, 100, 0.3),
             "4 candidates, 60, whole failures in 3 %": ranked(rare_failures, GRADES, 4, 60, 0.2),
             "4 candidates, 20, whole failures in 3 %": ranked(rare_failures, GRADES, 4, 20, 0.4),
+            "2 candidates, 40, of one whole losses in 5 %": rare_losses(2, 40, 0.05),
+            "4 candidates, 60, of one whole losses in 3 %": rare_losses(4, 60, 0.03),
         },
         plain=plain_ranks,
-        named={"ranking.apart": lambda finding: any(row["n_shown"] for row in finding.rows)},
+        named={"ranking.apart": apart_without_doubt, "ranking.first": first_without_doubt},
         planted=frozenset({"ranking.apart"}),
     ),
 }

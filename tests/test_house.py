@@ -115,7 +115,7 @@ LINES: dict[str, int] = {
     "run": 27839,
     "stats": 11968,
     "store": 8507,
-    "studies": 23580,
+    "studies": 23654,
     "systems": 14833,
     "testing": 921,
     "variants": 2196,

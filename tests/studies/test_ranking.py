@@ -68,8 +68,9 @@ def test_means_and_mean_ranks_stand_side_by_side_and_name_different_winners(foun
     assert ("3.631", "3.557") == (f"{gemini['mean_rank_items']:.3f}", f"{claude['mean_rank_items']:.3f}")
     assert claude["mean_rank"] < gemini["mean_rank"]
     assert (
-        "61 questions in 41 cases, 32.7 effective, by the judge alone; 22 of 45 pairs told apart; ranks left "
-        "open (mean; mean rank): Gemini 2.5 Pro 1-5 (4.13; 3.70), Claude 3.5 Sonnet 1-6 (4.04; 3.39), "
+        "61 questions in 41 cases, 32.7 effective, by the judge alone; 22 of 45 pairs told apart; 3 of "
+        "them could be undone by whole losses that were not seen; ranks left open (mean; mean rank): "
+        "Gemini 2.5 Pro 1-5 (4.13; 3.70), Claude 3.5 Sonnet 1-6 (4.04; 3.39), "
     ) in found.text
 
 
@@ -100,6 +101,18 @@ def test_lower_is_better_turns_the_order_and_not_the_means(tmp_path: Path) -> No
     ]
     assert [1.0, 2.0, 3.0] == [r["mean_rank"] for r in found.rows]
     assert found.text.endswith("A 1 (0.150; 1.00), B 2 (0.400; 2.00), C 3 (0.650; 3.00).")
+
+
+def test_a_pair_is_in_doubt_where_whole_losses_that_were_not_seen_could_undo_it(tmp_path: Path) -> None:
+    """Of 12 cases up to 22 % may be lost whole: (1 - .22) .2 is less than .22, (1 - .22) .4 is more."""
+    close = study(marked(tmp_path / "1", {"A": twins([0.5, 0.6] * 6), "B": twins([0.3, 0.4] * 6)}))
+    assert {(1, 1)} == {(r["n_shown"], r["n_doubtful"]) for r in close.rows}
+    doubt = "{} could be undone by whole losses that were not seen"
+    assert f"1 of 1 pairs told apart; {doubt.format('1 of them')})" in close.text
+    assert close.headline.endswith(f"; {doubt.format('it')}.")
+    far = study(marked(tmp_path / "2", {"A": twins([0.7, 0.8] * 6), "B": twins([0.3, 0.4] * 6)}))
+    assert {(1, 0)} == {(r["n_shown"], r["n_doubtful"]) for r in far.rows}
+    assert "undone" not in far.text + far.headline
 
 
 def test_ties_everywhere_leave_every_rank_open(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from vivavoce import stats
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparing.paired import Compared
+from vivavoce.studies.intervals import Floats
 from vivavoce.studies.item_means import IntervalMethod, ItemMeans
 from vivavoce.studies.pooling import on_log_scale
 
@@ -194,5 +195,15 @@ def is_graded(compared: Compared, width: float) -> bool:
     """Whether any question is won or lost by a part of the scale."""
     if not isinstance(compared.data, ItemMeans):
         return False
-    sizes = np.round(np.abs(compared.data.arrays().values) / width, 9)
+    return has_parts(compared.data.arrays().values, width)
+
+
+def has_parts(differences: Floats, width: float) -> bool:
+    """Whether a difference is a part of the scale."""
+    sizes = np.round(np.abs(differences) / width, 9)
     return bool(((sizes > 0) & (sizes < 1)).any())
+
+
+def undoes(share: float, difference: float, width: float) -> bool:
+    """Whether whole losses in that share of the cases would undo a difference of the others."""
+    return (1 - share) * abs(difference) <= share * width

@@ -19,13 +19,19 @@ from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
 from vivavoce.core.short_names import Name
-from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
 from vivavoce.studies.comparing.evidence import filled_test
 from vivavoce.studies.comparing.headline import fitting_headline
 from vivavoce.studies.comparing.paired import Compared
 from vivavoce.studies.comparing.pairs import pairs
-from vivavoce.studies.comparing.ranking_sentences import APART, FIRST
+from vivavoce.studies.comparing.ranking_sentences import (
+    APART,
+    DOUBT,
+    FIRST,
+    doubtful_pairs,
+    told_apart,
+    too_few_to_rank,
+)
 from vivavoce.studies.labels import labels_by_item, with_labels
 from vivavoce.studies.rater_scores import scale_columns
 from vivavoce.studies.scale import JUDGE, PEOPLE, phrase_of
@@ -62,6 +68,7 @@ class RankingRow:
     depends_on_failed: bool | None = None
     n_shown: int | None = None
     n_pairs: int | None = None
+    n_doubtful: int | None = None
     friedman_chi2: float | None = None
     friedman_f: float | None = None
     friedman_p: float | None = None
@@ -79,13 +86,15 @@ class Ranking(Study):
 
     `mean` is over the `n_items` items that all candidates have scores on, `mean_own` over the candidate's own
     `n_items_own`. `rank_low` to `rank_high` are the ranks that paired tests leave open (Holm over all pairs);
-    `n_shown` of `n_pairs` pairs were told apart. Where scores failed, a pair is told apart only if it is so
-    under both fillings of them (one side at its worst and the other at its best, then the reverse): a rank
-    interval is then the union of what the fillings leave open. `rank_low_observed` to `rank_high_observed`
-    leave the failed scores aside, and `depends_on_failed` says whether the two differ. A failed score without
-    a limit tells no pair apart. `n_failed` counts those on the items that all share. `mean_rank` is
-    over groups, `mean_rank_items` over items. Friedman's figures and the critical difference of mean ranks
-    (over groups) are of the whole criterion, of what was observed, and repeat in each row.
+    `n_shown` of `n_pairs` pairs were told apart; `n_doubtful` are those of the candidate that whole losses
+    could undo, which may exist (95 %) though none was seen (graded scores between two limits). Where scores
+    failed, a pair is told apart only if it is so under both fillings of them (one side at its worst and the
+    other at its best, then the reverse): a rank interval is then the union of what the fillings leave open.
+    `rank_low_observed` to `rank_high_observed` leave the failed scores aside, and `depends_on_failed` says
+    whether the two differ. A failed score without a limit tells no pair apart. `n_failed` counts those on the
+    items that all share. `mean_rank` is over groups, `mean_rank_items` over items. Friedman's figures and the
+    critical difference of mean ranks (over groups) are of the whole criterion, of what was observed, and
+    repeat in each row.
 
     Where people's scores correct a judge's, `estimate_kind` is prediction_powered: means and tests are then
     on people's scale, and figures of a judge's ranks and own questions are null. Else a judge's rows are
@@ -159,10 +168,10 @@ def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingR
         "friedman_p": order.p,
         "critical_difference": stats.nemenyi_distance(len(matrix.candidates), order.n_blocks),
     }
-    rows = []
+    rows, doubtful = [], doubtful_pairs(matrix, ranked)
     for k, columns_of in enumerate(candidates):
         mean_ranks = {"mean_rank": float(order.mean_ranks[k]), "mean_rank_items": float(by_item[k])}
-        mean = {"mean": float(ranked.means[k]) * sign}
+        mean = {"mean": float(ranked.means[k]) * sign, "n_doubtful": doubtful[k]}
         rows.append(
             RankingRow(**columns_of | mean | rank_columns(ranked, observed, k) | mean_ranks | friedman)
         )
@@ -182,7 +191,7 @@ def _candidates(every: ScoreMatrix, fillings: Fillings | None) -> list[dict[str,
         "n_items": len(matrix.items),
         "n_groups": n_groups,
         "effective_cases": effective,
-        "reason": _too_few(matrix, n_groups, effective),
+        "reason": too_few_to_rank(matrix, n_groups, effective),
     }
     return [
         shared
@@ -215,15 +224,6 @@ def _place(row: RankingRow) -> tuple[float, str]:
     return row.rank or 0.0, row.candidate
 
 
-def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
-    if len(matrix.candidates) < 2:
-        return "one candidate has no rank"
-    # The pairs are tested by sign flips from six cases on, as `compare` does.
-    if n_groups < LEAST_DIFFERENT:
-        return f"{cases(n_groups, effective)} that all candidates have scores on: too few to rank"
-    return None
-
-
 # by scale
 
 
@@ -251,7 +251,7 @@ def _ranks_by_scale(scores: ScoreTable, matrix: ScoreMatrix) -> list[_ScaleRanks
     """
     (key,) = (key for key, measure in scores.measures.items() if measure == matrix.measure)
     of_people, n_groups = scores.labels.get(key), len(set(matrix.groups.tolist()))
-    if _too_few(matrix, n_groups, None):
+    if too_few_to_rank(matrix, n_groups, None):
         return None
     if not isinstance(of_people, Labels):
         return of_people
@@ -400,7 +400,8 @@ def _headline(rows: Sequence[RankingRow]) -> str:
     def sentences(name: Name) -> list[str]:
         names = listed([*map(name, leaders)])
         if len(leaders) == 1:
-            return [f"{names} is alone in first place of {basis}."]
+            doubt = f"; {DOUBT.format('it')}" if first.n_doubtful else ""
+            return [f"{names} is alone in first place of {basis}{doubt}."]
         return [f"Tests do not separate {names} in first place of {basis}."]
 
     return fitting_headline(sentences, leaders)
@@ -424,10 +425,10 @@ def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: S
         basis += f" by their scores of {count(rows[0].n_labelled, 'question')}"
     ranks = ", ".join(_ranked(row, criterion) for row in rows)
     figures = "mean" if rows[0].mean_rank is None else "mean; mean rank"
-    told_apart = f"{rows[0].n_shown} of {rows[0].n_pairs} pairs told apart"
+    basis += f"; {told_apart(rows[0].n_shown, rows[0].n_pairs, (row.n_doubtful for row in rows))}"
     if not first:
-        return f"{name} ({basis}; {told_apart}), ranks left open ({figures}): {ranks}."
-    return f"{name}: {' '.join(first)} {basis}; {told_apart}; ranks left open ({figures}): {ranks}."
+        return f"{name} ({basis}), ranks left open ({figures}): {ranks}."
+    return f"{name}: {' '.join(first)} {basis}; ranks left open ({figures}): {ranks}."
 
 
 def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: Criterion) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
-from vivavoce.studies.comparing.evidence import is_graded
+from vivavoce.studies.comparing.evidence import is_graded, undoes
 from vivavoce.studies.comparing.paired import Compared, Correction, Incomparable
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.pooling import on_log_scale
@@ -331,5 +331,5 @@ def _unseen(compared: Compared, row: ComparisonRow) -> _Unseen | None:
     return _Unseen(
         questions=f"{count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)})",
         percent=f"{100 * share:.2g}",
-        undo=(1 - share) * abs(row.difference or 0.0) <= share * width,
+        undo=undoes(share, row.difference or 0.0, width),
     )
