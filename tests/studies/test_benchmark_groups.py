@@ -117,6 +117,32 @@ def test_who_lacks_a_benchmark_has_no_figure_and_costs_the_others_nothing(tmp_pa
     }
 
 
+def test_means_over_different_questions_are_compared_on_those_that_all_share(tmp_path):
+    """B lacks the two last of 24 questions, which A has wrong: 21 of 34 on the others, 21 of 36 on all."""
+    rights = {
+        "A": {"small": bits(12, 9), "large": bits(24, 12)},
+        "B": {"small": bits(12, 9), "large": [*bits(22, 12), None, None]},
+    }
+    finding = overall(examined(tmp_path, rights))
+    assert {34} == {row(finding, candidate=name, format="overall")["n_common"] for name in "AB"}
+    assert (
+        "each question counting the same: Candidates have scores on different questions, so they are ranked "
+        "by their means on the 34 questions that all share. Means over their own questions: A 0.583 on 36, B "
+        "0.618 on 34. On these: A 1-2: 0.618; B 1-2: 0.618."
+    ) in finding.text
+
+
+def test_sizes_are_those_of_each_candidate(tmp_path):
+    rights = {
+        "A": {"small": bits(12, 9), "large": bits(24, 12)},
+        "B": {"small": bits(12, 3), "large": bits(24, 12)},
+        "D": {"small": bits(12, 3), "large": [*bits(10, 5), *([None] * 14)]},
+    }
+    text = overall(examined(tmp_path, rights)).text
+    assert "each question counting the same (small 12, large 24): A 1: 0.583 (0.417 to 0.733); B 2: " in text
+    assert "D: 0.364 (0.190 to 0.582) on its own questions (small 12, large 10), scores on 22 of 36" in text
+
+
 def test_a_benchmark_answered_by_silence_alone_is_no_result_and_not_a_zero(tmp_path):
     run = examined(tmp_path, {"A": {"small": bits(12, 9), "large": bits(24, 12)}})
     silent = [{"candidate": "B", "item": f"q{k}", "text": "alpha"} for k in range(12)]

@@ -11,6 +11,7 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
+from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
 from vivavoce.studies.comparing.estimators import Figures, mean_of
 from vivavoce.studies.comparing.overall_columns import ENOUGH, answering, bare, together
 from vivavoce.studies.comparing.ranking import RankingRow, ranking_rows
@@ -109,7 +110,7 @@ def _board(
         for (name,), part in joined.group_by("candidate", maintain_order=True)
     }
     overalls = {name: overall for name, (overall, *_) in by_candidate.items()}
-    for name, place in _places(joined, overalls, key, measure).items():
+    for name, place in _ranks_of(joined, overalls, key, measure).items():
         overalls[name] |= place
     order = sorted(by_candidate, key=lambda name: _order(by_candidate[name][0], measure, name))
     board = [shared | {"candidate": name} | row for name in order for row in by_candidate[name]]
@@ -144,7 +145,7 @@ def _rows_of(
     return [{"format": OVERALL} | figures.columns() | together(ways).columns, *parts]
 
 
-def _places(
+def _ranks_of(
     joined: pl.DataFrame, overalls: Mapping[str, Mapping[str, Any]], key: int, measure: Measure
 ) -> dict[str, dict[str, Any]]:
     """The ranks of candidates on the items that all of them have scores on.
@@ -182,22 +183,46 @@ def _order(overall: Mapping[str, Any], measure: Measure, name: str) -> tuple[Any
 
 
 def _sentence(group: BenchmarkGroup, label: str, measure: Measure, board: Sequence[Mapping[str, Any]]) -> str:
-    """The order in one line, with what each benchmark gives."""
+    """The order in one line, with what each benchmark gives; first, where questions differ, that they do."""
     overalls = [row for row in board if row["format"] == OVERALL]
-    sizes = {row["format"]: row["n_items"] for row in board if row["format"] != OVERALL}
-    basis = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
-    placed = "; ".join(_placed(row, measure) for row in overalls)
-    return f"{group.name} by {label}, each question counting the same ({basis}): {placed}."
+    sizes: dict[str, list[str]] = {row["candidate"]: [] for row in overalls}
+    for row in board:
+        if row["format"] != OVERALL:
+            sizes[row["candidate"]].append(f"{row['format']} {row['n_items']:,}")
+    compared = [row for row in overalls if row.get("n_common") is not None]
+    n_common = compared[0]["n_common"] if compared else 0
+    means = [OwnMean(row["candidate"], row["estimate"], row["n_items"]) for row in compared]
+    order = "ranked" if compared and compared[0].get("rank") else "ordered"
+    differ = next(on_common_items(means, n_common, lambda x: number(x, measure.criterion), order), None)
+    # Equal numbers of questions are equal questions here: those that all share are a part of everyone's.
+    basis = ", ".join(sizes[(compared or overalls)[0]["candidate"]])
+    placed = "; ".join(_placed(row, measure, basis, ", ".join(sizes[row["candidate"]])) for row in overalls)
+    if differ is None:
+        return f"{group.name} by {label}, each question counting the same ({basis}): {placed}."
+    on_common = "; ".join(_placed_on_common(row, measure) for row in overalls)
+    return f"{group.name} by {label}, each question counting the same: {differ} On these: {on_common}."
 
 
-def _placed(row: Mapping[str, Any], measure: Measure) -> str:
+def _placed(row: Mapping[str, Any], measure: Measure, basis: str, own: str) -> str:
     if row["estimate"] is None:
         return f"{row['candidate']}: {row['reason']}"
     figures = [
         number(row[name], measure.criterion) for name in ("estimate", "low", "high") if row[name] is not None
     ]
     interval = f" ({figures[1]} to {figures[2]})" if len(figures) == 3 else ""
-    low, high = row.get("rank_low"), row.get("rank_high")
-    places = "" if low is None else f" {low}" if low == high else f" {low}-{high}"
+    questions = "" if own == basis else f" on its own questions ({own})"
     reason = f", {row['reason']}" if row["reason"] else ""
-    return f"{row['candidate']}{places}: {figures[0]}{interval}{reason}"
+    return f"{row['candidate']}{_places(row)}: {figures[0]}{interval}{questions}{reason}"
+
+
+def _placed_on_common(row: Mapping[str, Any], measure: Measure) -> str:
+    """A candidate with its mean on the questions that all share; its own stands in the rows."""
+    mean = row.get("estimate_common")
+    figure = "" if mean is None else number(mean, measure.criterion)
+    return f"{row['candidate']}{_places(row)}: {', '.join(filter(None, (figure, row['reason'])))}"
+
+
+def _places(row: Mapping[str, Any]) -> str:
+    """The ranks left open to a candidate, after a space; nothing where it has none."""
+    low, high = row.get("rank_low"), row.get("rank_high")
+    return "" if low is None else f" {low}" if low == high else f" {low}-{high}"

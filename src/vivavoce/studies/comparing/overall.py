@@ -128,6 +128,17 @@ RANKS = NamingSentence(
     correction="Holm",
     unmeasured="no simulation yet",
 )
+OF_GROUP = NamingSentence(
+    code="overall.group",
+    templates=(
+        "{benchmarks} by {measure}, each question counting the same ({sizes}): {ranks}.",
+        "On these: {ranks}.",
+    ),
+    names=("candidate", "metric"),
+    family="all pairs of candidates",
+    correction="Holm",
+    null="overall_group",
+)
 
 
 @study("overall")
@@ -152,7 +163,7 @@ class Overall(Study):
         "with rank intervals, ties and the rates at which answers fail."
     )
     row = OverallRow
-    sentences = (RANKS,)
+    sentences = (RANKS, OF_GROUP)
     special = True
     of: str | tuple[str, ...] = ()
     metric: str = "accuracy"
