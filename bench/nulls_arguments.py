@@ -81,6 +81,7 @@ NULLS = {
         cells={
             "4 sources, 5 trainings": trained(1, 5),
             "4 sources, 10 trainings": trained(1, 10),
+            "4 sources, 3 trainings": trained(1, 3),
             "4 sources, 5 trainings, 200 items": trained(1, 5, 200),
             "4 sources, 5 mixtures of 3 trainings": trained(5, 3),
         },

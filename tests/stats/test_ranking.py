@@ -307,7 +307,7 @@ def test_what_both_show_is_shown() -> None:
 
 
 def two_way(y: np.ndarray) -> tuple[float, float]:
-    """Standard error and Satterthwaite's df of a mean over cases and runs, by mean squares."""
+    """What cases and runs add to the variance of a mean, by mean squares."""
     n, runs = y.shape
     residuals = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
     ms = (
@@ -315,26 +315,38 @@ def two_way(y: np.ndarray) -> tuple[float, float]:
         n * y.mean(axis=0).var(ddof=1),
         (residuals**2).sum() / (n - 1) / (runs - 1),
     )
-    variance = (ms[0] + ms[1] - ms[2]) / n / runs
-    df = (n - 1, runs - 1, (n - 1) * (runs - 1))
-    return variance**0.5, variance**2 / sum((m / n / runs) ** 2 / d for m, d in zip(ms, df, strict=True))
+    return ms[0] / n / runs, (ms[1] - ms[2]) / n / runs
 
 
 def test_the_error_over_cases_and_runs_is_that_of_the_two_way_mean_squares() -> None:
     rng = np.random.default_rng(3)
     y = rng.normal(size=(12, 1)) + rng.normal(size=(1, 6)) + rng.normal(size=(12, 6))
     error = stats.crossed_error(y, range(12), range(6))
-    assert pytest.approx(two_way(y)) == error
+    assert error
+    assert pytest.approx((*two_way(y), 11, 5)) == error
+    assert pytest.approx(sum(two_way(y)) ** 0.5) == error.se
     # Twice the same run, and twice the same item of a case, tell no more.
     twice = stats.crossed_error(np.repeat(np.repeat(y, 2, 0), 2, 1), np.arange(24) // 2, np.arange(12) // 2)
     assert pytest.approx(error) == twice
     assert pytest.approx(error) == stats.crossed_error(y[::-1, ::-1], range(12), range(6))
 
 
+def test_p_over_cases_and_runs_lies_between_the_two_t_tests() -> None:
+    """At p both quantiles together make the difference; alone each margin is a t test."""
+    error = stats.CrossedError(v_groups=0.04, v_runs=0.01, df_groups=30, df_runs=4)
+    p = error.p(0.5)
+    assert 2 * t.sf(0.5 / error.se, 30) < p < 2 * t.sf(0.5 / error.se, 4)
+    assert pytest.approx(0.25) == 0.04 * t.isf(p / 2, 30) ** 2 + 0.01 * t.isf(p / 2, 4) ** 2
+    assert pytest.approx(2 * t.sf(2.5, 30)) == error._replace(v_runs=0.0).p(-0.5)
+    assert pytest.approx(1) == error.p(0.0)
+
+
 def test_runs_that_do_not_differ_leave_the_error_over_cases() -> None:
     y = np.repeat(np.arange(12.0)[:, None] ** 2, 5, axis=1)
     plain = stats.cluster_mean(y[:, 0], range(12))
-    assert pytest.approx((plain.se, plain.df)) == stats.crossed_error(y, range(12), range(5))
+    error = stats.crossed_error(y, range(12), range(5))
+    assert error
+    assert pytest.approx((plain.se, 0, plain.df)) == (error.se, error.v_runs, error.df_groups)
     assert stats.crossed_error(y, [0] * 12, range(5)) is None
     assert stats.crossed_error(y, range(12), [1] * 5) is None
 

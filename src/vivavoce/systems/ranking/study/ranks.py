@@ -75,7 +75,8 @@ def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
         "mean_instance_rank": stats.mean_ranks(means),
     }
     few = too_few(scores.groups)
-    tested = None if few else _tested(lineup)
+    untested = few or scores.few_runs
+    tested = None if untested else _tested(lineup)
     for column, name in enumerate(scores.sources):
         of_source = {"candidate": name, "role": scores.roles[name], **shared}
         yield _mean_row(lineup, name, few)
@@ -88,7 +89,7 @@ def rank_rows(lineup: Lineup) -> Iterator[ArgumentsRow]:
                     "high": float(interval.worst),
                     "depends_on_failed": interval != observed,
                 }
-            reason = few if figure == "rank_of_mean" else None
+            reason = untested if figure == "rank_of_mean" else None
             yield family_row(
                 scores, "ranks", figure, value=float(values[column]), reason=reason, **of_source, **open_ranks
             )
@@ -140,7 +141,7 @@ def _order_rows(lineup: Lineup, tested: _Tested | None, few: str | None) -> Iter
     scores, k = lineup.scores, len(lineup.scores.sources)
     shared = {"among": lineup.among, "leaked": lineup.leaked, "n": k}
     yield family_row(scores, "order", "order", text=order_text(lineup), **shared)
-    if tested is None:
+    if few:
         yield family_row(scores, "order", "friedman", reason=few, **shared)
         return
     # Cases are the blocks: runs of an evaluator on one item are no further items.
@@ -170,11 +171,11 @@ def _order_rows(lineup: Lineup, tested: _Tested | None, few: str | None) -> Iter
         scores,
         "order",
         "pairs_told_apart",
-        value=float(tested.ranked.n_shown),
+        value=float(tested.ranked.n_shown) if tested else None,
         n_failed=int(lineup.filled.failed.sum()) if lineup.filled else 0,
-        depends_on_failed=tested.ranked.n_shown != tested.observed.n_shown,
-        text=f"of {count(tested.ranked.n_pairs, 'pair')}",
-        reason=NO_LIMIT if unbounded else None,
+        depends_on_failed=tested.ranked.n_shown != tested.observed.n_shown if tested else None,
+        text=f"of {count(k * (k - 1) // 2, 'pair')}",
+        reason=scores.few_runs or (NO_LIMIT if unbounded else None),
         **shared,
     )
 

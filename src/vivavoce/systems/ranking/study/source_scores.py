@@ -16,6 +16,7 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import parse, signed
 from vivavoce.studies.score_table import FILLED, ITEM, ScoreTable, by_answer, resolve, with_results
+from vivavoce.studies.text import count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -136,6 +137,13 @@ class SourceScores(NamedTuple):
         of_mixtures = self.n_raters >= stats.LEAST_RUNS
         labels = [f"{key}" if of_mixtures else f"{key}/{n}" for key, n in self.runs]
         return labels if len(set(labels)) >= stats.LEAST_RUNS else None
+
+    @property
+    def few_runs(self) -> str | None:
+        """Why sources of a trained evaluator are not told apart; null with runs enough, and of others."""
+        if self.run_labels or not self.family.of_mixtures:
+            return None
+        return f"{count(len(self.runs), 'run')}: ranks hold for these trainings only"
 
     @property
     def means(self) -> Floats:
