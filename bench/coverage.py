@@ -1,7 +1,7 @@
 """Coverage of intervals, false verdicts and power over simulated benchmarks whose truth is known.
 
 Blocks: `estimates` (the interval of a mean), `pairs` (two equally good candidates), `families` (six of them:
-all pairs, all against one, the ranking), `pooled` (corpus BLEU, perplexity, bits per byte), `power` (a true
+all pairs, all against one, the ranking), `pooled` (corpus BLEU, micro F1, perplexity), `power` (a true
 difference as large as the MDE) and `studies` (false alarms of bias, contamination and positions; needs
 polars), `tails` (means without two limits, and clipped ones). Each prints a table and what misses the goals.
 `coverage_cells.py` says what is simulated.
@@ -223,10 +223,10 @@ BLOCKS = {
         0.3,
     ),
     "pooled": Block(
-        'Pooled figures of n cases: coverage of the 95 % interval, false "better" of two equal candidates',
+        'Pooled figures of n cases: coverage, false "better" of two equal candidates, no verdict, found',
         coverage_pooled.pooled,
         cells(coverage_pooled.SCALES, ("single", "fives", "cv .95", "Pareto"), (10, 20, 40, 100)),
-        {"coverage": COVERED, "false better": FALSE},
+        {"coverage": COVERED, "false better": FALSE, "no verdict": ANY, "found": ANY},
     ),
     "power": Block(
         "Power: a true difference as large as the MDE is found (about 80 %)",

@@ -1,4 +1,4 @@
-"""Pooled figures of simulated texts: corpus BLEU, perplexity and bits per byte, `n` being cases.
+"""Pooled figures of simulated texts: corpus BLEU, micro F1, perplexity, bits per byte, `n` being cases.
 
 Lengths are skewed, long texts are the easier ones, and texts of one case resemble each other.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from coverage_cells import CASE, CASE_OF_CANDIDATE, ITEM, SIZES, Cell, Floats
-from coverage_rates import Figures, code_of, coverage_of, is_better, rate
+from coverage_rates import SILENT, Figures, code_of, coverage_of, is_better, rate
 from vivavoce import stats
 
 LARGEST_CASE = 60
@@ -54,11 +54,26 @@ def bleu_counts(lengths: Floats, z: Floats, rng: np.random.Generator) -> Floats:
     return np.column_stack([matches, totals, answer, lengths])
 
 
+def f1_counts(lengths: Floats, z: Floats, rng: np.random.Generator) -> Floats:
+    """Terms of a text found, false and missed; a term in eight words."""
+    terms = np.maximum(1, np.round(lengths / 8)).astype(int)
+    share = expit(0.6 + 0.7 * z)
+    found = rng.binomial(terms, share)
+    return np.stack([found, rng.poisson(0.8 * terms * (1 - share)), terms - found], axis=1).astype(float)
+
+
 KINDS = {
     "corpus BLEU": (bleu_counts, stats.corpus_bleu),
+    "micro F1": (f1_counts, stats.micro_f1),
     "perplexity": (perplexity_counts, stats.sum_ratio),
     "bits per byte": (perplexity_counts, stats.sum_ratio),
 }
+SIZES_OF: dict[str, Callable[[Floats], Floats]] = {
+    "micro F1": lambda counts: 2 * counts[:, 0] + counts[:, 1] + counts[:, 2],
+    "perplexity": lambda counts: counts[:, 1],
+    "bits per byte": lambda counts: counts[:, 1],
+}
+"""What each text is of a ratio: what it is divided by."""
 LENGTHS = {
     "cv .5": lognormal_lengths(30, 0.5),
     "cv 1.3": lognormal_lengths(30, 1.3),
@@ -68,21 +83,22 @@ SCALES = (
     *("corpus BLEU, lengths cv .5", "corpus BLEU, lengths cv 1.3"),
     *("perplexity, lengths cv .5", "perplexity, lengths cv 1.3", "perplexity, lengths Pareto"),
     "bits per byte, lengths cv 1.3",
+    *("micro F1, lengths cv 1.3", "micro F1, lengths Pareto"),
 )
 
 
-def texts(scale: str, sizes: np.ndarray, rng: np.random.Generator) -> Texts:
-    """The texts of cases of these sizes; the candidates answer the same references."""
+def texts(scale: str, sizes: np.ndarray, rng: np.random.Generator, shift: float = 0.0) -> Texts:
+    """The texts of cases of these sizes, by one reference; the second candidate's quality is shifted."""
     kind, _, lengths_name = scale.partition(", lengths ")
     cases = np.repeat(np.arange(len(sizes)), sizes)
     n = len(cases)
     lengths = LENGTHS[lengths_name](rng, n)
     shared = np.sqrt(CASE) * rng.standard_normal(len(sizes))[cases] + np.sqrt(ITEM) * rng.standard_normal(n)
     counts = []
-    for _ in range(2):
+    for quality in (0.0, shift):
         own = np.sqrt(CASE_OF_CANDIDATE) * rng.standard_normal(len(sizes))[cases]
         chance = np.sqrt(1 - CASE - ITEM - CASE_OF_CANDIDATE) * rng.standard_normal(n)
-        counts.append(KINDS[kind][0](lengths, shared + own + chance, rng))
+        counts.append(KINDS[kind][0](lengths, shared + own + chance + quality, rng))
     return Texts(counts[0], counts[1], cases)
 
 
@@ -95,9 +111,12 @@ def truth(scale: str) -> float:
 
 
 def pooled(cell: Cell, draws: int) -> Figures:
-    """Coverage of the figure's interval, and how often one of two equal candidates is called better."""
+    """Coverage of the interval, false verdicts of equal candidates, and how often half a sd is found.
+
+    `no verdict` are draws in which fewer than six cases differ.
+    """
     rng, kind = cell.rng("pooled"), cell.scale.partition(",")[0]
-    statistic, results, codes = KINDS[kind][1], [], []
+    statistic, results, verdicts = KINDS[kind][1], [], list[list[str]]()
     for _ in range(draws):
         sizes = np.minimum(SIZES[cell.sizes](rng, (1, cell.n))[0], LARGEST_CASE)
         made = texts(cell.scale, sizes, rng)
@@ -106,12 +125,20 @@ def pooled(cell: Cell, draws: int) -> Figures:
             results.append(stats.pooled(a, cases, statistic, low=0.0, high=1.0))
         elif kind == "perplexity":
             results.append(stats.exp_ratio(a[:, 0], a[:, 1], groups=cases))
+        elif kind == "micro F1":
+            results.append(stats.ratio(2 * a[:, 0], SIZES_OF[kind](a), groups=cases, low=0.0, high=1.0))
         else:
             results.append(stats.ratio(a[:, 0], a[:, 1], groups=cases, low=0.0))
-        pair = stats.pooled_paired(a, b, cases, statistic)
-        codes.append("incomparable" if pair is None else code_of(pair, pair.p))
+        codes = []
+        for a, b, cases in (made, texts(cell.scale, sizes, rng, 0.5)):
+            of_text = SIZES_OF[kind](a) + SIZES_OF[kind](b) if kind in SIZES_OF else None
+            pair = stats.pooled_paired(a, b, cases, statistic, sizes=of_text)
+            codes.append("incomparable" if pair is None else code_of(pair, pair.p))
+        verdicts.append(codes)
     figure = truth(cell.scale)
     return {
         **coverage_of(results, float(np.exp(figure)) if kind == "perplexity" else figure),
-        "false better": rate(map(is_better, codes)),
+        "false better": rate(is_better(equal) for equal, _ in verdicts),
+        "found": rate(is_better(better) for _, better in verdicts),
+        "no verdict": rate(equal in SILENT for equal, _ in verdicts),
     }

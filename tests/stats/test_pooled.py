@@ -135,7 +135,7 @@ def test_a_candidate_that_answers_alike_differs_in_nothing():
     counts = bleu_counts(*corpus(7, 15, 9))
     found = stats.pooled_paired(counts, counts, np.arange(15), stats.corpus_bleu)
     assert found is not None
-    assert (0.0, 1.0, "sign-flip", 0, 0, 0) == (
+    assert (0.0, 1.0, "swap", 0, 0, 0) == (
         found.difference, found.p, found.test, found.direction, found.n_higher, found.n_different
     )  # fmt: skip
 

@@ -132,8 +132,10 @@ def test_two_are_compared_by_the_logarithm_of_their_ratio(tmp_path: Path) -> Non
     assert ("better", "a", 12, 0, 0) == tuple(
         found[k] for k in ("verdict_code", "favours", "wins", "ties", "losses")
     )
-    assert "log" == found["scale"]
-    assert "A is better (0.5 times B's; p = 0.00049, sign-flip permutation test)." == found["verdict"]
+    assert ("log", "swap", None) == (found["scale"], found["test"], found["low"])
+    assert (
+        "A is better (0.5 times B's; p = 0.00049, permutation test by swaps of answers)." == found["verdict"]
+    )
     assert "A 2, B 4; A lower (better) in 12, equal in 0, higher in 0." in found["basis"]
     assert any(note.startswith("Compared on the log scale: counts.") for note in whole.notes)
 
@@ -429,3 +431,13 @@ def test_values_of_a_ratio_have_its_mean_and_its_error() -> None:
         ratio, mean = stats.ratio(y * b, b, groups=groups), stats.cluster_mean(even, groups)
         # A case's leverage is its share of the bytes in the one, of the items in the other.
         assert (pytest.approx(ratio.value), pytest.approx(ratio.se, rel=0.05)) == (mean.value, mean.se)
+
+
+def test_few_effective_texts_are_tested_by_swaps_and_say_so(tmp_path: Path) -> None:
+    """Eight texts, all better for A: swapping all of them or none is 2 of 2^8 ways."""
+    nats = [1.0, 1.2, 0.9, 1.4, 1.1, 0.8, 1.3, 1.0]
+    a, b = texts(nats, [1] * 8), texts([2 * x for x in nats], [1] * 8)
+    row, _ = compare(tmp_path, {"A": a, "B": b})
+    assert ("swap", 2 / 2**8, None, None) == tuple(row[k] for k in ("test", "p", "low", "high"))
+    assert "better" == row["verdict_code"]
+    assert "p is from a permutation test by swaps of answers" in row["reason"]

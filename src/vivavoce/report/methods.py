@@ -316,7 +316,8 @@ def _comparisons(c: "ReportData") -> str:
     sentences = (
         "Candidates were compared in pairs on the questions both have scores on, by t on these standard "
         "errors of the differences. Where fewer than ten effective cases differ, p and interval are of the "
-        "exact sign-flip test over cases.",
+        "exact sign-flip test over cases; of pooled figures p is that of swaps of answers, and there is no "
+        "interval.",
         *_populations(c, rows),
         *_judges(c, rows),
         _families(calls),

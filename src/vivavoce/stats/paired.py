@@ -44,8 +44,9 @@ class Paired(NamedTuple):
         Satterthwaite's, G - 1 where all groups weigh alike; 0 with one group.
     p : float
         For this pair alone, two-sided: that of `test`. Where items weigh unlike, at least that of t.
-    test : {"t", "sign-flip"}
-        "sign-flip" if there are fewer than 10 effective groups, or fewer differ, or the SE is 0 or null.
+    test : {"t", "sign-flip", "swap"}
+        "sign-flip", or "swap" for pooled figures (`pooled_swaps`), if there are fewer than 10 effective
+        groups, or fewer differ, or the SE is 0 or null.
     direction : {1, 0, -1}
         Whom p speaks for: 1 is A. 0 if nobody: no difference.
     n_items, n_higher, n_lower : int
@@ -67,7 +68,7 @@ class Paired(NamedTuple):
     se: float | None
     df: float
     p: float
-    test: Literal["t", "sign-flip"]
+    test: Literal["t", "sign-flip", "swap"]
     direction: Literal[1, 0, -1]
     n_items: int
     n_higher: int
@@ -297,7 +298,7 @@ def with_test(
         se=se,
         df=design.df,
         p=p,
-        test="t" if is_t else "sign-flip",
+        test="t" if is_t else "swap" if flips else "sign-flip",
         direction=sign(round(difference, 9)),
         n_items=len(items),
         n_higher=higher,

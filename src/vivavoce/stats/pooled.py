@@ -146,7 +146,7 @@ def pooled_paired(
         As `paired` gives it, t with the degrees of freedom of `pooled`. An item, and a group, is higher for
         the first if its own counts, pooled alone, give a higher figure (equal to 1e-9, or undefined for
         either, is neither). Where fewer than 10 effective groups differ p is that of
-        `pooled_swaps`. Null if a figure is undefined.
+        `pooled_swaps`, which has no interval. Null if a figure is undefined.
 
     Raises
     ------

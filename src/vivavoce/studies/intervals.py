@@ -35,6 +35,10 @@ def too_few(groups: Any) -> str | None:
 NO_T = f"no interval: too few cases differ for one at this level, at least {LEAST_DIFFERENT} at 95 %"
 ALIKE = "no interval: all cases differ alike, and nothing tells how the next would"
 FLIPPED = "too few cases for an interval at this level: p is from a sign-flip permutation test"
+NO_ENDS = {
+    "swap": "too few effective cases for an interval: p is from a permutation test by swaps of answers"
+}
+"""Why a test without a standard error has no interval, by `Paired.test`; else `FLIPPED`."""
 NO_JACKKNIFE = "leaving a case out makes it undefined or perfect: no interval"
 
 

@@ -49,7 +49,7 @@ from vivavoce.studies.comparing.verdicts import (
     notes_on_unseen_losses,
     sentence,
 )
-from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.intervals import FLIPPED, NO_ENDS
 from vivavoce.studies.item_means import ItemMeans
 from vivavoce.studies.labels import LabelledValues, unlabelled_words
 from vivavoce.studies.pooling import NO_FILLING, on_log_scale
@@ -258,7 +258,7 @@ def _checks(compared: Compared, corrected: Corrected, levels: Levels, family: in
     return {
         "q": corrected.q if family > 1 else None,  # of one test it is p
         "form_of": corrected.form_of,
-        "p_flip": observed.p if observed.test == "sign-flip" else _p_flip(compared),
+        "p_flip": observed.p if observed.test != "t" else _p_flip(compared),
         "n_only_a": compared.n_only[0],
         "n_only_b": compared.n_only[1],
         **pair.in_units(answered).columns("difference", "_answered"),
@@ -279,7 +279,7 @@ def _reasons(
     if not compared.observed.se:
         yield "all cases differ alike: without spread no detectable difference can be told"
     elif row.low is None or family_ends.low is None:
-        yield FLIPPED
+        yield NO_ENDS.get(compared.observed.test, FLIPPED)
     elif row.mde is None:
         yield FEW_FOR_MDE
     if row.verdict_code in BETTER and family_ends.holds_zero:
@@ -339,7 +339,7 @@ def _bounds(compared: Compared, data: ItemMeans | LabelledValues, level: float) 
     else:
         bounds = data.bounds(None if width is None else -width, width, level)
         # A filling is judged by its own test, and bounds by another would contradict it.
-        if pair.population == "fixed" or "sign-flip" in [side.test for side in sides[1:]]:
+        if pair.population == "fixed" or any(side.test != "t" for side in sides[1:]):
             _, worst, best = by_test if len(by_test) > 1 and width is not None else [Bounded()] * 3
             bounds = bounds._replace(bound_low=worst.low, bound_high=best.high)
     lowest, highest = (

@@ -13,7 +13,7 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
 from vivavoce.studies.bounded import Bounded
-from vivavoce.studies.comparing.verdicts import BETTER
+from vivavoce.studies.comparing.verdicts import BETTER, permutation
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
@@ -342,7 +342,8 @@ def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
 
 def _without_interval(row: Row) -> str:
     p = row["p_adjusted"]
-    return "without an interval" if p is None else f"p = {p:.2g}, sign-flip permutation test"
+    test = permutation(row.get("test"))
+    return "without an interval" if p is None else f"p = {p:.2g}, {test}"
 
 
 def _difference(row: Row, unit: Unit, name: Name) -> str:

@@ -22,6 +22,18 @@ from vivavoce.studies.score_table import BY_WORD
 from vivavoce.studies.text import and_so, cases, count, factor, listed, number, ordinal, plain
 from vivavoce.studies.validation_status import stamp_notes
 
+PERMUTATIONS = {
+    "sign-flip": "sign-flip permutation test",
+    "swap": "permutation test by swaps of answers",
+}
+"""Tests without a standard error in words, by `Paired.test`."""
+
+
+def permutation(test: str | None) -> str:
+    """The test of a p value without an interval, in words."""
+    return PERMUTATIONS.get(test or "", PERMUTATIONS["sign-flip"])
+
+
 BETTER = ("better", "better_by_margin")
 
 
@@ -189,7 +201,7 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     d = sign * (row.difference or 0.0)
     size = f"{factor(d)} times {b}'s" if on_log_scale(criterion) else number(d, criterion)
     if row.low_family is None or row.high_family is None:
-        return f"{size}; p = {row.p_adjusted:.2g}, sign-flip permutation test"
+        return f"{size}; p = {row.p_adjusted:.2g}, {permutation(row.test)}"
     low, high = sorted((sign * row.low_family, sign * row.high_family))
     alone = ""
     # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
