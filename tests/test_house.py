@@ -115,7 +115,7 @@ LINES: dict[str, int] = {
     "run": 27839,
     "stats": 11993,
     "store": 8507,
-    "studies": 23707,
+    "studies": 23717,
     "systems": 14842,
     "testing": 921,
     "variants": 2196,

@@ -278,6 +278,19 @@ def test_too_few_comes_before_depends(tmp_path: Path) -> None:
     assert "too_few" == compare(tmp_path, answers)["verdict_code"]
 
 
+def test_a_verdict_that_cannot_tell_says_what_failed_scores_leave_open(tmp_path: Path) -> None:
+    """Ten of B's 30 scores failed: between 0 and 1 they move its mean of .5 by up to a sixth."""
+    level = {f"q{k:02}": 0.5 for k in range(30)}
+    incomplete = {item: "fail" if item < "q10" else 0.5 for item in level}
+    uneven = {item: 0.5 if item < "q10" else 0.4 + 0.2 * (k % 2) for k, item in enumerate(level)}
+    for scores, words in ((level, "Too few different cases to say."), (uneven, "No significant difference.")):
+        row = compare(tmp_path / words.split()[0], {"A": scores, "B": incomplete})
+        assert row["verdict"].startswith(words)
+        assert row["verdict"].endswith(
+            " 10 answers could not be scored: with their scores the difference could be 0.167."
+        )
+
+
 def test_few_differing_cases_are_judged_by_sign_flips_which_also_give_the_interval(tmp_path: Path) -> None:
     """Eight of twelve differ, all one way: 2 / 2^8."""
     found = compare(tmp_path, two([0.1] * 8 + [0.0] * 4))

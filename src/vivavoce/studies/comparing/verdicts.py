@@ -151,7 +151,7 @@ def sentence(
         case "depends":
             return _dependent(failed, unlabelled)
         case "too_few":
-            return _too_few(row)
+            return _too_few(row) + _left_open(row, criterion, failed)
         case "better_by_margin":
             return f"{_claim(row, a)}, and by more than the {margin} {important}."
         case "better":
@@ -166,7 +166,7 @@ def sentence(
         case "not_worse":
             by_more = f"{opening_of(row.scale)}{a} is not worse than {b} by more than {margin_text}"
             return f"{by_more}. It was not shown to be better."
-    return _undecided(row, criterion, margin_text)
+    return _undecided(row, criterion, margin_text) + _left_open(row, criterion, failed)
 
 
 def _too_few(row: ComparisonRow) -> str:
@@ -183,6 +183,16 @@ def _dependent(failed: int, unlabelled: int) -> str:
     if unlabelled:
         missing.append(f"the {count(unlabelled, 'case')} drawn for labelling that people have not scored")
     return f"It depends on {and_so(missing)}. Score {'it' if failed + unlabelled == 1 else 'them'} first."
+
+
+def _left_open(row: ComparisonRow, criterion: Criterion, failed: int) -> str:
+    """How large the difference may be where scores failed and no verdict is reached."""
+    if not failed or row.set_low is None or row.set_high is None:
+        return ""
+    most = max(abs(row.set_low), abs(row.set_high))
+    amount = f"a factor of {factor(most)}" if on_log_scale(criterion) else number(most, criterion)
+    scores = "its score" if failed == 1 else "their scores"
+    return f" {count(failed, 'answer')} could not be scored: with {scores} the difference could be {amount}."
 
 
 def _margin_words(row: ComparisonRow, criterion: Criterion) -> tuple[str, str, str]:
