@@ -20,7 +20,7 @@ PARTICLES: dict[str, int] = {
     "logprobs": 1,
     "reading": 2,
     "run": 3,
-    "studies": 12,
+    "studies": 11,
     "testing": 3,
 }
 """Names such as `found` by room; a room that is not here has none."""

@@ -185,32 +185,41 @@ def _order(overall: Mapping[str, Any], measure: Measure, name: str) -> tuple[Any
 def _sentence(group: BenchmarkGroup, label: str, measure: Measure, board: Sequence[Mapping[str, Any]]) -> str:
     """The order in one line, with what each benchmark gives; first, where questions differ, that they do."""
     overalls = [row for row in board if row["format"] == OVERALL]
-    sizes: dict[str, list[str]] = {row["candidate"]: [] for row in overalls}
-    for row in board:
-        if row["format"] != OVERALL:
-            sizes[row["candidate"]].append(f"{row['format']} {row['n_items']:,}")
     compared = [row for row in overalls if row.get("n_common") is not None]
-    n_common = compared[0]["n_common"] if compared else 0
-    means = [OwnMean(row["candidate"], row["estimate"], row["n_items"]) for row in compared]
-    order = "ranked" if compared and compared[0].get("rank") else "ordered"
-    differ = next(on_common_items(means, n_common, lambda x: number(x, measure.criterion), order), None)
+    subject = f"{group.name} by {label}, each question counting the same"
+    if differ := _on_common(compared, measure):
+        on_common = "; ".join(_placed_on_common(row, measure) for row in overalls)
+        return f"{subject}: {differ} On these: {on_common}."
     # Equal numbers of questions are equal questions here: those that all share are a part of everyone's.
-    basis = ", ".join(sizes[(compared or overalls)[0]["candidate"]])
-    placed = "; ".join(_placed(row, measure, basis, ", ".join(sizes[row["candidate"]])) for row in overalls)
-    if differ is None:
-        return f"{group.name} by {label}, each question counting the same ({basis}): {placed}."
-    on_common = "; ".join(_placed_on_common(row, measure) for row in overalls)
-    return f"{group.name} by {label}, each question counting the same: {differ} On these: {on_common}."
+    basis = _sizes(board, (compared or overalls)[0]["candidate"])
+    placed = "; ".join(_placed(row, measure, basis, _sizes(board, row["candidate"])) for row in overalls)
+    return f"{subject} ({basis}): {placed}."
 
 
-def _placed(row: Mapping[str, Any], measure: Measure, basis: str, own: str) -> str:
+def _on_common(compared: Sequence[Mapping[str, Any]], measure: Measure) -> str | None:
+    """The sentence on an order by common questions; null where all have the same."""
+    if not compared:
+        return None
+    means = [OwnMean(row["candidate"], row["estimate"], row["n_items"]) for row in compared]
+    order = "ranked" if compared[0].get("rank") else "ordered"
+    lines = on_common_items(means, compared[0]["n_common"], lambda x: number(x, measure.criterion), order)
+    return next(lines, None)
+
+
+def _sizes(board: Sequence[Mapping[str, Any]], candidate: str) -> str:
+    """How many questions of each benchmark a candidate has scores on."""
+    of_candidate = (row for row in board if row["candidate"] == candidate and row["format"] != OVERALL)
+    return ", ".join(f"{row['format']} {row['n_items']:,}" for row in of_candidate)
+
+
+def _placed(row: Mapping[str, Any], measure: Measure, basis: str, sizes: str) -> str:
     if row["estimate"] is None:
         return f"{row['candidate']}: {row['reason']}"
     figures = [
         number(row[name], measure.criterion) for name in ("estimate", "low", "high") if row[name] is not None
     ]
     interval = f" ({figures[1]} to {figures[2]})" if len(figures) == 3 else ""
-    questions = "" if own == basis else f" on its own questions ({own})"
+    questions = "" if sizes == basis else f" on its own questions ({sizes})"
     reason = f", {row['reason']}" if row["reason"] else ""
     return f"{row['candidate']}{_places(row)}: {figures[0]}{interval}{questions}{reason}"
 

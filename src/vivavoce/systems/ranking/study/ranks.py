@@ -4,9 +4,9 @@ The rank of the mean score is that of the published figures (Ranking over Scorin
 over runs of the rank in the run, and over items of the rank in the item, may name other winners.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -164,10 +164,16 @@ def _order_rows(lineup: Lineup, tested: _Tested | None, few: str | None) -> Iter
     for name, rank in zip(scores.sources, order.mean_ranks, strict=True):
         of_source = {"candidate": name, "role": scores.roles[name]}
         yield family_row(scores, "order", "mean_case_rank", value=float(rank), **of_source, **shared)
+    yield _pairs_row(lineup, tested, shared)
+
+
+def _pairs_row(lineup: Lineup, tested: _Tested | None, shared: Mapping[str, Any]) -> ArgumentsRow:
+    """How many pairs were told apart; null with too few runs to tell."""
+    scores, k = lineup.scores, len(lineup.scores.sources)
     unbounded = lineup.filled is not None and bool(
         np.isnan(lineup.filled.low).any() or np.isnan(lineup.filled.high).any()
     )
-    yield family_row(
+    return family_row(
         scores,
         "order",
         "pairs_told_apart",
