@@ -93,15 +93,15 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4012,
-    "cli": 6107,
+    "cli": 6141,
     "contrib": 467,
-    "core": 5875,
+    "core": 5967,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,
     "formats": 1964,
     "judging": 1482,
-    "language": 1760,
+    "language": 2020,
     "logprobs": 1886,
     "metrics": 4493,
     "models": 9831,
@@ -110,19 +110,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 8024,
-    "report": 8396,
+    "report": 8424,
     "retrieval": 1691,
-    "run": 27839,
+    "run": 27901,
     "stats": 11993,
-    "store": 8507,
-    "studies": 23726,
+    "store": 8617,
+    "studies": 23743,
     "systems": 14848,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_004, 176
+MODULES, COMPLEX = 1_005, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -257,7 +257,9 @@ def test_a_case_of_three_benchmarks_counts_once_in_their_sum():
 def test_repeats_are_counted_and_said():
     rows = [item(f"q{n}", f"Question {n % 12}?") for n in range(60)]
     counted = count_items(rows)
-    assert {"questions": 60, "repeated": 48, "cases": 12} == counted.facts
+    assert {"questions": 60, "repeated": 48, "cases": 12, "near_repeated": None, "near_joined": False} == (
+        counted.facts
+    )
     said = "48 of 60 questions repeat another one; the same question is one case, which leaves 12 cases."
     assert said == counted.text
     twins = count_items([*rows[:2], item("x", "Question 1!")])

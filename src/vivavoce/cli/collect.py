@@ -16,6 +16,7 @@ from vivavoce.cli.options import (
     Json,
     Limits,
     MaxCost,
+    NearDuplicates,
     Offline,
     Plugin,
     Providers,
@@ -118,6 +119,7 @@ def collect(
     offline: Offline = False,
     allow: Allow = [],
     allow_phi: AllowPhi = False,
+    near_duplicates: NearDuplicates = None,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -168,6 +170,7 @@ def collect(
             offline=offline,
             allow=allow,
             allow_phi=allow_phi,
+            near_duplicates=near_duplicates,
             progress=progress,
         )
     if json:

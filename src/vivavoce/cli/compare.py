@@ -11,7 +11,18 @@ from vivavoce.cli import completion
 from vivavoce.cli.comparison_table import print_comparison
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
-from vivavoce.cli.options import Full, Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
+from vivavoce.cli.options import (
+    Full,
+    Items,
+    Json,
+    NearDuplicates,
+    Plugin,
+    Primary,
+    Quiet,
+    RunPath,
+    open_run,
+    output_path,
+)
 from vivavoce.cli.output import print_json
 from vivavoce.core.errors import InputError
 
@@ -43,6 +54,7 @@ def compare(
         ),
     ] = None,
     primary: Primary = None,
+    near_duplicates: NearDuplicates = None,
     margin: Annotated[
         float | None,
         typer.Option(help="Smallest difference that matters, in the metric's units.", metavar="NUMBER"),
@@ -182,10 +194,17 @@ def compare(
     if is_gate(summary, junit, *conditions.values()):
         if metric is None:
             raise InputError("a gate names its --metric: what else would count may change with the scores.")
+        if near_duplicates is not None:
+            raise InputError(
+                "--near-duplicates is chosen before a gate, by viva compare RUN --near-duplicates join."
+            )
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)
+    choice: dict[str, Any] = {"near_duplicates": near_duplicates}
     finding = (
-        gate.finding if gate else opened.compare(*candidates, **terms, primary=primary, assisted=assisted)
+        gate.finding
+        if gate
+        else opened.compare(*candidates, **terms, **choice, primary=primary, assisted=assisted)
     )
     if json:
         print_json("compare", run, finding.rows, headline=finding.headline, integrity=finding.integrity)

@@ -16,6 +16,7 @@ from vivavoce.cli.options import (
     Json,
     Map,
     ModelsInColumns,
+    NearDuplicates,
     Plugin,
     Quiet,
     Range,
@@ -32,7 +33,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import counted, print_json
 from vivavoce.cli.stdout import echo
-from vivavoce.core.cases import repeats_text
+from vivavoce.core.cases import CASE_FACTS, repeats_text
 from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def import_(
             metavar="refuse|exclude",
         ),
     ] = "refuse",
+    near_duplicates: NearDuplicates = None,
     ballots: Annotated[
         bool,
         typer.Option(
@@ -209,6 +211,7 @@ def import_(
         **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
         "--faulty": faulty == "exclude",
         "--reasoning-marks": reasoning_marks,
+        "--near-duplicates": near_duplicates,
     }
     options_of_annotations = AnnotationOptions(
         rater, partial, replace, again, options_of_scores | options_of_answers
@@ -220,7 +223,7 @@ def import_(
         options_of_tables: dict[str, object] = {
             **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
             **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
-            "--faulty": faulty == "exclude",
+            **{"--faulty": faulty == "exclude", "--near-duplicates": near_duplicates},
         }
         _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
         logs = opened.import_logs(
@@ -281,6 +284,7 @@ def import_(
         new_version=new_version,
         models_in_columns=columns_of_models(models_in_columns),
         faulty=faulty,
+        near_duplicates=near_duplicates,
         reasoning_marks=reasoning_marks,
         **file_options,
     )
@@ -376,7 +380,8 @@ def _print_answers(run: Path, imported: "Imported") -> None:
     if imported.left_out:
         echo(f"Columns not used: {', '.join(imported.left_out)}.")
     _print_outside(imported)
-    if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
+    facts = {name: getattr(imported, name) for name in CASE_FACTS}
+    if text := repeats_text(**facts):
         echo(text)
     _print_probes(imported.probes, "answer")
     for note in imported.notes:

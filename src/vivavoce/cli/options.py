@@ -53,6 +53,13 @@ Primary = Annotated[
         help="Criterion that decides, for this and later calls: METRIC, METRIC:CRITERION or overall.",
     ),
 ]
+NearDuplicates = Annotated[
+    Literal["count", "join"] | None,
+    typer.Option(
+        metavar="count|join",
+        help="Questions that are nearly the same, for this and later calls: counted, or one case.",
+    ),
+]
 Plugin = Annotated[
     list[Path],
     typer.Option(help="A Python file that registers metrics, benchmarks …; repeatable.", metavar="FILE"),

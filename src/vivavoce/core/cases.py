@@ -10,12 +10,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.repeats import hashes_of, repeats
 from vivavoce.core.text import SIGNS, raised_as_powers
 
+NearDuplicates = Literal["count", "join"]
+"""What becomes of questions that are nearly the same: they are counted, or they are one case."""
 _MEANINGFUL = re.compile(
     r"""(
     [.,:*!%‰/&-] (?:
@@ -103,9 +106,13 @@ def content_of(
     texts = content_text(question), content_text(context or "")
     if not any(texts):
         return None
-    media = {name: meta[name] for name in sorted(meta) if _MEDIA.search(name) and meta[name]}
-    text = [*texts, sorted(map(content_text, options)), media]
+    text = [*texts, sorted(map(content_text, options)), media_of(meta)]
     return Content(_digest(text), _digest(list(map(content_text, exhibit))) if exhibit else b"")
+
+
+def media_of(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `meta` that hold what is shown beside the text, by name."""
+    return {name: meta[name] for name in sorted(meta) if _MEDIA.search(name) and meta[name]}
 
 
 def _digest(texts: Sequence[Any]) -> bytes:
@@ -142,12 +149,15 @@ class Cases(NamedTuple):
     """The cases of items: in their order the label of each item's case, and the repeated questions.
 
     `repeated` holds, for each question that several items ask, the positions of these items: one for each
-    item, the first of its variants that asks it.
+    item, the first of its variants that asks it. `alike` holds the same of questions that are the same
+    or nearly, null where nobody looked for those; `joined` says whether near repeats are one case.
     """
 
     places: tuple[Place, ...]
     labels: tuple[str, ...]
     repeated: tuple[tuple[int, ...], ...]
+    alike: tuple[tuple[int, ...], ...] | None = None
+    joined: bool = False
 
 
 class CaseCount(NamedTuple):
@@ -155,7 +165,8 @@ class CaseCount(NamedTuple):
 
     `questions` counts items and variants, `repeated` the items that repeat an earlier one of the benchmark,
     `shared` the cases that have questions in another benchmark as well, `further` those that no benchmark
-    before it has: these sum up to the cases of all.
+    before it has: these sum up to the cases of all. `near_repeated` items more repeat an earlier one nearly,
+    null if not looked for; they are of its case if `near_joined`.
     """
 
     benchmark: str
@@ -164,11 +175,13 @@ class CaseCount(NamedTuple):
     cases: int
     shared: int
     further: int
+    near_repeated: int | None = None
+    near_joined: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
         """The counts of one benchmark, as columns of a row."""
-        return {"questions": self.questions, "repeated": self.repeated, "cases": self.cases}
+        return {name: getattr(self, name) for name in CASE_FACTS}
 
     @property
     def text(self) -> str:
@@ -186,19 +199,48 @@ class CaseCount(NamedTuple):
             line += "one case"
         if self.shared:
             line += f"; {_count(self.shared, 'case')} also in another benchmark"
-        return f"{line}."
+        return " ".join(filter(None, (f"{line}.", near_repeats_text(**self.facts))))
 
 
-def repeats_text(*, questions: int, repeated: int, cases: int) -> str:
-    """The sentence on questions that repeat another one; '' where there are none."""
+CASE_FACTS = ("questions", "repeated", "cases", "near_repeated", "near_joined")
+"""The counts of a benchmark that every verb shows."""
+
+
+def repeats_text(
+    *, questions: int, repeated: int, cases: int, near_repeated: int | None = None, near_joined: bool = False
+) -> str:
+    """The sentences on questions that repeat another one, or nearly; '' where there are none."""
+    near_text = near_repeats_text(questions, repeated, near_repeated, near_joined=near_joined)
     if not repeated:
-        return ""
+        return near_text
     # Repeats alone leave one case each; where fewer are left, declared groups join further.
-    declared = " with the groups that are declared" if cases < questions - repeated else ""
-    return (
+    of_near = (near_repeated or 0) if near_joined else 0
+    declared = " with the groups that are declared" if cases < questions - repeated - of_near else ""
+    sentence = (
         f"{repeated:,} of {questions:,} questions {_repeat(repeated)} another one; the same question is one "
         f"case, which leaves {_count(cases, 'case')}{declared}."
     )
+    return f"{sentence} {near_text}".rstrip()
+
+
+def near_repeats_text(
+    questions: int, repeated: int, near_repeated: int | None, *, near_joined: bool, **_: object
+) -> str:
+    """The sentence on questions that nearly repeat another one; '' where there are none."""
+    if not near_repeated:
+        return ""
+    phrase = look_alike(questions, repeated, near_repeated)
+    of_what = (
+        f"{near_repeated:,} nearly {_repeat(near_repeated)} another one, with equal numbers and negations"
+    )
+    if near_joined:
+        return f"{phrase}: {of_what}, and near repeats are one case here."
+    return f"{phrase}: {of_what}. Each counts as a case; --near-duplicates join makes near repeats one case."
+
+
+def look_alike(questions: int, repeated: int, near_repeated: int) -> str:
+    """How many different questions there seem to be: "60 questions look like 15"."""
+    return f"{_count(questions, 'question')} look like {questions - repeated - near_repeated:,}"
 
 
 def _repeat(n: int) -> str:
@@ -209,7 +251,9 @@ def _count(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
-def join_cases(places: Iterable[Place]) -> Cases:
+def join_cases(
+    places: Iterable[Place], near_pairs: Iterable[tuple[int, int]] | None = None, *, join_near: bool = False
+) -> Cases:
     """Join items into cases: those of one declared group of a benchmark, and those of the same content.
 
     Joins are transitive and cross benchmarks; a group does so where a benchmark declares whose groups it has,
@@ -218,16 +262,21 @@ def join_cases(places: Iterable[Place]) -> Cases:
     benchmarks would share a label, every label begins with its benchmark. Items with exhibits are the same if
     these are the same too, or if some item asks their question without one: a template ("Which step is
     wrong?") joins nothing. Variants of one item are no repeats of each other. Time is linear in the items.
+    `near_pairs` are positions of questions that are nearly the same, null if nobody looked for such; they are
+    one case with `join_near` alone.
     """
     places = tuple(places)
     same = _same_content(places)
-    roots = _roots(places, same)
+    pairs = tuple(near_pairs or ())
+    roots = _roots(places, same, pairs if join_near else ())
     first: dict[Hashable, tuple[str, str]] = {}
     for place, root in zip(places, roots, strict=True):
         first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))
     unique = len({group for _, group in first.values()}) == len(first)
     names = {root: group if unique else f"{benchmark}: {group}" for root, (benchmark, group) in first.items()}
-    return Cases(places, tuple(names[root] for root in roots), tuple(_repeated(places, same)))
+    labels = tuple(names[root] for root in roots)
+    alike = None if near_pairs is None else tuple(_alike(places, same, pairs))
+    return Cases(places, labels, tuple(_repeated(places, same)), alike, join_near)
 
 
 def _same_content(places: Sequence[Place]) -> list[Hashable]:
@@ -237,14 +286,19 @@ def _same_content(places: Sequence[Place]) -> list[Hashable]:
     return [content.text if content and content.text in plain else content for content in contents]
 
 
-def _roots(places: Sequence[Place], same: Sequence[Hashable]) -> list[Hashable]:
-    """By item the node that stands for all that are joined with it, by a group or by content."""
+def _roots(
+    places: Sequence[Place], same: Sequence[Hashable], near_pairs: Iterable[tuple[int, int]]
+) -> list[Hashable]:
+    """By item the node that stands for all that are joined with it, by group, content or nearly."""
     parents: dict[Hashable, Hashable] = {}
     for place, content in zip(places, same, strict=True):
         group = _root(parents, place.declared)
         for node in (place.in_tables, content):
             if node is not None and (root := _root(parents, node)) != group:
                 parents[root] = group
+    for pair in near_pairs:
+        first, second = (_root(parents, places[position].declared) for position in pair)
+        parents[second] = first
     return [_root(parents, place.declared) for place in places]
 
 
@@ -253,6 +307,17 @@ def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:
     while (parent := parents.setdefault(node, node)) != node:
         parents[node] = node = parents[parent]
     return node
+
+
+def _alike(
+    places: Sequence[Place], same: Sequence[Hashable], near_pairs: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, ...]]:
+    """For each question that several items ask in the same words or nearly, the positions of these items."""
+    nodes = [position if content is None else content for position, content in enumerate(same)]
+    parents: dict[Hashable, Hashable] = {}
+    for first, second in near_pairs:
+        parents[_root(parents, nodes[second])] = _root(parents, nodes[first])
+    return _repeated(places, [_root(parents, node) for node in nodes])
 
 
 def _repeated(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tuple[int, ...]]:
@@ -271,7 +336,8 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
     labels: dict[str, list[str]] = {}
     for n in counted:
         labels.setdefault(joined.places[n].benchmark, []).append(joined.labels[n])
-    repeated = _count_repeated(joined, frozenset(counted))
+    repeated = _count_repeated(joined.places, joined.repeated, frozenset(counted))
+    n_near = _count_near(joined, frozenset(counted))
     homes = Counter(label for of_benchmark in labels.values() for label in set(of_benchmark))
     further = _first_benchmarks(labels)
     return [
@@ -279,6 +345,8 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
             *(benchmark, len(of_benchmark), repeated[benchmark], len(set(of_benchmark))),
             shared=sum(homes[label] > 1 for label in set(of_benchmark)),
             further=further[benchmark],
+            near_repeated=None if n_near is None else n_near[benchmark],
+            near_joined=joined.joined,
         )
         for benchmark, of_benchmark in labels.items()
     ]
@@ -290,13 +358,24 @@ def _first_benchmarks(labels: dict[str, list[str]]) -> Counter[str]:
     return Counter(first.values())
 
 
-def _count_repeated(joined: Cases, counted: Collection[int]) -> Counter[str]:
+def _count_repeated(
+    places: Sequence[Place], repeated: Iterable[Sequence[int]], counted: Collection[int]
+) -> Counter[str]:
     """By benchmark the items among the counted positions that repeat an earlier one of the benchmark."""
-    repeated: Counter[str] = Counter()
-    for positions in joined.repeated:
-        members = Counter(joined.places[n].benchmark for n in positions if n in counted)
-        repeated.update({benchmark: n - 1 for benchmark, n in members.items()})
-    return repeated
+    total: Counter[str] = Counter()
+    for positions in repeated:
+        members = Counter(places[n].benchmark for n in positions if n in counted)
+        total.update({benchmark: n - 1 for benchmark, n in members.items()})
+    return total
+
+
+def _count_near(joined: Cases, counted: Collection[int]) -> Counter[str] | None:
+    """By benchmark the items that nearly repeat an earlier one, without those that repeat one wholly."""
+    if joined.alike is None:
+        return None
+    total = _count_repeated(joined.places, joined.alike, counted)
+    total.subtract(_count_repeated(joined.places, joined.repeated, counted))
+    return total
 
 
 def cases_of(items: Iterable[Item]) -> Cases:
@@ -304,23 +383,36 @@ def cases_of(items: Iterable[Item]) -> Cases:
     return join_cases(map(place_of, items))
 
 
-def count_items(items: Sequence[Item]) -> CaseCount:
-    """The cases of the items of one benchmark, at least one.
+def count_items(
+    items: Sequence[Item], near_pairs: Collection[tuple[int, int]] | None = None, *, join_near: bool = False
+) -> CaseCount:
+    """The cases of the items of one benchmark, at least one; `near_pairs` and `join_near` as in `join_cases`.
 
-    An item is a case by itself if no other has its group or its text. Only the others are held and joined.
+    An item is a case by itself if no other has its group or its text, or nearly. Only the others are held and
+    joined.
     """
     (benchmark,) = {item.benchmark for item in items}
+    places = _not_alone(items, frozenset(chain.from_iterable(near_pairs or ())))
+    number = {position: n for n, position in enumerate(places)}
+    pairs = None if near_pairs is None else [(number[first], number[second]) for first, second in near_pairs]
+    joined = join_cases(places.values(), pairs, join_near=join_near)
+    n_near = None if near_pairs is None else 0
+    alone = CaseCount(benchmark, 0, 0, 0, shared=0, further=0, near_repeated=n_near, near_joined=join_near)
+    counted = next(iter(count_cases(joined)), alone)
+    cases = counted.cases + len(items) - len(places)
+    return counted._replace(questions=len(items), cases=cases, further=cases)
+
+
+def _not_alone(items: Sequence[Item], alike: Collection[int]) -> dict[int, Place]:
+    """By position the places of items whose group or text another one has, and of those that are alike."""
     groups = hashes_of(item.group for item in items)
     texts = hashes_of(content.text if (content := _content(item)) else None for item in items)
     shared_groups, shared_texts = repeats(groups), repeats(texts)
-    joined = join_cases(
-        place_of(item) if text in shared_texts else _place(item, None)
-        for item, group, text in zip(items, groups, texts, strict=True)
-        if group in shared_groups or text in shared_texts
-    )
-    cases = len(items) - len(joined.places) + len(set(joined.labels))
-    n_repeated = _count_repeated(joined, range(len(joined.places)))[benchmark]
-    return CaseCount(benchmark, len(items), n_repeated, cases, shared=0, further=cases)
+    return {
+        n: place_of(item) if text in shared_texts or n in alike else _place(item, None)
+        for n, (item, group, text) in enumerate(zip(items, groups, texts, strict=True))
+        if group in shared_groups or text in shared_texts or n in alike
+    }
 
 
 def place_of(item: Item) -> Place:

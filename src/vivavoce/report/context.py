@@ -151,11 +151,12 @@ def _endpoints(data: ReportData) -> list[dict[str, Any]]:
 def _totals(data: ReportData) -> list[tuple[str, int]]:
     responses, items = data.responses, data.roster.items
     failed, blank = responses.select((pl.col("status") == "failed").sum(), pl.col("blank").sum()).row(0)
-    repeated = sum(counted.repeated for counted in data.case_counts(items).values())
+    counts = data.case_counts(items).values()
     return [
         ("candidates", data.roster.candidates["candidate"].n_unique()),
         ("questions", items.n_unique(["benchmark", "item", "variant"]) if items.height else 0),
-        ("repeated questions", repeated),
+        ("repeated questions", sum(counted.repeated for counted in counts)),
+        ("near repeats", sum(counted.near_repeated or 0 for counted in counts)),
         ("independent cases", items["group"].n_unique()),
         ("answers", responses.height),
         ("blank", blank),

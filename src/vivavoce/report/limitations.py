@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.cases import CaseCount
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.studies.answer_integrity import integrity_lines, not_whole
@@ -65,14 +66,7 @@ def _of_items(c: ReportData) -> Iterator[str]:
     candidates = distinct(c.responses, "candidate")["candidate"].sort().to_list()
     for benchmark in c.benchmarks:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
-        n, groups = items.height, items.n_unique("group")
-        counted = counts.get(benchmark.benchmark)
-        repeats = f" {counted.text}" if counted and counted.repeated else ""
-        if groups < n:
-            yield (
-                f"{benchmark.benchmark} has {n} questions on {count(groups, 'independent case')}: for "
-                f"intervals and comparisons, questions on one case count as one.{repeats}"
-            )
+        yield from _cases(benchmark.benchmark, items, counts.get(benchmark.benchmark))
         yield from (f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
         written = writers_examined(benchmark.card, candidates)
         yield from (writer_warning(benchmark.benchmark, model) for model in written)
@@ -80,6 +74,19 @@ def _of_items(c: ReportData) -> Iterator[str]:
     yield from (f"{line} What the others would have shown is not known." for line in sampled(c.items))
     if c.redact:
         yield "Texts of questions, answers and notes are redacted here; the figures rest on them."
+
+
+def _cases(benchmark: str, items: pl.DataFrame, counted: CaseCount | None) -> Iterator[str]:
+    """How many cases the questions are, where these are fewer, and which questions repeat another one."""
+    n, groups, repeats = items.height, items.n_unique("group"), counted.text if counted else ""
+    if groups < n:
+        sentence = (
+            f"{benchmark} has {n} questions on {count(groups, 'independent case')}: for intervals and "
+            f"comparisons, questions on one case count as one. {repeats}"
+        )
+        yield sentence.rstrip()
+    elif repeats:
+        yield f"{benchmark}: {repeats}"
 
 
 def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str]) -> Iterator[str]:

@@ -75,6 +75,8 @@ def _benchmark(benchmark: "Benchmark", items: pl.DataFrame, counted: "CaseCount 
         shared = "questions that share a source or a patient are one case"
         if counted and counted.repeated:
             shared = f"{shared}, and so are {counted.repeated:,} that repeat another one"
+        if counted and counted.near_joined and counted.near_repeated:
+            shared = f"{shared}, and {counted.near_repeated:,} that nearly repeat one"
         cases = f"from {count(groups, 'independent case')} ({shared})"
     card = benchmark.card
     citation = "" if card.citation in ("", "none") else f" ({card.citation})"

@@ -7,7 +7,7 @@ from typing import Any
 
 from vivavoce import benchmarks, formats
 from vivavoce.core import index, registry, specs
-from vivavoce.core.cases import cases_of, count_cases
+from vivavoce.core.cases import count_cases, join_cases, place_of
 from vivavoce.core.errors import SelectionError, SpecError, VivaError
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
@@ -141,12 +141,14 @@ def _questions(benchmark: str) -> dict[str, Any]:
     No text of a credentialed benchmark stands there. A benchmark that cannot be read has a `reason` in place
     of the counts.
     """
+    from vivavoce.language.near_repeats import near_items
+
     try:
         loaded = benchmarks.load(benchmark)
     except VivaError as error:
         return {"reason": f"its questions cannot be read: {error}"}
     items = loaded.items
-    joined = cases_of(items)
+    joined = join_cases(map(place_of, items), near_items(items))
     questions = [
         {
             "items": [items[position].name for position in positions],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core import registry
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
@@ -68,6 +69,7 @@ def evaluate(
     providers: str | Path | None = None, max_cost: float | None = None, offline: bool = False,
     allow: Sequence[str] = (), allow_phi: bool = False, progress: Progress | None = None,
     plugins: Sequence[str | Path] = (), primary: str | None = None, faulty: Faulty = "refuse",
+    near_duplicates: NearDuplicates | None = None,
 ) -> Evaluated:  # fmt: skip
     """Score the answers of a data frame, a list of dicts, a `datasets.Dataset` or a file, and return the run.
 
@@ -85,8 +87,9 @@ def evaluate(
     the data then need no answers. `repeats` is for them, `passes` for judges; `providers` and what follows
     are as in `Run.collect` and `Run.score`. `primary`, such as "token_f1", "judge:harm" or "overall", names
     the criterion that decides, before anything is scored. A question that can be none refuses the table; with
-    `faulty` "exclude" it is left out, and `imported` counts it with its reason. Comparing and the report are
-    the run's: `run.compare()`, `run.report("report.html")`.
+    `faulty` "exclude" it is left out, and `imported` counts it with its reason. With `near_duplicates` "join"
+    questions that are nearly the same are one case. Comparing and the report are the run's: `run.compare()`,
+    `run.report("report.html")`.
 
     The run is at `to`, added to what is there, or else in a private temporary file that is removed with it:
     `run.copy("exam.viva")` keeps it. Raises `InputError` with a sentence for data that cannot be used.
@@ -95,6 +98,7 @@ def evaluate(
         registry.load_plugin(plugin)
     run = Evaluated(None if to is None else Path(to))
     common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}, "faulty": faulty}
+    common["near_duplicates"] = near_duplicates
     loaded = with_view(run.file, load_benchmark, benchmark) if benchmark else None
     if loaded and run.temporary:
         refuse_temporary(loaded)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.parts import reasoning_marks as marks_of
 from vivavoce.core.records import Role
@@ -29,6 +30,7 @@ class ImportVerbs:
         role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: "Columns" = (),
         delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
         faulty: Faulty = "refuse", reasoning_marks: Sequence[str] | None = None,
+        near_duplicates: NearDuplicates | None = None,
     ) -> "Imported":  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -46,6 +48,8 @@ class ImportVerbs:
         are found, and stand in the result. `faulty` says what becomes of the questions of a table of which
         one can be no item: they are refused, or with "exclude" that one is left out and counted.
         `reasoning_marks` open and close the thinking in these texts, where they are of no known family.
+        `near_duplicates`, for this and later calls: questions that are nearly the same are counted, by
+        default, or with "join" they are one case.
         """
         from vivavoce.run.exchange.answers import import_answers
         from vivavoce.run.exchange.sources import Reading
@@ -54,6 +58,7 @@ class ImportVerbs:
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version, own_marks=marks_of(reasoning_marks, "reasoning_marks"),
             reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
+            near_duplicates=near_duplicates,
         )  # fmt: skip
 
     def import_logs(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce.core import registry
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.records import Finding
 from vivavoce.core.shards import ShardLimits
 from vivavoce.core.specs import Setting, require_separate
@@ -58,6 +59,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Callable[[UsageCounter, int], None] | None = None,
+        near_duplicates: NearDuplicates | None = None,
     ) -> Finding:  # fmt: skip
         """Ask models every question, and store each response as it comes; call it again to resume.
 
@@ -72,7 +74,8 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         in a process on each of these GPUs. `dry_run` asks no model and says what would be asked. A request
         takes `timeout_total` seconds at most, over its attempts and the waits between them. `offline` allows
         connections to this machine only; a credentialed benchmark goes to the hosts of `allow` only; items
-        that look like patient data leave this machine only with `allow_phi`.
+        that look like patient data leave this machine only with `allow_phi`. `near_duplicates` is as in
+        `import_answers`.
         """
         from vivavoce.models.engine.egress import Privacy
         from vivavoce.run.collect.plan import plan_collect
@@ -105,6 +108,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         )
         return collect_run(
             self.file, plan, shard=shard, limits=limits, dry_run=dry_run, max_cost=max_cost, gpus=gpus,
+            near_duplicates=near_duplicates,
             privacy=Privacy(offline, allow_phi, tuple(allow)), timeout_total=timeout_total, progress=progress,
         )  # fmt: skip
 
@@ -206,7 +210,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         against: str | None = None, population: Literal["sample", "fixed"] = "sample",
         items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False,
         sequential: bool = False, analyses: int | None = None, primary: str | None = None,
-        assisted: bool = False,
+        assisted: bool = False, near_duplicates: NearDuplicates | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
@@ -218,13 +222,14 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
         again on more data, and verdicts hold over all `analyses`, or without a number over any. `assisted`
-        compares what people answered with help and without.
+        compares what people answered with help and without. `near_duplicates` is as in `import_answers`.
         """
         from vivavoce.run.compare.verb import compare_candidates
 
         require_separate("candidates", candidates)
         return with_view(
             self.file, compare_candidates, candidates, primary=primary, metric=metric, margin=margin,
+            near_duplicates=near_duplicates,
             against=against, population=population,
             items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
             analyses=analyses, assisted=assisted,

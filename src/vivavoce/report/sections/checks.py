@@ -32,10 +32,17 @@ class Check(NamedTuple):
 def checks(standing: Standing) -> tuple[Check, Check, Check]:
     """Whether there are enough cases, whether a judge was validated, and whether anything is missing."""
     return (
-        Check("Enough cases?", *_enough_cases(standing)),
+        Check("Enough cases?", *_with_near_repeats(standing, *_enough_cases(standing))),
         Check("Judge validated?", *_judge(standing), "examiners"),
         Check("Anything missing?", *_missing(standing), "coverage"),
     )
+
+
+def _with_near_repeats(s: Standing, state: State, phrase: str, part: str) -> tuple[State, str, str]:
+    """The check, which is open where questions that look alike count as cases of their own."""
+    if not s.alike:
+        return state, phrase, part
+    return "open" if state == "yes" else state, f"{s.alike}. {phrase}", "limitations"
 
 
 def _enough_cases(standing: Standing) -> tuple[State, str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
+from vivavoce.core.cases import look_alike
 from vivavoce.core.short_names import short_names
 from vivavoce.report.data import Board, ReportData, Rows, board_of
 from vivavoce.report.sections.comparisons import latest_comparisons
@@ -23,7 +24,8 @@ Row = Mapping[str, Any]
 class Standing(NamedTuple):
     """The candidates on one criterion of a benchmark, the best first; floor and ceiling stand last.
 
-    `pairs` are the latest comparisons on these items. `ranks` are those of a stored ranking.
+    `pairs` are the latest comparisons on these items. `ranks` are those of a stored ranking. `alike` says how
+    many different questions there seem to be, where near repeats count as cases; else it is ''.
     """
 
     run: str
@@ -33,6 +35,7 @@ class Standing(NamedTuple):
     pairs: Rows
     ranks: Ranks | None
     contradictions: tuple[str, ...] = ()
+    alike: str = ""
 
     @property
     def candidates(self) -> list[Row]:
@@ -137,7 +140,15 @@ def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[L
         pairs=[row for row in latest_comparisons(findings, data.provenance) if board_of(row) == place],
         ranks=next(iter(ranks), None),
         contradictions=_contradictions(data, findings) if family else (),
+        alike=_look_alike(data, primary.benchmark),
     )
+
+
+def _look_alike(data: ReportData, benchmark: str) -> str:
+    counted = data.case_counts(data.items).get(benchmark)
+    if counted is None or counted.near_joined or not counted.near_repeated:
+        return ""
+    return look_alike(counted.questions, counted.repeated, counted.near_repeated)
 
 
 def _contradictions(data: ReportData, family: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.core.cases import count_items
+from vivavoce.core.cases import CaseCount
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
@@ -73,14 +73,16 @@ def _logprobs_cost(
     return CostEstimate(str(candidate.spec), calls, n_answered, None, None, cost)
 
 
-def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
+def planned(plan: CollectPlan, estimates: Sequence[CostEstimate], counted: CaseCount) -> Finding:
     """A row per candidate, and what difference this benchmark could detect between two of them.
+
+    `counted` are the cases of the plan's items.
 
     The detectable difference is of a measure of 0 and 1, two candidates that are equally good and differ on
     20 % or 50 % of the groups: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, with 80 % power.
     Repeats do not lower it: the groups are the sample.
     """
-    counted, excluded = count_items(plan.items), plan.benchmark.exclusion_counts
+    excluded = plan.benchmark.exclusion_counts
     lines = [_requests_sentence(plan, estimates, counted.cases)]
     lines += filter(None, [counted.text, getattr(excluded, "text", "")])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
@@ -134,16 +136,15 @@ def _detectable(differences: Sequence[tuple[float, float | None]]) -> str:
     )
 
 
-def done(collected: Collected, path: str) -> Finding:
+def done(collected: Collected, path: str, counted: CaseCount) -> Finding:
     """One row, and what remains. For log-probabilities `answered` and `failed` count items.
 
     `cost` is null where a reply has no token counts; `cost_estimate` counts it by its characters, as
-    `--max-cost` does.
+    `--max-cost` does. `counted` are the cases of the items.
     """
     tally, outcome = collected.tally, collected.outcome
     causes = tally.causes if outcome is None else outcome.failed
     failed = tally.failed if outcome is None else sum(outcome.failed.values())
-    counted = count_items(collected.items)
     row: dict[str, Any] = {
         "answered": tally.answered if outcome is None else outcome.recorded,
         "failed": failed,

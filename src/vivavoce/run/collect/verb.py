@@ -7,9 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.item_files import items_where
 from vivavoce.core.records import Finding
 from vivavoce.core.shards import Shard, ShardLimits, exam_digest, part_of
+from vivavoce.language.near_repeats import count_with_near
 from vivavoce.models.candidates import on_gpus
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.usage import UsageCounter
@@ -31,8 +33,9 @@ from vivavoce.run.shards.memory import (
     remember_shard,
 )
 from vivavoce.store.asked import known_items
+from vivavoce.store.cases import check_choice, choose_near_duplicates, near_duplicates_choice
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.view import view_of, with_view
+from vivavoce.store.view import View, view_of
 
 
 def collect_run(
@@ -47,6 +50,7 @@ def collect_run(
     timeout_total: float,
     progress: Callable[[UsageCounter, int], None] | None,
     gpus: Gpus = None,
+    near_duplicates: NearDuplicates | None = None,
 ) -> Finding:
     """Ask what the plan says, or one shard of it, or count what would be asked.
 
@@ -54,19 +58,24 @@ def collect_run(
     `gpus` that no model can use, and for limits that are none: a dry run too, though it needs none of them.
     """
     check_limits(plan, max_cost, timeout_total)
+    check_choice(near_duplicates)
     if dry_run:
         run.check_folder()
     benchmark, part = plan.items[0].benchmark, Shard.parse(shard) if shard is not None else None
     n_sharing = shards_sharing(part, limits)
     plan = plan._replace(candidates=on_gpus(plan.candidates, parse_gpus(gpus)))
     ask = partial(
-        _collected, run, dry_run=dry_run, privacy=privacy, timeout_total=timeout_total, progress=progress
-    )
+        _collected, run, dry_run=dry_run, privacy=privacy, timeout_total=timeout_total, progress=progress,
+        chosen=near_duplicates,
+    )  # fmt: skip
     if part is None:
-        with_view(run, refuse_whole, benchmark)
-        return ask(plan, max_cost=max_cost)
+        with view_of(run) as view:
+            refuse_whole(view, benchmark)
+            choice = _choice(view, near_duplicates)
+        return ask(plan, max_cost=max_cost, choice=choice)
     shard_plan = divide(plan, part, n_sharing)
     with view_of(run) as view:
+        choice = _choice(view, near_duplicates)
         refuse_other_shard(view, part)
         refuse_items_outside(view, list(known_items(run, benchmark)), shard_plan.items, part)
     max_cost = shard_cost(max_cost, n_sharing)
@@ -74,7 +83,7 @@ def collect_run(
     if sentence and not dry_run and isinstance(progress, HearsRemarks):
         progress.remark(sentence)
     if shard_plan.items:
-        finding = ask(shard_plan, max_cost=max_cost)
+        finding = ask(shard_plan, max_cost=max_cost, choice=choice)
     else:
         finding = _empty(run, shard_plan, dry_run=dry_run)
     return _with_shard(finding, shard_plan, part, sentence)
@@ -103,15 +112,25 @@ def _collected(
     max_cost: float | None,
     timeout_total: float,
     progress: Callable[[UsageCounter, int], None] | None,
+    choice: NearDuplicates,
+    chosen: NearDuplicates | None,
 ) -> Finding:
+    """What was collected, or would be; `chosen` is kept in the run, and by `choice` its cases are counted."""
     if dry_run:
         check_hosts(plan, privacy)
         check_stored(run, plan)
-        return planned(plan, estimate_cost(run, plan))
+        return planned(plan, estimate_cost(run, plan), count_with_near(plan.items, choice))
     collected = collect(
         run, plan, privacy=privacy, max_cost=max_cost, timeout_total=timeout_total, progress=progress
     )
-    return done(collected, str(run.path))
+    if chosen is not None:
+        with run.writing() as db:
+            choose_near_duplicates(db, chosen)
+    return done(collected, str(run.path), count_with_near(collected.items, choice))
+
+
+def _choice(view: View, chosen: NearDuplicates | None) -> NearDuplicates:
+    return chosen or (near_duplicates_choice(view.db) if view.exists else "count")
 
 
 def divide(plan: CollectPlan, shard: Shard, shards: int) -> CollectPlan:
@@ -178,6 +197,8 @@ def _empty(run: RunFile, plan: CollectPlan, *, dry_run: bool) -> Finding:
             "questions": 0,
             "repeated": 0,
             "cases": 0,
+            "near_repeated": 0,
+            "near_joined": False,
         },
     }
     return Finding(study="collect", rows=(row,), text="There is nothing to ask.")

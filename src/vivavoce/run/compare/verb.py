@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.run.compare.assistance import by_help, helped_people
@@ -36,6 +37,7 @@ from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
+from vivavoce.store.cases import check_choice, choose_near_duplicates
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
@@ -70,12 +72,18 @@ def compare_candidates(
     analyses: int | None = None,
     assisted: bool = False,
     primary: str | None = None,
+    near_duplicates: NearDuplicates | None = None,
 ) -> Finding:
     """Compare candidates on the items they share, and store the comparison; with `assisted`, people.
 
     Every comparison is one more test on the run; on unchanged data it is the same one, and `sequential`
-    ones of the same pairs are interim analyses of one plan. `primary` is kept as the run's primary criterion.
+    ones of the same pairs are interim analyses of one plan. `primary` is kept as the run's primary criterion,
+    `near_duplicates` as what becomes of its questions that are nearly the same.
     """
+    check_choice(near_duplicates)
+    if near_duplicates is not None:
+        with view.writing() as db:
+            choose_near_duplicates(db, near_duplicates)
     choose_primary(view, primary)
     check_analyses(sequential, analyses)
     terms = _Terms(items, margin, population, labels, labels_at_random, sequential, analyses)

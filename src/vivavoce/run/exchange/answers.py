@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, get_args
 from vivavoce.benchmarks import Loaded
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered
-from vivavoce.core.cases import count_items
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.parts import with_marks
 from vivavoce.core.records import Response, Role
 from vivavoce.core.tables import ITEMS, Line, Lines
+from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
 from vivavoce.run.exchange.answer_tally import AnswerTally
 from vivavoce.run.exchange.column_names import (
@@ -39,6 +40,7 @@ from vivavoce.run.tables.stored_benchmarks import (
     store_loaded,
     with_earlier_exclusions,
 )
+from vivavoce.store.cases import check_choice, kept_choice
 from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.read import candidate_roles
@@ -182,6 +184,7 @@ def import_answers(
     new_version: bool = False,
     reading: Reading = AS_IT_IS,
     own_marks: tuple[str, str] | None = None,
+    near_duplicates: NearDuplicates | None = None,
 ) -> Imported:
     """Store the recorded answers of a file or of data in memory in one transaction: all of them, or none.
 
@@ -190,8 +193,9 @@ def import_answers(
     outside the benchmark are skipped and counted; a file of nothing else is refused. Rows with a `probe`, as
     an export has them, are left out. A registered `LogReader` reads the files that it accepts. Without a
     `benchmark` it is that of the table (`read_answers`), under `name`. `own_marks` open and close
-    the thinking of a model whose marks are not known.
+    the thinking of a model whose marks are not known. `near_duplicates` is a choice that the run keeps.
     """
+    check_choice(near_duplicates)
     for candidate, role in roles.items():
         if role not in get_args(Role):
             raise InputError(f"--role {candidate}={role}: a role is candidate, floor or ceiling.")
@@ -239,6 +243,7 @@ def import_answers(
             },
             changed=stored.new + stored.replaced,
         )
+        choice = kept_choice(db, near_duplicates)
     return Imported(
         responses=tally.rows.height,
         candidates=len(candidates),
@@ -252,7 +257,7 @@ def import_answers(
         **stored._asdict(),
         identical_repeats=tally.identical_repeats,
         probes=answers.skipped.probes,
-        **count_items(loaded.items).facts,
+        **count_with_near(loaded.items, choice).facts,
         matched={ours: theirs for ours, theirs in answers.matched.items() if ours != theirs},
         formats=dict(answers.formats),
         left_out=answers.left_out,

@@ -29,7 +29,8 @@ class Imported(NamedTuple):
 
     `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
     these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
-    left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
+    left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one,
+    `near_repeated` more nearly (null if not looked for), which are one case with it if `near_joined`.
     `matched` gives the columns that were found under other names than ours, by field; `formats` how many
     questions were taken for each format, where the table stated none; `left_out` the columns not used.
     `benchmark` is the spec of what was answered, `benchmark_name` its name; `exclusions` counts by reason the
@@ -55,6 +56,8 @@ class Imported(NamedTuple):
     questions: int = 0
     repeated: int = 0
     cases: int = 0
+    near_repeated: int | None = None
+    near_joined: bool = False
     server_errors: int = 0
     escaped_line_ends: int = 0
     matched: Mapping[str, str] = {}

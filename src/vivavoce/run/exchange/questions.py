@@ -5,9 +5,10 @@ from typing import Any
 
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered
-from vivavoce.core.cases import count_items
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.tables import ITEMS
+from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answers import check_fields, refuse_faulty
 from vivavoce.run.exchange.column_names import (
     OF_RESPONSES,
@@ -22,6 +23,7 @@ from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.exchange.rows import renamed
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.tables.stored_benchmarks import store_loaded, with_earlier_exclusions
+from vivavoce.store.cases import check_choice, kept_choice
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
@@ -42,9 +44,11 @@ def import_questions(
     map: Mapping[str, str],
     set: Mapping[str, Any],
     faulty: Faulty = "refuse",
+    near_duplicates: NearDuplicates | None = None,
 ) -> Imported:
     """Store the questions of the source as a benchmark, for models to be asked."""
     refuse_faulty(faulty, with_questions=True)
+    check_choice(near_duplicates)
     map = by_field(map)
     with source.named():
         check_fields((*map, *set), ITEMS)
@@ -64,10 +68,10 @@ def import_questions(
             | (counts.numbers if (counts := loaded.exclusion_counts) else {})
         )
         put_provenance(db, "import questions", body, changed=len(loaded.items))
-    facts = count_items(loaded.items)
+        choice = kept_choice(db, near_duplicates)
     return Imported(
         responses=0, candidates=0, items=0, blank=0, failed=0, skipped=0, new=0, unchanged=0, replaced=0,
-        identical_repeats=(), questions=facts.questions, repeated=facts.repeated, cases=facts.cases,
+        identical_repeats=(), **count_with_near(loaded.items, choice).facts,
         matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
         benchmark=loaded.spec, benchmark_name=loaded.items[0].benchmark, guess=source.guess,
         **source.dialect._asdict(), **excluded,

@@ -22,6 +22,7 @@ from vivavoce.core.text import looks_like_thinking
 from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
 from vivavoce.run.tables.load import scored_items
 from vivavoce.run.tables.stored_benchmarks import is_ours, without_reasons
+from vivavoce.store.cases import NEAR_DUPLICATES, NEAR_PAIRS, near_pairs
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
@@ -33,9 +34,9 @@ from vivavoce.store.retirement import RESTORED, RETIRED
 from vivavoce.store.rewriting import rewrite_items, rewrite_rows, rewrite_score_texts, shorten_journals
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.view import View
-from vivavoce.store.write import put_provenance
+from vivavoce.store.write import put_event, put_provenance
 
-_EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT, RETIRED, RESTORED)
+_EVENTS = (NEAR_DUPLICATES, NEAR_PAIRS, AGAIN, INTERIM_EVENT, DRAW_EVENT, RETIRED, RESTORED)
 """Events that figures rest on. The others are of panels: their secrets and remarks do not leave."""
 _TOKENS = re.compile(r"logprob|drawn|token_?s\b|token_ids|^ids$|^bytes$")
 """Names of fields that spell a text token by token, in numbers too."""
@@ -66,6 +67,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     longer be told from their texts.
     """
     mark = _marks()
+    pairs = near_pairs(db)
     rewrite_items(db, lambda item, key: _redacted_item(item, key, mark))
     _redact_responses(db, mark)
     _redact_scores(db, mark)
@@ -73,6 +75,8 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     _redact_exclusions(db, mark)
     _redact_calls(db, mark)
     _redact_journals(db)
+    if pairs is not None:  # no text is left to find them by
+        put_event(db, NEAR_PAIRS, {"pairs": pairs})
     put_provenance(db, VERB, {"of": of, "unscored": dict(unscored)}, changed=0)
     rehash(db)
 

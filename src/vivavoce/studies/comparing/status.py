@@ -87,7 +87,10 @@ class CallsRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsRow:
-    """How many cases the questions of one benchmark are, and how many questions repeat another one."""
+    """How many cases the questions of one benchmark are, and how many questions repeat another one.
+
+    `near_repeated` more repeat one nearly, null if not looked for; they are of its case if `near_joined`.
+    """
 
     about: str = "questions"
     benchmark: str
@@ -96,6 +99,8 @@ class QuestionsRow:
     cases: int
     shared: int
     further: int
+    near_repeated: int | None = None
+    near_joined: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
+from vivavoce.core.cases import CASE_FACTS, near_repeats_text
 from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
 from vivavoce.studies.answer_integrity import integrity_lines
@@ -14,7 +15,8 @@ STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
 
 def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
-    """Five lines on the rows of a status, and one more for each benchmark of which rows were left out.
+    """Five lines on the rows of a status, and one more for each benchmark of which rows were left out,
+    and for each with questions that are nearly the same.
 
     The first is the answer: what is missing. There is one more for a run that is a shard, on what it has of
     its part, and for measures that are retired.
@@ -32,6 +34,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     return (
         missing_line(rows),
         _contents(rows, every, scores),
+        *_near_repeats(rows),
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
@@ -60,6 +63,15 @@ def _contents(
         f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
+
+
+def _near_repeats(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """For each benchmark with questions that are nearly the same, how many there are."""
+    questions = [row for row in rows if row["about"] == "questions"]
+    texts = {
+        row["benchmark"]: near_repeats_text(**{name: row[name] for name in CASE_FACTS}) for row in questions
+    }
+    return [f"Near repeats in {one_line(name, 40)}: {text}" for name, text in texts.items() if text]
 
 
 MOST_JOBS = 3
