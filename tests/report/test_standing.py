@@ -182,7 +182,8 @@ def stamp(run: Run, said: str | None, **other: Any) -> dict[str, Any]:
     """A stored row of the examiner's card that stamps the judge's `worth`, but for what is other."""
     measure = next(m for m in run.measures if m.metric.startswith("judge"))
     place = {"signature": measure.signature, "rater": measure.rater, "criterion": "worth"}
-    return {"part": "stamp", "benchmark": "exam", "stamp": said, "saturated": None, **place, **other}
+    of_stamp = {"part": "stamp", "benchmark": "exam", "stamp": said, "saturated": None, "r_inside": 0.7}
+    return {**of_stamp, **place, **other}
 
 
 def keep(run: Run, *rows: dict[str, Any]) -> None:
@@ -245,6 +246,18 @@ def test_a_judges_stamp_stands_wherever_its_marks_do(compared: ReportData, tmp_p
     assert f"{shown}: judge by m: worth" in measures
     assert "unvalidated: judge by m: harm" in measures
     assert "told: worth" not in measures.split("Held against")[1]
+
+
+def test_a_stamp_from_before_it_asked_for_differences_inside_questions_is_not_shown(
+    compared: ReportData, tmp_path: Path
+) -> None:
+    run = judged(tmp_path)
+    old = stamp(run, "shown within 0.1 on 60 labels")
+    del old["r_inside"]
+    keep(run, old, stamp(run, "shown within 0.1 on 60 labels", criterion="harm", r_inside=None))
+    boards = page_of(compared, run)["boards"]
+    assert ["checked, not shown"] * 2 == [b.stamp for b in boards if b.metric == "judge by m"]
+    assert "checked, not shown" == run.compare("A", "B", metric="judge").rows[0]["stamp"]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,29 @@ def test_it_equals_the_item_centred_level_of_a_complete_table():
     assert pytest.approx(expected, abs=1e-12) == of(x.ravel(), y.ravel(), items=items).correlation(0, 1).value
 
 
+def test_what_a_system_has_on_all_items_is_taken_out():
+    """Residuals by numpy's least squares on dummies of items and systems, where systems lack items."""
+    rng = np.random.default_rng(5)
+    items, systems = (x.ravel() for x in np.indices((20, 4)))
+    present = rng.random(80) < 0.8
+    items, systems = items[present], systems[present]
+    columns = rng.normal(size=(2, len(items))) + rng.normal(size=(2, 4))[:, systems]
+    dummies = np.column_stack([items[:, None] == np.arange(20), systems[:, None] == np.arange(4)]).astype(
+        float
+    )
+    residuals = columns.T - dummies @ np.linalg.lstsq(dummies, columns.T, rcond=None)[0]
+    sums = stats.within_items(columns, items, items, systems=systems)
+    assert np.allclose(residuals.T @ residuals, sums.products.sum(axis=0), atol=1e-12)
+
+
+def test_a_column_that_knows_only_the_system_does_not_vary():
+    systems = [0, 1, 2, 0, 1, 2]
+    sums = stats.within_items([[1, 2, 4, 7, 8, 10], [1, 2, 3, 1, 3, 2]], ITEMS, ITEMS, systems=systems)
+    assert [False, True] == [sums.varies(0), sums.varies(1)]
+    with pytest.raises(ValueError, match="no label at position 1"):
+        stats.within_items([[1, 2, 3]], [0, 0, 1], [0, 0, 1], systems=["a", None, "b"])
+
+
 def test_leaving_a_group_out_equals_computing_without_it():
     rng = np.random.default_rng(2)
     items = np.repeat(np.arange(24), 3)

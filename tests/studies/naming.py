@@ -34,7 +34,9 @@ def names_of(finding: Finding) -> Iterator[str]:
         yield from (str(row[c]) for c in NAMES if row.get(c))
         if row.get("metric"):
             yield metric_name(str(row["metric"]))
-            yield measure_name(str(row["metric"]), str(row["criterion"]), str(row.get("rater") or ""))
+            yield measure_name(
+                str(row["metric"]), str(row.get("criterion") or ""), str(row.get("rater") or "")
+            )
 
 
 def undeclared_in(finding: Finding) -> list[str]:

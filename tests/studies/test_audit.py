@@ -31,7 +31,7 @@ def scored(
     """A run with these scores by measure, candidates x items, from 0 to 5."""
     marks = {
         measure: [
-            (CANDIDATES[c], f"q{i:02}", round(float(values[c, i]), 6), "ann" if measure == EXPERT else None)
+            ("ABCDEFGHI"[c], f"q{i:02}", round(float(values[c, i]), 6), "ann" if measure == EXPERT else None)
             for c in range(values.shape[0])
             for i in range(values.shape[1])
             if not np.isnan(values[c, i])
@@ -72,7 +72,7 @@ def test_the_one_informative_measure_is_kept(found: Finding) -> None:
     assert kept & {"good", "copy"}
     assert 1 == len(kept)
     assert found.text.startswith(
-        "On exam keep good: worth, held against people, inside questions; 30 cases chose"
+        "On exam keep good: worth, held against people, inside questions and candidates; 30 cases chose"
     )
 
 
@@ -109,7 +109,8 @@ def test_the_half_that_reports_has_other_cases_than_the_one_that_chose(found: Fi
 
 def test_levels_are_named_and_never_mixed(found: Finding) -> None:
     levels = {(r["level"], r["figure"]) for r in some(found, part="agreement", metric="good")}
-    assert {("within item", "pearson"), ("system", "kendall"), ("system", "pearson")} == levels
+    centred = {("within item", "pearson"), ("within item and candidate", "pearson")}
+    assert {*centred, ("system", "kendall"), ("system", "pearson")} == levels
     order = row(found, part="agreement", metric="good", figure="kendall")
     assert (5, 60, 10) == (order["n_candidates"], order["n_units"], order["n_pairs"])
 
@@ -222,6 +223,55 @@ def test_a_kind_judge_cannot_be_the_yardstick(tmp_path: Path) -> None:
     assert words in finding.text
     inside = row(finding, part="agreement", metric="good", figure="pearson", contrast="delivered")
     assert (None, "trusted judge") == (inside["value"], inside["yardstick"])
+
+
+def test_a_measure_that_knows_only_who_answered_is_not_kept(tmp_path: Path) -> None:
+    """Its levels fall as people's candidates do: inside questions it goes with people, and by that alone."""
+    rng = np.random.default_rng(21)
+    able = np.linspace(-1, 1, 5)[:, None]
+    truth = np.clip(people(20) + able, 0, 5)
+    level = 2.5 + able + rng.normal(0, 0.1, truth.shape)
+    columns = {"good()": noisy(truth, 22, 0.5), "names()": level, "name()": np.tile(2.5 + able, 60)}
+    finding = audit(scored(tmp_path, {**columns, EXPERT: truth}), labels="expert")
+    assert {"good"} == {r["metric"] for r in some(finding, part="choice", chosen=True)}
+    uncentred, centred = (
+        row(finding, part="agreement", metric="names", figure="pearson", contrast=contrast)
+        for contrast in ("delivered", "candidates held")
+    )
+    assert uncentred["low"] > 0.4
+    assert centred["low"] < 0 < centred["high"]
+    assert "it knows only who answered" == row(finding, part="choice", metric="name")["reason"]
+    assert "Not chosen from: name: worth, it knows only who answered." in finding.text
+
+
+def test_below_eight_candidates_nothing_is_concluded_between_them(found: Finding) -> None:
+    assert (
+        "On exam 5 candidates are too few (below 8) to conclude which measures go with people between "
+        "candidates: nothing is kept by that." in found.text
+    )
+    order = row(found, part="agreement", metric="good", figure="pearson", level="system")
+    assert (None, None) == (order["low"], order["high"])
+    assert "5 candidates: fewer than 8, a description alone" == order["reason"]
+
+
+def test_from_eight_candidates_on_what_goes_with_people_between_them_is_said_apart(tmp_path: Path) -> None:
+    """Halves of the cases: the luck of an answer, which both measures share, is in one mean alone."""
+    rng = np.random.default_rng(23)
+    able = np.linspace(-1.2, 1.2, 9)[:, None]
+    answers = people(24, k=9)
+    columns = {"level()": noisy(2.5 + np.tile(able, 60), 25, 0.3), "noise()": rng.uniform(0, 5, (9, 60))}
+    finding = audit(scored(tmp_path, {**columns, EXPERT: np.clip(answers + able, 0, 5)}), labels="expert")
+    order = row(finding, part="agreement", metric="level", figure="pearson", level="system")
+    words = "Between 9 candidates on exam, by means over disjoint halves of the cases, these go with people: "
+    assert f"{words}level: worth (r {order['value_halves']:.2f})." in finding.text
+    assert 0.5 < order["low"] < order["value_halves"]
+    assert [] == some(finding, part="choice", chosen=True)
+
+    shared = 2.5 + rng.normal(0, 0.7, (9, 60))  # answers differ, candidates do not
+    alike = {"alike()": noisy(shared, 26, 0.1), EXPERT: shared}
+    finding = audit(scored(tmp_path / "alike", alike), labels="expert")
+    assert "Between 9 candidates on exam no measure is shown to go with people." in finding.text
+    assert row(finding, part="agreement", figure="pearson", level="system")["value"] > 0.9
 
 
 def test_a_trusted_judge_is_never_called_people(tmp_path: Path) -> None:

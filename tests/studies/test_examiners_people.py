@@ -13,9 +13,11 @@ from tests.studies.making import row, write_lines
 
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
+from vivavoce.studies.comparing.human_agreement import ONE_ANSWER
 
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
 CLAUDE = "Claude 3.5 Sonnet"
+Lines = Callable[..., list[tuple[Any, ...]]]
 N = 60
 TRUTH = draw("truth", N, 6)
 
@@ -26,12 +28,19 @@ def near(seed: str, often: int = 4) -> list[int]:
     return [min(5, t + 1) if k == 0 else t for t, k in zip(TRUTH, off, strict=True)]
 
 
-def held(folder: Path, judge: Sequence[Any], *people: Sequence[Any], **settings: Any) -> Finding:
+def held(
+    folder: Path, judge: Sequence[Any], *people: Sequence[Any], lines: Lines = each, **settings: Any
+) -> Finding:
     """The card of a judge whose scores, item by item, are held against those of Ann, Bob, …"""
     names = ("Ann", "Bob", "Cay")
-    labels = [line for who, own in zip(names, people, strict=False) for line in each(own, rater=who)]
-    run = judged(folder, {JUDGE: each(judge), EXPERT: labels})
+    labels = [line for who, own in zip(names, people, strict=False) for line in lines(own, rater=who)]
+    run = judged(folder, {JUDGE: lines(judge), EXPERT: labels})
     return card(run, labels=EXPERT, **settings)
+
+
+def twice(values: Sequence[Any], **of_all: Any) -> list[tuple[Any, ...]]:
+    """Two candidates' scores: those of the second are those of the first from the last item to the first."""
+    return [*each(values, name="A", **of_all), *each(values[::-1], name="B", **of_all)]
 
 
 def against(finding: Finding, contrast: str, figure: str = "alpha_ordinal") -> dict[str, Any]:
@@ -60,8 +69,11 @@ def test_a_judge_beside_two_people_worked_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_judge_who_knows_the_truth_is_shown(tmp_path: Path) -> None:
-    found = held(tmp_path, TRUTH, near("Ann"), near("Bob"), margin=0.05)
-    shown = "shown within 0.05 on 60 labels (people's alpha 0.93, 0.90 to 0.95, above 0.667)"
+    found = held(tmp_path, TRUTH, near("Ann"), near("Bob"), lines=twice, margin=0.05)
+    shown = (
+        "shown within 0.05 on 120 labels (people's alpha 0.93, 0.90 to 0.95, above 0.667; between answers to "
+        "one question r 0.96, 0.94 to 0.97)"
+    )
     assert (shown, None) == stamp(found)
     apart = against(found, "difference")
     assert apart["low"] > -0.05
@@ -72,6 +84,68 @@ def test_a_judge_who_knows_the_truth_is_shown(tmp_path: Path) -> None:
     assert f"r by m1 on exam: {shown} (worth)." in found.text
 
 
+def test_agreement_inside_questions_worked_by_hand(tmp_path: Path) -> None:
+    """Of A and B half a point each way: people say A in 8 of 12 questions, B in 4; the judge errs in 3."""
+    people, judge = [1] * 8 + [0] * 4, [1] * 6 + [0] * 5 + [1]
+
+    def opposite_scores(values: Sequence[int], **of_all: Any) -> list[tuple[Any, ...]]:
+        return [*each(values, name="A", **of_all), *each([1 - v for v in values], name="B", **of_all)]
+
+    finding = held(tmp_path, judge, people, people, lines=opposite_scores)
+    assert pytest.approx((9 - 3) / 12) == against(finding, "judge and people", "pearson_inside")["value"]
+    assert pytest.approx(1) == against(finding, "people and people", "pearson_inside")["value"]
+    assert pytest.approx(-0.5) == against(finding, "difference", "pearson_inside")["value"]
+    assert (24, 12) == tuple(
+        against(finding, "difference", "pearson_inside")[k] for k in ("n_units", "n_groups")
+    )
+
+
+def test_a_judge_that_gives_both_answers_of_a_question_one_score_is_never_stamped(tmp_path: Path) -> None:
+    """It knows how hard a question is, and so agrees with people; what a comparison uses it does not know."""
+    answers = draw("answers", 2 * N, 2)
+    worth = [
+        [min(5, t + a) for t, a in zip(TRUTH, values_of, strict=True)]
+        for values_of in (answers[:N], answers[N:])
+    ]
+
+    slips = [draw(f"slips {name}", N, 8) for name in "AB"]
+    second = [
+        [max(0, v - (k == 0)) for v, k in zip(*pair, strict=True)] for pair in zip(worth, slips, strict=True)
+    ]
+
+    def both_scores(values: Sequence[Any], **of_all: Any) -> list[tuple[Any, ...]]:
+        return [line for n, name in enumerate("AB") for line in each(values[n], name=name, **of_all)]
+
+    finding = held(tmp_path, [TRUTH, TRUTH], worth, second, lines=both_scores, margin=0.3)
+    assert against(finding, "difference")["low"] > -0.3
+    reason_flat = "the judge gives all answers to a question the same score"
+    assert ("checked, not shown", f"between answers to one question: {reason_flat}") == stamp(finding)
+    assert f"differences between answers to one question ({reason_flat})." in finding.text
+    finding = held(
+        tmp_path / "noise", [near("A", 3), near("B", 3)], worth, second, lines=both_scores, margin=0.5
+    )
+    status, reason = stamp(finding)
+    assert "checked, not shown" == status
+    assert str(reason).endswith("the judge is not shown to go with people")
+
+
+def test_a_ceiling_is_no_candidate_to_tell_an_answer_from(tmp_path: Path) -> None:
+    labels = [line for name in ("Ann", "Bob") for line in twice(near(name), rater=name)]
+    run = judged(tmp_path, {JUDGE: twice(TRUTH), EXPERT: labels}, role={"B": "ceiling"})
+    finding = card(run, labels=EXPERT, margin=0.1)
+    assert ("checked, not shown", f"between answers to one question: {ONE_ANSWER}") == stamp(finding)
+
+
+def test_how_strict_somebody_is_is_no_difference_between_answers(tmp_path: Path) -> None:
+    kind = [min(5, v + 1) for v in near("Ann")]
+    mild, strict = (
+        held(tmp_path / str(n), TRUTH, values_of, near("Bob"), lines=twice)
+        for n, values_of in enumerate((near("Ann"), kind))
+    )
+    figures = [against(finding, "judge and people", "pearson_inside")["value"] for finding in (mild, strict)]
+    assert pytest.approx(figures[0], abs=0.02) == figures[1]
+
+
 def test_a_judge_who_guesses_is_checked_and_not_shown(tmp_path: Path) -> None:
     found = held(tmp_path, draw("guess", N, 6), near("Ann"), near("Bob"), margin=0.05)
     assert ("checked, not shown", "the interval reaches below the margin") == stamp(found)
@@ -80,7 +154,8 @@ def test_a_judge_who_guesses_is_checked_and_not_shown(tmp_path: Path) -> None:
 
 def test_a_judge_who_guesses_as_people_do_is_not_shown(tmp_path: Path) -> None:
     """Nobody here agrees with anybody beyond chance, so the judge is as good as any person: at nothing."""
-    found = held(tmp_path, *(draw(who, 80, 6) for who in ("judge", "Ann", "Bob", "Cay")), margin=0.5)
+    guesses = (draw(who, 80, 6) for who in ("judge", "Ann", "Bob", "Cay"))
+    found = held(tmp_path, *guesses, lines=twice, margin=0.5)
     assert against(found, "difference")["low"] > -0.5
     status, reason = stamp(found)
     assert "checked, not shown" == status
@@ -97,20 +172,21 @@ def examined(run: Run, people_alpha: float) -> Finding:
 
 
 def test_how_well_people_must_agree_is_a_setting_and_is_printed(tmp_path: Path) -> None:
-    labels = [line for who in ("Ann", "Bob") for line in each(near(who), rater=who)]
-    marks = {JUDGE: each(TRUTH), EXPERT: labels}
+    labels = [line for who in ("Ann", "Bob") for line in twice(near(who), rater=who)]
+    marks = {JUDGE: twice(TRUTH), EXPERT: labels}
     strict, lenient = (stamp(examined(judged(tmp_path / str(least), marks), least)) for least in (0.95, 0.4))
     assert "checked, not shown" == strict[0]
-    assert lenient[0].endswith("above 0.4)")
+    assert "above 0.4;" in lenient[0]
 
 
 def test_the_margin_decides_against_the_lower_end(tmp_path: Path) -> None:
-    low = against(held(tmp_path / "0", near("m", 2), near("Ann"), near("Bob")), "difference")["low"]
+    people = [near("Ann"), near("Bob")]
+    low = against(held(tmp_path / "0", near("m", 2), *people, lines=twice), "difference")["low"]
     assert low < 0
     for n, (margin, said) in enumerate(
         ((-low + 1e-6, "shown within"), (-low - 1e-6, "checked, not shown")), 1
     ):
-        found = held(tmp_path / str(n), near("m", 2), near("Ann"), near("Bob"), margin=margin)
+        found = held(tmp_path / str(n), near("m", 2), *people, lines=twice, margin=margin)
         assert stamp(found)[0].startswith(said)
 
 
@@ -147,8 +223,8 @@ def test_each_answer_may_have_other_people(tmp_path: Path) -> None:
             people[(n + 1) % 3] = [None if k == n else v for k, v in enumerate(people[(n + 1) % 3])]
     found = held(tmp_path, TRUTH, *people, margin=0.1)
     apart = against(found, "difference")
+    assert ("checked, not shown", f"between answers to one question: {ONE_ANSWER}") == stamp(found)
     assert (N - 6, 3, 2 * (N - 6)) == tuple(apart[k] for k in ("n_units", "n_raters", "n_ratings"))
-    assert stamp(found)[0].startswith(f"shown within 0.1 on {N - 6} labels (people's alpha 0.93")
     assert N == row(found, part="people", contrast="judge less people")["n_units"]
 
 
@@ -318,16 +394,16 @@ def test_labels_on_another_scale_are_not_compared(tmp_path: Path) -> None:
 
 def test_a_stamp_is_of_one_judge_and_one_criterion(tmp_path: Path) -> None:
     """Labels of one criterion say nothing of the other, and a good judge nothing of a bad one."""
-    labels = [(*line, "worth") for who in ("Ann", "Bob") for line in each(near(who), rater=who)]
+    labels = [(*line, "worth") for who in ("Ann", "Bob") for line in twice(near(who), rater=who)]
     marks = {
-        JUDGE: [*((*line, "worth") for line in each(TRUTH)), *((*line, "harm") for line in each(TRUTH))],
-        OTHER: [(*line, "worth") for line in each(draw("guess", N, 6))],
+        JUDGE: [(*line, criterion) for criterion in ("worth", "harm") for line in twice(TRUTH)],
+        OTHER: [(*line, "worth") for line in twice(draw("guess", N, 6))],
         EXPERT: labels,
     }
     found = card(judged(tmp_path, marks), labels=EXPERT, margin=0.1)
     told = {(r["rater"], r["criterion"]): r["stamp"].split(" (")[0] for r in some(found, part="stamp")}
     assert {
-        ("m1", "worth"): "shown within 0.1 on 60 labels",
+        ("m1", "worth"): "shown within 0.1 on 120 labels",
         ("m1", "harm"): "unvalidated",
         ("m2", "worth"): "checked, not shown",
     } == told

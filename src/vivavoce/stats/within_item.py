@@ -81,8 +81,10 @@ class WithinItems(NamedTuple):
         return np.asarray(np.linalg.pinv(gram, hermitian=True) @ (total[chosen, target] / scale) / scale)
 
 
-def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> WithinItems:
-    """Columns of values centred at their items, as sums of products by group.
+def within_items(
+    columns: ArrayLike, items: ArrayLike, groups: ArrayLike, *, systems: ArrayLike | None = None
+) -> WithinItems:
+    """Columns of values centred at their items, and at their systems too, as sums of products by group.
 
     Parameters
     ----------
@@ -92,6 +94,9 @@ def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> Wit
         The item of each row; any labels. An item with one row adds nothing.
     groups : array of shape (n,)
         What is drawn together. All rows of an item lie in one group.
+    systems : array of shape (n,), optional
+        The system of each row. What a system has on all items alike is then taken out too, by least squares
+        over all rows: with a few systems such a level agrees by luck, however many items there are.
 
     Returns
     -------
@@ -101,8 +106,8 @@ def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> Wit
     Raises
     ------
     ValueError
-        If there is no row, a value is NaN or infinite, an item or group is missing, or an item lies in two
-        groups.
+        If there is no row, a value is NaN or infinite, an item, group or system is missing, or an item lies
+        in two groups.
 
     The level "item_centred" of `correlation_at`: with every system on every item, `correlation` equals it.
     """
@@ -116,12 +121,15 @@ def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> Wit
     item, n_items = group_codes(items, length=n)
     group, n_groups = group_codes(groups, length=n)
     inside("items", item, n_items, of="groups", outer=group)
-    counts = np.bincount(item, minlength=n_items)
-    for column in table:
-        largest = np.abs(column).max()
-        column -= (np.bincount(item, weights=column, minlength=n_items) / counts)[item]
-        # Equal values less their mean are equal up to rounding, and rounding is no variance.
-        column[np.abs(column) <= 1e-12 * largest] = 0.0
+    largest = np.abs(table).max(axis=1)
+    _centre(table, item, n_items)
+    if systems is not None:
+        system, n_systems = group_codes(systems, length=n)
+        levels = _system_levels(table, item, n_items, system, n_systems)[:, system]
+        _centre(levels, item, n_items)
+        table -= levels
+    # Equal values less their mean are equal up to rounding, and rounding is no variance.
+    table[np.abs(table) <= 1e-12 * largest[:, None]] = 0.0
     q = len(table)
     # Sums by group: leaving one out is then a subtraction, for every pair of columns at once.
     products = np.empty((n_groups, q, q))
@@ -131,6 +139,23 @@ def within_items(columns: ArrayLike, items: ArrayLike, groups: ArrayLike) -> Wit
                 group, weights=table[a] * table[b], minlength=n_groups
             )
     return WithinItems(products, np.bincount(group, minlength=n_groups))
+
+
+def _centre(table: Floats, item: Codes, n_items: int) -> None:
+    """Take the mean of its item from every value, in place."""
+    counts = np.bincount(item, minlength=n_items)
+    for column in table:
+        column -= (np.bincount(item, weights=column, minlength=n_items) / counts)[item]
+
+
+def _system_levels(table: Floats, item: Codes, n_items: int, system: Codes, n_systems: int) -> Floats:
+    """What each system has on all items alike, (q, K), of columns that are centred at their items."""
+    rows = np.zeros((n_items, n_systems))
+    np.add.at(rows, (item, system), 1.0)
+    # Normal equations of the systems once items are out: not every system need have every item.
+    gram = np.diag(rows.sum(axis=0)) - rows.T @ (rows / rows.sum(axis=1, keepdims=True))
+    sums = np.stack([np.bincount(system, weights=column, minlength=n_systems) for column in table])
+    return np.asarray(sums @ np.linalg.pinv(gram, hermitian=True))
 
 
 def _partial(products: Floats, a: int, b: int, controls: Sequence[int]) -> Floats:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from vivavoce.studies.intervals import Estimate
 
 
+INSIDE = "pearson_inside"
+"""The figure of differences between answers to one question: r of scores less their mean there."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterRow:
     """A row of the card: a figure of one rater by one criterion."""
@@ -57,6 +61,9 @@ class RaterRow:
     people: float | None = None
     people_low: float | None = None
     people_high: float | None = None
+    r_inside: float | None = None
+    r_inside_low: float | None = None
+    r_inside_high: float | None = None
     reason: str | None = None
 
 

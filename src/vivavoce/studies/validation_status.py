@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.studies.rater_scores import (
+    INSIDE,
     Entries,
     RaterRow,
     card_part,
@@ -25,6 +26,7 @@ from vivavoce.studies.text import count
 UNVALIDATED = "unvalidated"
 NOT_SHOWN = "checked, not shown"
 SHOWN = "shown"
+INSIDE_TEXT = "between answers to one question"
 PEOPLE_ALPHA = 0.667
 """The least agreement between people that a stamp asks for: Krippendorff (2019), Content Analysis, 4th ed.,
 ch. 12, draws no conclusion from less."""
@@ -38,28 +40,40 @@ def validation_status(
 
     *unvalidated* without labels of that criterion there; *shown within m on n labels* if people agree with
     each other, alpha (ordinal) above `people_alpha` with its whole interval, and the difference of alpha
-    between judge and person and person and person lies above -m with its whole interval; else *checked, not
+    between judge and person and person and person lies above -m with its whole interval, and if both hold of
+    differences between answers to one question (`r_inside`): the judge's r with people lies above 0 with its
+    whole interval, and its difference from people's own above -m. Else *checked, not
     shown*, as it always is without a margin or with one person's labels. A label is a response that was
-    labelled. Beside people who agree by chance alone a judge that guesses is as good as any of them.
+    labelled. Beside people who agree by chance alone a judge that guesses is as good as any of them; one that
+    knows the question alone agrees with people, and is of no use in a comparison.
     """
     differences, people = (
-        {
-            JudgedCriterion(r.benchmark, r.signature, r.rater, r.criterion): r
-            for r in agreement
-            if r.contrast == contrast and r.figure == "alpha_ordinal"
-        }
-        for contrast in ("difference", "people and people")
+        _figures(agreement, c, "alpha_ordinal") for c in ("difference", "people and people")
     )
+    judges, judge_differences = (_figures(agreement, c, INSIDE) for c in ("judge and people", "difference"))
     criteria_of: dict[tuple[str, str], list[str]] = {}
     for where, key, place in _judged(scores):
         row = _status_row(scores, scores.measures[key], place, differences.get(place), margin)
+        if differs := judges.get(place):
+            row = replace(row, r_inside=differs.value, r_inside_low=differs.low, r_inside_high=differs.high)
         if row.stamp == SHOWN:
             row = _beside_people(row, people[place], people_alpha)
+        if str(row.stamp).startswith(SHOWN):
+            row = _inside_questions(row, judges[place].reason, judge_differences[place])
         yield row
         criteria_of.setdefault((where, str(row.stamp)), []).append(place.criterion)
     if scores.people:  # a study without labels has nothing to say of them, and takes no earlier status away
         for (where, status), criteria in criteria_of.items():
             yield f"{where}: {status} ({', '.join(criteria)})."
+
+
+def _figures(agreement: Sequence[RaterRow], contrast: str, figure: str) -> dict[JudgedCriterion, RaterRow]:
+    """The rows of a figure by what it is of."""
+    return {
+        JudgedCriterion(r.benchmark, r.signature, r.rater, r.criterion): r
+        for r in agreement
+        if r.contrast == contrast and r.figure == figure
+    }
 
 
 def _judged(scores: ScoreTable) -> Iterator[tuple[str, int, JudgedCriterion]]:
@@ -106,16 +120,33 @@ def _beside_people(row: RaterRow, people: RaterRow, least: float) -> RaterRow:
         reason = f"people agree too little with each other: {agreement}, not above {least:g}"
         return replace(row, stamp=NOT_SHOWN, reason=reason)
     labels = count(row.n_units or 0, "label")
-    return replace(row, stamp=f"shown within {row.margin:g} on {labels} ({agreement}, above {least:g})")
+    return replace(row, stamp=f"{SHOWN} within {row.margin:g} on {labels} ({agreement}, above {least:g}")
+
+
+def _inside_questions(row: RaterRow, undefined: str | None, difference: RaterRow) -> RaterRow:
+    """The row of a judge, its stamp kept if it tells answers to one question apart as people do."""
+    if row.r_inside is None or row.r_inside_low is None:
+        return replace(row, stamp=NOT_SHOWN, reason=f"{INSIDE_TEXT}: {undefined}")
+    figure = f"r {row.r_inside:.2f}, {row.r_inside_low:.2f} to {row.r_inside_high:.2f}"
+    if row.r_inside_low <= 0:
+        reason: str | None = "the judge is not shown to go with people"
+    elif difference.low is None:
+        reason = difference.reason
+    elif difference.low <= -(row.margin or 0.0):
+        reason = "the interval of its difference from people's own reaches below the margin"
+    else:
+        return replace(row, stamp=f"{row.stamp}; {INSIDE_TEXT} {figure})")
+    return replace(row, stamp=NOT_SHOWN, reason=f"{INSIDE_TEXT} {figure}: {reason}")
 
 
 def validation_statuses(findings: Iterable[Mapping[str, Any]]) -> dict[JudgedCriterion, str]:
     """The newest status of each judge, criterion and benchmark in stored findings of the study `examiners`.
 
-    Findings are in the order they were made. One that had no labels takes no status away.
+    Findings are in the order they were made. One that had no labels takes no status away. A stamp of before
+    0.2 does not say how the judge tells answers to one question apart: it counts as *checked, not shown*.
     """
     return {
-        _place(r): r["stamp"]
+        _place(r): NOT_SHOWN if r["stamp"].startswith(SHOWN) and r.get("r_inside") is None else r["stamp"]
         for finding in findings
         for r in finding["rows"]
         if r.get("part") == "stamp" and r["stamp"] != UNVALIDATED

@@ -136,13 +136,45 @@ def test_a_judge_is_held_against_physicians_point_by_point(tmp_path: Path, judge
     assert ("healthbench_meta", 20, 60) == (log.tool, log.responses, log.scores)
     run.score(JUDGE, providers=providers_file())
     finding = run.study("meta_evaluation")["meta_evaluation"]
-    whole = {row["rater"]: row for row in finding.rows if row["category"] == "all"}
+    whole = {row["rater"]: row for row in finding.rows if (row["category"], row["place"]) == ("all", "")}
     assert 5 / 6 == pytest.approx(whole["fake/j1"]["balanced_f1"])
     assert (60, 20, "judge") == tuple(whole["fake/j1"][name] for name in ("n_pairs", "n_points", "kind"))
     assert whole["fake/j1"]["low"] < 5 / 6 < whole["fake/j1"]["high"]
     assert {"fake/j1", "d1", "d2", "d3"} == set(whole)
     assert 40 == whole["d1"]["n_pairs"]
     assert "fake/j1 has a balanced F1 of 0.83" in finding.text
+
+
+def test_a_judge_takes_each_physicians_place_on_the_same_pairs(
+    tmp_path: Path, judge: FakeJudge, providers_file
+):
+    """A fourth physician labelled alone what nobody else did: it has no place, and moves nobody's figure."""
+    file = meta_file(tmp_path)
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    alone = rows[0] | {"prompt_id": "c99", "completion_id": "99", "binary_labels": [True],
+                       "anonymized_physician_ids": ["d4"]}  # fmt: skip
+    file.write_text("".join(json.dumps(row) + "\n" for row in [*rows, alone]))
+    run = viva.open(tmp_path / "meta.viva")
+    run.import_logs(file)
+    run.score(JUDGE, providers=providers_file())
+    finding = run.study("meta_evaluation")["meta_evaluation"]
+    places = {row["place"]: row for row in finding.rows if (row["category"], row["kind"]) == ("all", "place")}
+    assert ["all", "d1", "d2", "d3"] == list(places)
+    (d1,) = [r for r in finding.rows if (r["rater"], r["category"]) == ("d1", "all")]
+    assert (d1["n_pairs"], d1["balanced_f1"]) == (places["d1"]["n_pairs"], places["d1"]["physician_f1"])
+    # Of 8 pairs with d2 and d3 d1 says met in 6 and they in 3, alike in 3 and 2; the judge in 4, in 3 and 4.
+    d1_place = places["d1"]
+    assert pytest.approx((6 / 7 + 8 / 9) / 2) == d1_place["balanced_f1"]
+    assert pytest.approx((2 / 3 + 4 / 7) / 2) == d1_place["physician_f1"]
+    assert pytest.approx(d1_place["balanced_f1"] - d1_place["physician_f1"]) == d1_place["difference"]
+    # They differ in 5 cases, always for the judge: 2 of 32 ways to flip them are as far, and no interval.
+    assert (2 / 32, None) == (d1_place["p"], d1_place["difference_low"])
+    assert 40 == places["d1"]["n_pairs"]
+    assert 120 == places["all"]["n_pairs"]
+    assert 3 * 2 / 32 == d1_place["p_adjusted"]
+    assert places["all"]["p_adjusted"] is None
+    assert "In physicians' places, on the same 120 pairs, fake/j1 has" in finding.text
+    assert "In the place of each of 3 physicians" in finding.text
 
 
 def test_a_physician_who_always_says_the_same_has_no_balanced_f1(tmp_path: Path):
@@ -153,11 +185,9 @@ def test_a_physician_who_always_says_the_same_has_no_balanced_f1(tmp_path: Path)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = viva.open(tmp_path / "meta.viva")
     run.import_logs(file)
-    (d1,) = [
-        row
-        for row in run.study("meta_evaluation")["meta_evaluation"].rows
-        if (row["rater"], row["category"]) == ("d1", "all")
-    ]
+    finding = run.study("meta_evaluation")["meta_evaluation"]
+    (d1,) = [row for row in finding.rows if (row["rater"], row["category"]) == ("d1", "all")]
+    assert finding.text.startswith("Physicians among themselves have a balanced F1 of 0.")
     assert (None, "one side says the same of every point") == (d1["balanced_f1"], d1["reason"])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from vivavoce.core.registry import section
 from vivavoce.report.data import Rows
 from vivavoce.report.section import Section
+from vivavoce.studies.audit.figures import HELD
 
 
 @section("audit")
@@ -14,8 +15,9 @@ class Audit(Section):
 
     methods = (
         "Measures were audited against people's scores, or those of a trusted judge where the text says "
-        "so: by Pearson's correlation of scores centred at their question, with intervals from leaving out "
-        "one case at a time, and by Kendall's tau-b of candidates' means. A small set was chosen on one half "
+        "so: by Pearson's correlation of scores centred at their question, and at their candidate too "
+        "(candidates held), with intervals from leaving out one case at a time, and by Kendall's tau-b of "
+        "candidates' means. A small set was chosen, candidates held, on one half "
         "of the cases by what each measure adds to those before it, and tested in that order on the other "
         "half, from which all figures of the choice come. Contrast pairs of opposite texts were scored by "
         "rules and embeddings."
@@ -52,6 +54,7 @@ def _summary(rows: Rows, closest: Mapping[tuple[str, str], tuple[float, str]]) -
         return next(matching, {})
 
     within_questions = of("agreement", figure="pearson", contrast="delivered")
+    row_held = of("agreement", contrast=HELD)
     yes_no = [r["alike"] for r in rows if r["part"] == "polarity" and r["against"] == "yes_no"]
     separated = None if None in yes_no or not yes_no else "no" if any(yes_no) else "yes"
     benchmark, name = rows[0]["benchmark"], rows[0].get("measure", rows[0]["metric"])
@@ -61,8 +64,9 @@ def _summary(rows: Rows, closest: Mapping[tuple[str, str], tuple[float, str]]) -
         "benchmark": benchmark,
         "keep": of("choice", contrast="alone").get("chosen"),
         "within questions": within_questions.get("value"),
-        "low": within_questions.get("low"),
-        "high": within_questions.get("high"),
+        HELD: row_held.get("value"),
+        "low": row_held.get("low"),
+        "high": row_held.get("high"),
         "of candidates": of("agreement", figure="kendall").get("value"),
         "most like": neighbour,
         "their correlation": correlation,

@@ -6,15 +6,25 @@ also held against the other measures, the number of words, silence, and pairs of
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
 from vivavoce.studies.audit.choice import choice
 from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
-from vivavoce.studies.audit.figures import agreement, clusters, length, redundancy, rephrasing, silence
+from vivavoce.studies.audit.figures import (
+    HELD,
+    LEAST_TO_INFER,
+    agreement,
+    clusters,
+    length,
+    redundancy,
+    rephrasing,
+    silence,
+)
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
-from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
+from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import measures_named
@@ -36,21 +46,36 @@ KEEP = NamingSentence(
     code="audit.keep",
     templates=(
         (
-            "On {benchmark} keep {measures}, held against {standard}, inside questions; {cases} "
-            "report (cut {cut})."
+            "On {benchmark} keep {measures}, held against {standard}, inside questions and candidates; "
+            "{cases} report (cut {cut})."
         ),
         "Keep {measure}: r {r}.",
+        "Keep {measure}: it adds to {others}.",
     ),
     names=("metric",),
-    family="measures kept on one half of the cases, confirmed on the other",
-    correction="Holm",
-    unmeasured="no simulation yet",
+    family="measures chosen on one half of the cases, in their order on the other",
+    correction="fixed sequence",
+    null="measures",
+)
+BETWEEN = NamingSentence(
+    code="audit.between",
+    templates=(
+        (
+            "Between {candidates} on {benchmark}, by means over disjoint halves of the cases, these go with "
+            "{standard}: {measures}."
+        ),
+    ),
+    names=("metric",),
+    family="all measures of one benchmark",
+    correction="Bonferroni",
+    null="candidates",
 )
 NOT_NEEDED = NamingSentence(
     code="audit.not_needed",
     templates=(
         "Not needed: {measure}: it adds nothing to {others} (partial r {r}).",
         "Not needed: {measure}: it says the same as {others}.",
+        "Not needed: {measure}: what it adds to {others} is shown on one half alone.",
         (
             "{measure} and {others} say much the same on {benchmark}: inside questions every two of "
             "them correlate above {r}."
@@ -72,7 +97,7 @@ class Audit(Study):
         'silence, whether "Yes." is told from "No.", and the small set that is enough.'
     )
     row = AuditRow
-    sentences = (KEEP, NOT_NEEDED)
+    sentences = (KEEP, BETWEEN, NOT_NEEDED)
     special = True
     needs = ("contrasts",)
     labels: str | None = None
@@ -108,7 +133,7 @@ class Audit(Study):
             figures = [row for row in wordings if row.benchmark == responses.benchmark]
             figures += self._figures(scores, responses)
             chosen = choice(responses, _caveats(responses, figures), self.redundant, self.seed)
-            answers += chosen.sentences[:1]
+            answers += (*chosen.sentences[:1], *_between_candidates(responses, figures))
             cards += chosen.sentences[1:]
             cards += _cluster_lines(responses, self.redundant)
             for column, measure in responses.measures.items():
@@ -184,7 +209,7 @@ class Audit(Study):
         """The rows of a benchmark, but for the choice."""
         keys = {key_of(m): key for key, m in scores.measures.items()}
         rows = [
-            *agreement(responses),
+            *agreement(responses, self.seed),
             *redundancy(responses, self.redundant),
             *length(responses),
             *silence(responses),
@@ -244,6 +269,41 @@ def _alike_lines(measures: Mapping[int, Measure], rows: Sequence[AuditRow]) -> I
         yield f'Of {n} that scored the contrast pairs none calls "Yes." and "No." alike.'
 
 
+def _between_candidates(responses: Responses, rows: Sequence[AuditRow]) -> Iterator[str]:
+    """Which measures go with the yardstick between candidates; that rests on their number."""
+    tested = [r for r in rows if (r.level, r.figure) == (SYSTEM, "pearson") and not _one_call(r)]
+    if responses.yardstick is None or not tested:
+        return
+    n = max(r.n_candidates or 0 for r in tested)
+    candidates, standard = count(n, "candidate"), responses.yardstick.noun
+    if n < LEAST_TO_INFER:
+        yield (
+            f"On {responses.benchmark} {candidates} are too few (below {LEAST_TO_INFER}) to conclude which "
+            f"measures go with {standard} between candidates: nothing is kept by that."
+        )
+    elif names := and_so(_clear_between(responses, tested)):
+        slots = {"candidates": candidates, "benchmark": responses.benchmark, "standard": standard}
+        yield BETWEEN.text(**slots, measures=names)
+    else:
+        yield f"Between {candidates} on {responses.benchmark} no measure is shown to go with {standard}."
+
+
+def _one_call(row: AuditRow) -> bool:
+    """Whether a figure is of criteria that one call of the trusted judge gave."""
+    return ONE_CALL in (row.reason or "")
+
+
+def _clear_between(responses: Responses, tested: Sequence[AuditRow]) -> Iterator[str]:
+    """The measures whose r over halves lies above 0 by the interval that holds for all that are tested."""
+    level = stats.bonferroni_level(0.95, len(tested))
+    names = {key_of(measure): responses.names[column] for column, measure in responses.measures.items()}
+    for r in tested:
+        if r.value_halves is not None:
+            ends = stats.fisher_interval(r.value_halves, r.n_candidates or 0, level=level)
+            if ends and ends.low > 0:
+                yield f"{names[r.signature, r.criterion, r.rater]} (r {r.value_halves:.2f})"
+
+
 def _cluster_lines(responses: Responses, threshold: float) -> Iterator[str]:
     """The clusters of measures that say much the same."""
     members: dict[int, list[str]] = {}
@@ -272,11 +332,12 @@ def _agreement_texts(responses: Responses, rows: Sequence[AuditRow]) -> Iterator
     if responses.yardstick is None or not by_figure:
         return
     delivered, answered = by_figure[WITHIN, "pearson", "delivered"], by_figure[WITHIN, "pearson", "answered"]
-    construction = " (criteria of one call)" if ONE_CALL in (delivered.reason or "") else ""
+    construction = " (criteria of one call)" if _one_call(delivered) else ""
     silent = delivered.value is not None and answered.n_units != delivered.n_units
     answered_text = f", without silent answers {_figure(answered)}" if silent else ""
-    name = "people" if responses.yardstick.kind == PEOPLE else "the trusted judge"
-    yield f"agreement with {name}{construction} inside questions {_figure(delivered)}{answered_text}"
+    noun, centred = responses.yardstick.noun, by_figure[CENTRED, "pearson", HELD]
+    yield f"agreement with {noun}{construction} inside questions {_figure(delivered)}{answered_text}"
+    yield f"candidates held {_figure(centred)}"
     yield _order_text(by_figure[SYSTEM, "kendall", ""])
 
 
@@ -284,7 +345,8 @@ def _order_text(row: AuditRow) -> str:
     if row.value is None:
         return f"of candidates {row.reason}"
     pairs = count(row.n_pairs or 0, "pair")
-    return f"of candidates tau-b {row.value:.2f}, same order in {row.same_order} of {pairs}"
+    few = "" if row.reason is None else f" ({row.reason})"
+    return f"of candidates tau-b {row.value:.2f}, same order in {row.same_order} of {pairs}{few}"
 
 
 def _wording_text(rows: Sequence[AuditRow]) -> str:

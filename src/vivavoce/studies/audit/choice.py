@@ -12,7 +12,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.studies.audit.responses import YARDSTICK, Responses, Yardstick
-from vivavoce.studies.audit.rows import ONE_CALL, WITHIN, AuditRow, Within, audit_row
+from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, AuditRow, Within, audit_row
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.intervals import Estimate
 from vivavoce.studies.text import and_so, cases, count
@@ -32,8 +32,10 @@ class Choice(NamedTuple):
 
 
 def choice(responses: Responses, caveats: Mapping[str, str], threshold: float, seed: int) -> Choice:
-    """The small set of measures that follow the yardstick inside items.
+    """The small set of measures that follow the yardstick inside items, beyond who answered.
 
+    Values are centred at their items and at their candidates: what a candidate has on all items alike goes
+    together by luck where there are a few candidates, however many items.
     On the half that chooses each is taken by what it adds to those before it; on the half that reports the
     gains are tested in that order, up to the first that is not shown (`stats.choose_measures`). All figures
     are of the half that reports, but for `optimism`, what the half that chose showed beyond it, and
@@ -49,7 +51,7 @@ def choice(responses: Responses, caveats: Mapping[str, str], threshold: float, s
         rows = [_empty(responses, column, reason) for column in responses.measures]
         return Choice(rows, [f"On {responses.benchmark} nothing is chosen: {reason}."])
     rows = [_empty(responses, column, reason) for column, reason in excluded.items()]
-    comparison = responses.within(*able, YARDSTICK)
+    comparison = responses.within(*able, YARDSTICK, level=CENTRED)
     cut = _Cut.of(comparison, responses.benchmark, seed)
     if problem := _problem(able, cut, responses.yardstick):
         rows += [_empty(responses, column, problem) for column in able]
@@ -71,7 +73,9 @@ def _problem(able: list[str], cut: "_Cut", yardstick: Yardstick) -> str | None:
         return few
     # A judge that gives everything the same agrees with nobody, and nobody with it.
     if not cut.within.items.varies(len(able)):
-        return f"no two answers to one question differ in the scores of {yardstick.text}"
+        return (
+            f"no two answers to one question differ in the scores of {yardstick.text}, but for who answered"
+        )
     return None
 
 
@@ -87,17 +91,19 @@ def _able(responses: Responses) -> tuple[list[str], dict[str, str]]:
             reasons[column] = ONE_CALL
         elif n < LEAST_SHARE * table.height or not n:
             reasons[column] = f"it scores {n:,} of {count(table.height, 'answer')} only"
-        elif not responses.within(column, YARDSTICK).items.varies(0):
-            reasons[column] = "it does not vary inside a question"
-        else:
+        elif responses.within(column, YARDSTICK, level=CENTRED).items.varies(0):
             able.append(column)
+        elif responses.within(column, YARDSTICK).items.varies(0):
+            reasons[column] = "it knows only who answered"
+        else:
+            reasons[column] = "it does not vary inside a question"
     return able, reasons
 
 
 def _empty(responses: Responses, column: str, reason: str) -> AuditRow:
     kind = responses.yardstick.kind if responses.yardstick else ""
     row = audit_row("choice", responses.benchmark, responses.measures[column], yardstick=kind)
-    return replace(row, level=WITHIN, figure="pearson", contrast="alone", reason=reason)
+    return replace(row, level=CENTRED, figure="pearson", contrast="alone", reason=reason)
 
 
 def _kept_shares(within: Within, benchmark: str, seed: int) -> list[float]:
@@ -180,7 +186,7 @@ class _Outcome(NamedTuple):
         """A measure on the half that reports: alone, beyond those kept before it, and how often kept."""
         row = audit_row(
             *("choice", self.responses.benchmark, self.responses.measures[self.able[n]]),
-            level=WITHIN,
+            level=CENTRED,
             yardstick=self.yardstick.kind,
             half=REPORT,
             chosen=n in self.choice.confirmed,
@@ -202,7 +208,7 @@ class _Outcome(NamedTuple):
                 self.responses.benchmark,
                 self.responses.measures[self.able[self.choice.confirmed[0]]],
             ),
-            level=WITHIN,
+            level=CENTRED,
             yardstick=self.yardstick.kind,
             half=REPORT,
             chosen=True,
@@ -221,7 +227,7 @@ class _Outcome(NamedTuple):
     ) -> Iterator[str]:
         """What to keep and why, and why not the others."""
         benchmark, confirmed = self.responses.benchmark, self.choice.confirmed
-        basis = f"held against {self.yardstick.text}, inside questions"
+        basis = f"held against {self.yardstick.text}, inside questions and candidates"
         halves = f"{count(len(cut.choose), 'case')} chose and {len(cut.report)} report (cut {seed})"
         if confirmed:
             names = and_so(map(self.name, confirmed))

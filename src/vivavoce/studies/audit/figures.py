@@ -1,7 +1,8 @@
 """What the responses of a benchmark show of each measure: agreement, redundancy, wording, length and silence.
 
-Within an item a figure is Pearson's r of values centred at the item, with an interval by case; at the level
-of systems it is of the candidates' means over the items that all of them have. The two are never mixed.
+Within an item a figure is Pearson's r of values centred at the item, or at the candidate too, with an
+interval by case; at the level of systems it is of the candidates' means over the items that all of them have.
+They are never mixed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,20 +17,24 @@ import scipy
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.audit.responses import SILENT, WORDS, YARDSTICK, Responses
-from vivavoce.studies.audit.rows import ONE_CALL, SYSTEM, WITHIN, AuditRow, audit_row
+from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, SYSTEM, WITHIN, AuditRow, audit_row
 from vivavoce.studies.reliability.resilience import Resilience
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
 
 LEAST_CANDIDATES = 4
+LEAST_TO_INFER = 8
+"""Candidates from which on the order of their means is more than a description."""
+HELD = "candidates held"
 NO_SPREAD = "inside the questions one of the two does not vary"
 
 
-def agreement(responses: Responses) -> Iterator[AuditRow]:
-    """Each measure against the yardstick, within items and of systems.
+def agreement(responses: Responses, seed: int) -> Iterator[AuditRow]:
+    """Each measure against the yardstick, within items and of systems; `seed` halves the cases for these.
 
     Within items `delivered` counts silence as the criteria do, and `answered` leaves out silent responses:
-    how far agreement rests on silence. A criterion of the trusted judge's own call agrees by construction.
+    how far agreement rests on silence; `candidates held` takes out what a candidate has on all items alike.
+    A criterion of the trusted judge's own call agrees by construction.
     """
     yardstick = responses.yardstick
     if yardstick is None:
@@ -45,20 +50,27 @@ def agreement(responses: Responses) -> Iterator[AuditRow]:
         # Both, as a rule that gives silence the worst score agrees by that alone.
         for contrast, part in (("delivered", responses), ("answered", responses.answered)):
             yield _within_row(replace(row, figure="pearson", contrast=contrast), part, column, YARDSTICK)
-        yield from _system_rows(row, responses, column)
+        row_held = replace(row, figure="pearson", contrast=HELD)
+        yield _within_row(row_held, responses, column, YARDSTICK, level=CENTRED)
+        yield from _system_rows(row, responses, column, seed)
 
 
-def _within_row(row: AuditRow, responses: Responses, a: str, b: str, *controls: str) -> AuditRow:
+def _within_row(
+    row: AuditRow, responses: Responses, a: str, b: str, *controls: str, level: str = WITHIN
+) -> AuditRow:
     """The row with the correlation of two columns inside items, others held."""
-    correlation = responses.within(a, b, *controls)
+    correlation = responses.within(a, b, *controls, level=level)
     estimate = correlation.estimate(0, 1, NO_SPREAD, controls=tuple(range(2, 2 + len(controls))))
     reason = "; ".join(filter(None, (row.reason, estimate.reason))) or None
     figures = estimate._asdict() | {"reason": reason}
-    return replace(row, level=WITHIN, n_candidates=correlation.n_candidates, **figures)
+    return replace(row, level=level, n_candidates=correlation.n_candidates, **figures)
 
 
-def _system_rows(row: AuditRow, responses: Responses, column: str) -> Iterator[AuditRow]:
-    """Kendall's tau-b and Pearson's r of the candidates' means, on the items that all have both scores of."""
+def _system_rows(row: AuditRow, responses: Responses, column: str, seed: int) -> Iterator[AuditRow]:
+    """Kendall's tau-b and Pearson's r of the candidates' means, on the items that all have both scores of.
+
+    Both scores of an answer share its luck: `value_halves` is r of means over disjoint halves of the cases.
+    """
     cells = (
         responses.table.drop_nulls([column, YARDSTICK])
         .group_by("item", "variant", "group", "candidate")
@@ -75,23 +87,62 @@ def _system_rows(row: AuditRow, responses: Responses, column: str) -> Iterator[A
         reason = f"{count(n, 'candidate')}: too few to correlate"
     elif not items.height:
         reason = "no question that all candidates have both scores on"
+    halves = None if reason or n < LEAST_TO_INFER else _across_halves(common, column, seed)
     for figure in ("kendall", "pearson"):
-        yield _system_row(replace(row, figure=figure), sides, reason)
+        yield _system_row(replace(row, figure=figure), sides, reason, halves)
 
 
-def _system_row(row: AuditRow, sides: tuple[Any, Any], reason: str | None) -> AuditRow:
-    """The row with a coefficient over candidates, or with the reason why there is none."""
+def _across_halves(common: pl.DataFrame, column: str, seed: int) -> stats.HalvesCorrelation | None:
+    """Pearson's r of the candidates' means of both columns, each from cases that the other has not."""
+    half = stats.random_half(common["group"].to_numpy(), np.random.default_rng(seed))
+    if not half.any():
+        return None
+    parts = [
+        common.filter(pl.Series(members))
+        .group_by("candidate", maintain_order=True)
+        .agg(pl.col(column, YARDSTICK).mean())
+        for members in (half, ~half)
+    ]
+    return stats.pearson_across_halves(
+        *(np.stack([p[c].to_numpy() for p in parts]) for c in (column, YARDSTICK))
+    )
+
+
+def _system_row(
+    row: AuditRow, sides: tuple[Any, Any], reason: str | None, halves: stats.HalvesCorrelation | None
+) -> AuditRow:
+    """The row with a coefficient over candidates, or with the reason why there is none.
+
+    Below 8 candidates it has a reason beside its value.
+    """
     coefficient: Any = row.figure
     value = None if reason else stats.correlation(*sides, coefficient=coefficient)
-    reason = reason or (None if value is not None else "one side does not vary")
+    reason = reason or (_described(row) if value is not None else "one side does not vary")
     row = replace(row, value=value, reason="; ".join(filter(None, (row.reason, reason))) or None)
     if value is None:
         return row
     if row.figure == "pearson":
-        interval = stats.fisher_interval(value, len(sides[0]))
-        return replace(row, low=interval.low, high=interval.high) if interval else row
+        return _with_halves(row, value, halves)
     order = stats.order_agreement(*sides)
     return replace(row, same_order=order.same, n_pairs=order.same + order.opposite + order.left_out)
+
+
+def _described(row: AuditRow) -> str | None:
+    """Why a coefficient over candidates is no more than a description; null where it is."""
+    n = row.n_candidates or 0
+    return (
+        None
+        if n >= LEAST_TO_INFER
+        else f"{count(n, 'candidate')}: fewer than {LEAST_TO_INFER}, a description alone"
+    )
+
+
+def _with_halves(row: AuditRow, value: float, halves: stats.HalvesCorrelation | None) -> AuditRow:
+    """The row with r over disjoint halves of the cases, and its interval, extended to the value."""
+    if halves is None or halves.low is None or halves.high is None:
+        return row
+    low, high = min(halves.low, value), max(halves.high, value)
+    return replace(row, low=low, high=high, value_halves=halves.value)
 
 
 def redundancy(responses: Responses, threshold: float) -> Iterator[AuditRow]:

@@ -15,7 +15,7 @@ from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import N_WORDS
-from vivavoce.studies.audit.rows import PEOPLE, Within
+from vivavoce.studies.audit.rows import CENTRED, PEOPLE, WITHIN, Within
 from vivavoce.studies.intervals import too_few
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.primary import NO_QUALITY, is_quality
@@ -38,9 +38,14 @@ class Yardstick(NamedTuple):
     """Signature and rater of the trusted judge's calls: their other criteria agree by construction."""
 
     @property
+    def noun(self) -> str:
+        """What it is, in a word or two."""
+        return "people" if self.kind == PEOPLE else "the trusted judge"
+
+    @property
     def text(self) -> str:
         """What agreement with it is called in a sentence."""
-        return "people" if self.kind == PEOPLE else f"the trusted judge ({self.name}), which is not people"
+        return self.noun if self.kind == PEOPLE else f"{self.noun} ({self.name}), which is not people"
 
 
 class Responses(NamedTuple):
@@ -58,10 +63,11 @@ class Responses(NamedTuple):
         """Without silent responses."""
         return self._replace(table=self.table.filter(pl.col(SILENT) == 0.0))
 
-    def within(self, *columns: str) -> Within:
+    def within(self, *columns: str, level: str = WITHIN) -> Within:
         """The cells (item by candidate) that have all these columns, centred at their items.
 
         Repeats are averaged. An item of which one candidate alone has them all tells nothing and is left out.
+        With the level `CENTRED` what a candidate has on all items alike is taken out as well.
         """
         # Centred over the responses that are there: labels of some candidates alone still tell these apart.
         cells = (
@@ -77,8 +83,9 @@ class Responses(NamedTuple):
         groups = cells["group"].cast(pl.String)
         names = groups.unique().sort()
         codes = groups.cast(pl.Enum(names)).to_physical().to_numpy()
+        systems = cells["candidate"].to_numpy() if level == CENTRED else None
         return Within(
-            stats.within_items(cells.select(columns).to_numpy().T, items, codes),
+            stats.within_items(cells.select(columns).to_numpy().T, items, codes, systems=systems),
             cells.height,
             cells["candidate"].n_unique(),
             tuple(names),

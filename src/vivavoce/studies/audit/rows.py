@@ -8,8 +8,9 @@ from vivavoce.core.records import Measure
 from vivavoce.studies.intervals import Estimate
 from vivavoce.studies.study import MeasureRow, measure_columns
 
-WITHIN, SYSTEM = "within item", "system"
-"""The levels of a figure: which response to an item is better, and the order of the candidates' means."""
+WITHIN, CENTRED, SYSTEM = "within item", "within item and candidate", "system"
+"""The levels of a figure: which response to an item is better, the same without what a candidate has on all
+items alike, and the order of the candidates' means."""
 PEOPLE, TRUSTED = "people", "trusted judge"
 """The two yardsticks. A judge is not people, however much it is trusted."""
 ONE_CALL = "criteria of one call, alike by construction"
@@ -27,6 +28,7 @@ class AuditRow(MeasureRow):
     against: str = ""
     yardstick: str = ""
     value: float | None = None
+    value_halves: float | None = None
     low: float | None = None
     high: float | None = None
     se: float | None = None
@@ -48,7 +50,10 @@ class AuditRow(MeasureRow):
 
 
 class Within(NamedTuple):
-    """Columns centred at their items: `n_units` cells (item by candidate) in `n_groups` cases."""
+    """Columns centred at their items, or at their candidates too.
+
+    There are `n_units` cells (item by candidate) in `n_groups` cases.
+    """
 
     items: stats.WithinItems
     n_units: int

@@ -89,11 +89,16 @@ YES_NO = NamingSentence(
 )
 STAMP = NamingSentence(
     code="examiners.stamp",
-    templates=("{judge} on {benchmark}: shown within {margin} on {labels} ({people}) ({criteria}).",),
+    templates=(
+        (
+            "{judge} on {benchmark}: shown within {margin} on {labels} ({people}; between answers to one "
+            "question {figure}) ({criteria})."
+        ),
+    ),
     names=("metric", "rater"),
     family="each judge and criterion alone",
     correction="none",
-    unmeasured="no simulation yet",
+    null="stamp",
 )
 SATURATED = NamingSentence(
     code="examiners.saturated",

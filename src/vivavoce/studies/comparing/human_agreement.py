@@ -26,6 +26,7 @@ from vivavoce.studies.intervals import (
     too_few,
 )
 from vivavoce.studies.rater_scores import (
+    INSIDE,
     Entries,
     LabelledScores,
     RaterRow,
@@ -43,6 +44,7 @@ from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat, over_r
 AGREEMENT: tuple[stats.AgreementCoefficient, ...] = ("alpha_ordinal", "percent")
 BETWEEN = ("people and people", "difference")
 ONE_PERSON = "no answer has the labels of two people: no ceiling to hold the judge against"
+ONE_ANSWER = "no question has two candidates' answers that the same people labelled"
 NOTHING_SHARED = "the judge and people scored no answer in common"
 THIRDS = ("lowest third", "middle third", "highest third")
 Z_95 = 1.959964
@@ -59,6 +61,9 @@ def human_agreement(scores: ScoreTable, margin: float | None) -> Entries:
     how much better the judge agrees with a person than another person does. For that each person is left
     out in turn, on the responses with labels of two or more; all pairs of people count alike. Above -margin
     with its whole interval, the judge is as good as a person within the margin.
+
+    The figure `pearson_inside` has the same three contrasts of differences between answers to one question,
+    see `_inside_questions`.
 
     Of a judge that says yes or no (1 and 0) `sensitivity` and `specificity`, see `yes_no_rows`.
 
@@ -90,7 +95,7 @@ def _rows(scores: ScoreTable, key: int, margin: float | None) -> Iterator[RaterR
     compared = False
     for labelled in labelled_scores(scores, key):
         compared = True
-        agreement = _agreement(labelled)
+        agreement = _agreement(labelled) | _inside_questions(labelled)
         yield from _agreement_rows(measure, labelled, agreement, margin)
         yield from yes_no_rows(measure, labelled, scores.labels.get(key))
         yield from _biases(measure, labelled)
@@ -124,6 +129,43 @@ def _agreement(labelled: LabelledScores) -> dict[tuple[str, str], Estimate]:
     # A response is in the rows once for each person or pair, so their number is not the number of units.
     n_units, n_groups = rows.unique(RESPONSE).height, rows["group"].n_unique()
     return {key: e._replace(n_units=n_units, n_groups=n_groups) for key, e in estimates.items()}
+
+
+def _inside_questions(labelled: LabelledScores) -> dict[tuple[str, str], Estimate]:
+    """Whether differences between candidates' answers to one question are people's too, by contrast.
+
+    A score counts less the mean of the answers to the question that the same pair of people (or person)
+    labelled: what a question is worth, and how strict somebody is, falls out, as it does in a comparison.
+    """
+    paired = labelled.double.height > 0
+    rows, people = (labelled.double, ("first", "second")) if paired else (labelled.single, ("label",))
+    block = ["item", "variant", "person", *(["second_person"] if paired else [])]
+    rows = rows.filter(pl.col("role") == "candidate").filter(pl.col("candidate").n_unique().over(block) > 1)
+    n = rows.unique(RESPONSE).height, rows["group"].n_unique()
+    # Rounded: equal scores less their mean are equal up to rounding, which is no difference.
+    less_mean = rows.select((pl.col(c) - pl.col(c).mean().over(block)).round(9) for c in ("judge", *people))
+    groups = rows["group"].to_numpy()
+
+    def estimate(*columns: str, less: Any = None) -> Estimate:
+        if not rows.height:
+            return Estimate(*n, reason=ONE_ANSWER)
+        flat = [c for c in columns if not (less_mean[c] != 0).any()]
+        side = "the judge gives" if flat and flat[0] == "judge" else "people give"
+        undefined = f"{side} all answers to a question the same score"
+        table = less_mean.select(columns).to_numpy()
+        return by_coefficient("pearson", table, groups, less=less, undefined=undefined)._replace(
+            n_units=n[0], n_groups=n[1]
+        )
+
+    judged = ("judge", people[-1])
+    figures = {("judge and people", INSIDE): estimate(*judged)}
+    for contrast in BETWEEN:
+        figures[contrast, INSIDE] = Estimate(0, 0, reason=ONE_PERSON)
+    if paired:
+        ratings = less_mean.select(people).to_numpy() if rows.height else None
+        figures["people and people", INSIDE] = estimate(*people)
+        figures["difference", INSIDE] = estimate(*judged, less=ratings)
+    return figures
 
 
 def _agreement_rows(
@@ -336,7 +378,9 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows if r.benchmark):
         place = f"{name} against people on {benchmark}"
         part = [r for r in rows if r.benchmark == benchmark]
-        yield f"{place} {_agreement_text([r for r in part if r.candidate == ''])}"
+        by_figure = {(r.contrast, r.figure): r for r in part if r.candidate == ""}
+        yield f"{place} {_agreement_text(by_figure)}"
+        yield f"{place}, differences between answers to one question {_inside_text(by_figure)}"
         yield from yes_no_sentences(place, part)
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
         clear = [
@@ -359,18 +403,29 @@ def _is_clear(row: RaterRow | Estimate) -> bool:
     return row.low * row.high > 0
 
 
-def _agreement_text(rows: Sequence[RaterRow]) -> str:
-    by_figure = {(r.contrast, r.figure): r for r in rows}
-    judge, person, difference = (by_figure[c, "alpha_ordinal"] for c in ("judge and people", *BETWEEN))
+def _agreement_text(by_figure: Mapping[tuple[str | None, str | None], RaterRow]) -> str:
     bias = by_figure["judge less people", "bias"]
+    return (
+        f"{_beside_people(by_figure, 'alpha_ordinal', 'alpha (ordinal)')} Judge less person, on "
+        f"average: {_figure(bias, '+.2f')}."
+    )
+
+
+def _inside_text(by_figure: Mapping[tuple[str | None, str | None], RaterRow]) -> str:
+    judge = by_figure["judge and people", INSIDE]
+    return f"({judge.reason})." if judge.value is None else _beside_people(by_figure, INSIDE, "r")
+
+
+def _beside_people(
+    by_figure: Mapping[tuple[str | None, str | None], RaterRow], figure: str, name: str
+) -> str:
+    """The judge's agreement with people, people's own, and the difference."""
+    judge, person, difference = (by_figure[c, figure] for c in ("judge and people", *BETWEEN))
     if person.value is None:
         among = str(person.reason)
     else:
         among = f"people among themselves {_figure(person)}, the difference {_figure(difference)}"
-    return (
-        f"({counts_text(judge, 'answer')}): alpha (ordinal) {_figure(judge)}; {among}. Judge less person, on "
-        f"average: {_figure(bias, '+.2f')}."
-    )
+    return f"({counts_text(judge, 'answer')}): {name} {_figure(judge)}; {among}."
 
 
 def _figure(row: RaterRow, form: str = ".2f") -> str:
