@@ -93,7 +93,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4012,
-    "cli": 6141,
+    "cli": 6160,
     "contrib": 467,
     "core": 5967,
     "embeddings": 797,
@@ -103,26 +103,26 @@ LINES: dict[str, int] = {
     "judging": 1482,
     "language": 2020,
     "logprobs": 1886,
-    "metrics": 4493,
+    "metrics": 4494,
     "models": 9831,
     "notebook": 821,
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
     "reading": 8024,
-    "report": 8428,
+    "report": 8449,
     "retrieval": 1691,
-    "run": 27901,
-    "stats": 12018,
+    "run": 27904,
+    "stats": 12343,
     "store": 8617,
-    "studies": 23972,
-    "systems": 14995,
+    "studies": 24140,
+    "systems": 14996,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_005, 176
+MODULES, COMPLEX = 1_008, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -1,6 +1,7 @@
 """What leads the page, what is missing, and who marked: rows that the page only lays out."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_finding
+from vivavoce.studies.comparing.ranking_sentences import first_place
 from vivavoce.studies.coverage import Requests
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.validation_status import weakest_status
@@ -45,7 +47,19 @@ def test_the_lead_adds_who_may_be_first_once_ranks_are_known(tmp_path: Path) -> 
     run = marked(tmp_path, {"A": able, "A2": able | {"q00": 0.6}, "B": twins([0.1] * 12)})
     run.study("ranking")
     (lead,) = of(run, "answer")
-    assert lead["words"].endswith("A2 and A are statistically tied for first.")
+    assert re.search(
+        r"A2 and A are not separated from the first: a difference below 0\.\d+ would go undetected\.$",
+        lead["words"],
+    )
+
+
+def test_a_tie_takes_a_stated_margin_that_the_tests_would_have_found() -> None:
+    states = Criterion(criterion="worth", smallest_difference=0.05)
+    tied = "A and B are statistically tied for first"
+    assert tied == first_place("A and B", mde=0.05, criterion=states)
+    for mde, criterion in ((0.06, states), (None, states), (0.001, Criterion(criterion="worth"))):
+        assert "tied" not in first_place("A and B", mde=mde, criterion=criterion)
+    assert "A and B are not separated from the first" == first_place("A and B", mde=None, criterion=states)
 
 
 def test_one_who_alone_may_be_first_is_given_the_place(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import stdtrit
+from scipy.special import bdtr, stdtrit
+from tests.lengths import length
 
 from vivavoce.stats import group_variance, groups_needed, items_needed, mde, paired
 
@@ -127,6 +128,10 @@ def test_numbers_out_of_range_are_refused():
     for evenness in (0, 1.1, math.nan):
         with pytest.raises(ValueError, match="evenness must lie above 0 and up to 1"):
             groups_needed(1, 1, evenness=evenness)
+    with pytest.raises(ValueError, match="df must be above 0"):
+        groups_needed(1, 1, df=0)
+    with pytest.raises(ValueError, match="differing must lie above 0 and up to 1"):
+        groups_needed(1, 1, differing=0)
     with pytest.raises(ValueError, match="k must be at least 1"):
         groups_needed(1, None, k=0)
     with pytest.raises(ValueError, match="power must lie"):
@@ -143,3 +148,37 @@ def test_numbers_out_of_range_are_refused():
         group_variance(1, 10, n_items=10, repeats=5, repeats_wanted=0, within=0.1)
     with pytest.raises(ValueError, match="within must be"):
         group_variance(1, 10, n_items=10, repeats=5, repeats_wanted=1, within=np.nan)
+
+
+def test_hand_worked_upper_limit_of_a_variance():
+    """Chi-square(.2, 9) = 5.380053: the variance is planned with 9 / 5.380053 = 1.672845 times as large."""
+    assert groups_needed(0.2, 0.3 * 1.672845) == groups_needed(0.2, 0.3, df=9) > groups_needed(0.2, 0.3)
+
+
+def test_hand_worked_rule_of_six():
+    """Of 78 groups that differ with a chance of .1, 6 or more do with 80 %: of 77, with 79 %."""
+    assert [True, False] == [bool(1 - bdtr(5, g, 0.1) >= 0.8) for g in (78, 77)]
+    assert 78 == groups_needed(5.0, 0.3, differing=0.1)
+    assert 6 == groups_needed(5.0, 0.3, differing=1.0)
+
+
+@pytest.mark.parametrize(("pilot", "wanted"), [(20, 0.10), (40, 0.12)])
+def test_a_number_planned_from_a_pilot_keeps_its_power(pilot, wanted):
+    """Yes or no, 15 % of items differ: with the variance taken for known 62 to 76 % were found."""
+    rng, hits, draws = np.random.default_rng(pilot), 0, length(60, 400)
+
+    def differences(n):
+        u = rng.random(n)
+        return np.where(u < (0.15 + wanted) / 2, 1.0, np.where(u < 0.15, -1.0, 0.0))
+
+    pilots = 0
+    while pilots < draws:
+        observed = paired(differences(pilot), range(pilot))
+        if not observed.se:
+            continue
+        variance = group_variance(observed.se, pilot, n_items=pilot)
+        n = groups_needed(wanted, variance, df=observed.df, differing=observed.n_different / pilot)
+        test = paired(differences(n), range(n))
+        hits += test.p <= 0.05 and test.difference > 0 and test.n_different >= 6
+        pilots += 1
+    assert hits / draws >= 0.8 - 2 * (0.8 * 0.2 / draws) ** 0.5

@@ -1,6 +1,7 @@
 """The margin of a number of scored items, against the planner that it turns round."""
 
 import pytest
+from scipy.stats import binomtest
 
 from vivavoce.stats import proportion_margin, proportion_n
 
@@ -24,6 +25,27 @@ def test_the_number_for_a_margin_is_the_least_that_keeps_it(population, deff):
     n = proportion_n(0.5, 0.05, population=population, design_effect=deff)
     kept = {"population": population, "design_effect": deff}
     assert proportion_margin(n, **kept) <= 0.05 < proportion_margin(n - 1, **kept)
+
+
+@pytest.mark.parametrize(("n", "events"), [(100, 1), (189, 4), (500, 9), (12, 6), (19, 9)])
+def test_few_events_have_the_margin_of_scipys_exact_interval(n, events):
+    ends = binomtest(events, n).proportion_ci(method="exact")
+    assert pytest.approx((ends.high - ends.low) / 2) == proportion_margin(n, events / n)
+
+
+def test_a_margin_from_few_events_is_wider_than_the_normal_formulas():
+    """At a share and a margin of 2 % it planned 189 items: the exact interval is 16 % wider; now 245."""
+    normal = 1.959964 * (0.02 * 0.98 / 189) ** 0.5
+    assert (1.16, 0.02) == (round(proportion_margin(189, 0.02) / normal, 2), round(normal, 4))
+    n = 245
+    assert n == proportion_n(0.02, 0.02)
+    assert proportion_margin(n, 0.02) <= 0.02 < proportion_margin(n - 1, 0.02)
+
+
+@pytest.mark.parametrize("p", [0.001, 0.02, 0.3, 0.98])
+def test_more_items_never_have_a_wider_margin(p):
+    margins = [proportion_margin(n, p) for n in range(1, 700)]
+    assert margins == sorted(margins, reverse=True)
 
 
 def test_a_set_marked_whole_has_no_margin():

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.stats import cluster_mean
-from vivavoce.stats.power import proportion_n, sample_se
+from vivavoce.stats import cluster_mean, proportion_n, sample_se
 
 
 def test_golden_sizes():

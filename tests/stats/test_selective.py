@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from vivavoce.stats import answer_threshold, by_group_jackknife, risk_coverage
+from vivavoce.stats import answer_threshold, by_group_jackknife, risk_above, risk_coverage
 
 
 def area(errors):
@@ -212,3 +212,13 @@ def test_a_risk_that_is_no_share_is_refused(risk):
 def test_a_curve_of_one_point_is_refused():
     with pytest.raises(ValueError, match="most must be at least 2"):
         risk_coverage([0.5], [1], [1], most=1)
+
+
+def test_hand_worked_p_of_a_risk_above_the_promise():
+    """3 of 10 wrong: P(B(10, .1) >= 3) = .070191; two to a case count as one, so 1 of 5: P(B(5, .1) >= 1)."""
+    right = [0, 0, 0] + [1] * 7
+    assert pytest.approx(0.070191, abs=1e-6) == risk_above(right, range(10), risk=0.1)
+    assert pytest.approx(1 - 0.9**5) == risk_above(right, np.arange(10) // 2, risk=0.1)
+    assert 1.0 == risk_above([1] * 5, range(5), risk=0.1)
+    with pytest.raises(ValueError, match="risk"):
+        risk_above([1], [0], risk=0)

@@ -1,5 +1,6 @@
 """Calibration: what a run's confidences claim, and from where on an answer may stand by itself."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 from tests.studies.confident import confident_run
 from tests.studies.making import row
 
@@ -213,11 +215,46 @@ def test_fewer_than_ten_cases_have_counts_alone():
 
 def test_categories_have_figures_where_cases_suffice_and_counts_otherwise():
     finding = Calibration().findings(scores({"B": sharp()}, category=lambda k: "rare" if k < 6 else "common"))
-    assert "too few to tell" in row(finding, category="rare")["reason"]
+    assert "too few to tell" in row(finding, category="rare", figure="overconfidence")["reason"]
     common = figures(finding, category="common")
     assert {"accuracy", "ece_debiased", "brier", "aurc", "threshold"} <= set(common)
     assert not {"bin", "curve"} & set(common)
     assert 194 == common["brier"]["n"]
+
+
+def test_the_worst_category_that_breaks_a_promise_is_named():
+    """600 sure answers in ten categories; half are wrong in one, which are 5 % of all."""
+    right = [0.0 if k % 10 == 3 and k % 20 == 3 else 1.0 for k in range(600)]
+    finding = Calibration().findings(
+        scores({"B": (right, [0.95] * 600)}, category=lambda k: f"unit {k % 10}")
+    )
+    assert re.search(
+        r"The promise does not hold in unit 3: 50 % of the 60 answers of B that stand there are wrong "
+        r"\(p = \S+, Holm over 10 categories\)\.",
+        finding.text,
+    )
+    errors = figures(finding, category="unit 3")["errors_at_threshold"]
+    assert (0.5, 0.95, 60, 0.1) == tuple(errors[k] for k in ("value", "confidence", "n", "risk"))
+    assert errors["p_adjusted"] == pytest.approx(10 * binom.sf(29, 60, 0.1))
+
+
+def test_a_promise_that_no_category_breaks_names_none():
+    right = [0.0 if k % 40 == 3 else 1.0 for k in range(600)]
+    finding = Calibration().findings(scores({"B": (right, [0.95] * 600)}, category=lambda k: f"unit {k % 4}"))
+    assert "does not hold" not in finding.text
+    assert 4 == sum(r["figure"] == "errors_at_threshold" for r in finding.rows)
+
+
+def test_categories_of_all_candidates_are_corrected_together():
+    right = [0.0 if k % 20 == 3 else 1.0 for k in range(600)]
+    findings = (
+        Calibration().findings(
+            scores(dict.fromkeys(names, (right, [0.95] * 600)), category=lambda k: f"unit {k % 10}")
+        )
+        for names in ("A", "AB")
+    )
+    p = [min(r["p_adjusted"] for r in f.rows if r["p_adjusted"] is not None) for f in findings]
+    assert p[1] == pytest.approx(2 * p[0])
 
 
 def test_one_category_is_all():

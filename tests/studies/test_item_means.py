@@ -1,7 +1,8 @@
 """Item means of rows that stand in order: the same to the last bit as by grouping and sorting all of them."""
 
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -25,8 +26,15 @@ from vivavoce.studies.score_table import (
 
 NAMES = ("a", "A", "ä", "b\tc", "", "x\0y", "Ω" * 20, "'; DROP TABLE scores; --", "long name " * 5)
 STATUSES = ("ok", "ok", "ok", "unanswered", "unreadable", "failed", "set_aside")
+
+
+def by_fsum(columns: Sequence[pl.Series]) -> float | None:
+    values = columns[0].drop_nulls()
+    return math.fsum(values) / len(values) if len(values) else None
+
+
 MEANS = [
-    pl.when(pl.col(name).count() > 0).then(pl.col(name).sum() / pl.col(name).count()).alias(name)
+    pl.map_groups([pl.col(name)], by_fsum, return_dtype=pl.Float64, returns_scalar=True).alias(name)
     for name in FILLED
 ]
 KEYS = (*ITEM, "candidate", "role", "repeat")
@@ -37,7 +45,7 @@ SCHEMA = {
 
 
 def grouped(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
-    """The means by repeat, every row hashed and every mean sorted; rows of a group add in their order."""
+    """The means by repeat, every row hashed and every mean sorted; sums by `math.fsum`."""
     failed, observed = pl.col("status") == "failed", counted_value(criterion)
 
     def filling(limit: float | None) -> pl.Expr:
@@ -46,11 +54,7 @@ def grouped(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     values = rows.filter(pl.col("edit") == "").select(
         *KEYS, observed=observed, low=filling(criterion.low), high=filling(criterion.high)
     )
-    return (
-        values.group_by(*KEYS, maintain_order=True)
-        .agg(pl.col(*FILLED).mean())
-        .sort(*ITEM, "candidate", "repeat")
-    )
+    return values.group_by(*KEYS, maintain_order=True).agg(MEANS).sort(*ITEM, "candidate", "repeat")
 
 
 def regrouped(answers: pl.DataFrame) -> pl.DataFrame:

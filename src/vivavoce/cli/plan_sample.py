@@ -1,5 +1,6 @@
 """`viva plan-sample`: how many items to review for a margin, and the margin of a number of items."""
 
+from collections.abc import Iterator
 from math import floor, log10
 from typing import Annotated, Any
 
@@ -32,6 +33,8 @@ def plan_sample(
 ) -> None:
     """Say how many items a review needs for a margin at 95 %, and which margin a number of items gives.
 
+    With fewer than 10 events expected, the margin is half the width of the exact interval.
+
     Example: `viva plan-sample --margin 0.05 --of 5621`
 
     Example: `viva plan-sample --n 260 --of 5621`
@@ -44,12 +47,20 @@ def plan_sample(
     if json:
         print_json("plan-sample", None, rows)
         return
-    population = "" if of is None else f" of {of:,}"
     for row in rows:
-        verb = "takes" if row["source"] == "margin" else "is what you get from"
-        items = counted(row["n"], "item")
-        points = _points(row["margin"])
-        echo(f"A margin of {points} points at 95 % {verb} {items}{population}.")
+        for line in _lines(row):
+            echo(line)
+
+
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    """The margin with its items; with few events, the exact interval."""
+    population = "" if row["of"] is None else f" of {row['of']:,}"
+    verb = "takes" if row["source"] == "margin" else "is what you get from"
+    items = counted(row["n"], "item")
+    yield f"A margin of {_points(row['margin'])} points at 95 % {verb} {items}{population}."
+    if row["method"] == "exact":
+        ends = " to ".join(f"{100 * row[end]:.2g}" for end in ("low", "high"))
+        yield f"About {row['events']:.2g} events are expected: the exact interval would be {ends} %."
 
 
 def _points(margin: float) -> str:
@@ -60,15 +71,23 @@ def _points(margin: float) -> str:
 
 def _rows(margin: float | None, n: int | None, of: int | None, deff: float, p: float) -> list[dict[str, Any]]:
     """One row per question: `source` names the number that was given, the other follows from it."""
-    from vivavoce.stats import proportion_margin, proportion_n
+    from vivavoce.stats import planned_share, proportion_n
 
     rows = []
     try:
         if margin is not None:
-            rows.append(("margin", margin, proportion_n(p, margin, population=of, design_effect=deff)))
+            needed = proportion_n(p, margin, population=of, design_effect=deff)
+            share = planned_share(needed, p, population=of, design_effect=deff)
+            rows.append(("margin", margin, needed, share))
         if n is not None:
-            rows.append(("n", proportion_margin(n, p, population=of, design_effect=deff), n))
+            share = planned_share(n, p, population=of, design_effect=deff)
+            rows.append(("n", share.margin, n, share))
     except (ValueError, ArithmeticError) as error:
         raise InputError(f"no sample is planned: {error}.") from error
-    names = ("source", "margin", "n", "of", "deff", "p", "level")
-    return [dict(zip(names, (*row, of, deff, p, 0.95), strict=True)) for row in rows]
+    names = ("source", "margin", "n")
+    return [
+        dict(zip(names, row, strict=True))
+        | {"of": of, "deff": deff, "p": p, "level": 0.95, "method": "exact" if share.is_exact else "normal"}
+        | {"low": share.low, "high": share.high, "events": share.events}
+        for *row, share in rows
+    ]

@@ -243,7 +243,7 @@ def _board_rows(board: Leaderboard) -> Iterator[Row]:
         "stamp": board.stamp,
         "saturated": board.saturated,
     }
-    places, stale = board.ranks or ({}, None)
+    places, stale = (board.ranks.places, board.ranks.stale) if board.ranks else ({}, None)
     for row in board.rows:
         yield {**row, **shared, "rank": places.get(row["candidate"]), "rank_stale": stale}
 

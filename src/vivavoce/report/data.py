@@ -14,6 +14,7 @@ from vivavoce.studies.answer_integrity import IntegrityRow
 from vivavoce.studies.answers import BLANK, TEXT_HASH, Answers
 from vivavoce.studies.comparing.status import OF_RESPONSES
 from vivavoce.studies.coverage import Requests
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import by_candidate, coded, distinct, select_rows
@@ -234,7 +235,7 @@ def scored_responses(
             answers = pl.concat(
                 part.group_by(RESPONSE)
                 .agg(
-                    value=pl.col("value").mean().round(9),
+                    value=exact_mean(pl.col("value")).round(9),
                     status=pl.col("status").gather(order.arg_min()).first(),  # one score is enough
                 )
                 .cast(codes)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.text import label, printable
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import by_candidate, distinct, select_rows
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import counted_value
@@ -162,7 +163,7 @@ def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, 
     parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
     if parts:
         key = (*_ITEM, "repeat")
-        means = pl.concat(parts).group_by(key).agg(pl.col("goodness").mean())
+        means = pl.concat(parts).group_by(key).agg(exact_mean(pl.col("goodness")))
         ranked = answers.join(means, on=key, how="left")
     else:
         ranked = answers.with_columns(goodness=pl.lit(None, pl.Float64))
@@ -190,7 +191,7 @@ def _marks(scores: pl.DataFrame, measures: list[int]) -> dict[tuple[Any, ...], l
     """By answer: measure, value, status, note and number of scores; several scores as their mean."""
     unedited = scores.filter(pl.col("edit") == "")
     by_measure = unedited.group_by(*_KEY, "measure_id", maintain_order=True).agg(
-        pl.col("value").mean(),
+        exact_mean(pl.col("value")),
         pl.col("status").sort_by(pl.col("status") != "ok").first(),
         pl.col("note").drop_nulls().first(),
         pl.len().alias("n"),

@@ -13,6 +13,7 @@ from vivavoce.stats.clustering import *
 from vivavoce.stats.control import *
 from vivavoce.stats.correlation import *
 from vivavoce.stats.correlation_systems import *
+from vivavoce.stats.draws import *
 from vivavoce.stats.equivalence import *
 from vivavoce.stats.estimate import *
 from vivavoce.stats.fixed_items import *
@@ -41,6 +42,7 @@ from vivavoce.stats.sequential import *
 from vivavoce.stats.sign_flips import *
 from vivavoce.stats.strata import *
 from vivavoce.stats.subset_test import *
+from vivavoce.stats.sums import *
 from vivavoce.stats.variance import *
 from vivavoce.stats.verdict import *
 from vivavoce.stats.within_item import *

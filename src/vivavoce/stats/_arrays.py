@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vivavoce.stats.sums import rounded
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
@@ -222,10 +224,6 @@ def within_limits(
     return np.clip(y, floor, ceiling)
 
 
-# Above this 1e-9 is finer than a float's last digits, and multiplying by 1e9 may overflow.
-COARSE = 1e6
-
-
 def matrix(name: str, values: ArrayLike, *, n_systems: int = 1) -> Floats:
     """`values` as a finite matrix of shape (K, n): one row per system, one column per item.
 
@@ -259,14 +257,6 @@ def matrix(name: str, values: ArrayLike, *, n_systems: int = 1) -> Floats:
             "leave out items that a system has no value for, or score them first, knowingly"
         )
     return array
-
-
-def rounded(values: Floats) -> Floats:
-    """`values` to 1e-9: averages of the same scores in another order differ in the 16th digit."""
-    result = values.copy()
-    fine = np.abs(values) < COARSE
-    result[fine] = np.round(values[fine], 9)
-    return result
 
 
 def average_ranks(values: Floats) -> Floats:

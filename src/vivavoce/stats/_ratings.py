@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Codes, Floats
+from vivavoce.stats.sums import rounded
 
 Present = NDArray[np.bool_]
 Distance = Callable[[Any, Any], Floats]
-
-DIGITS = 9  # labels that differ less are one label: 0.3 and 0.1 + 0.2
 
 
 class Ratings(NamedTuple):
@@ -223,7 +222,7 @@ def _labels(table: NDArray[Any], present: Present, scale: str) -> NDArray[Any]:
         raise ValueError(
             f"ratings holds {labels[np.argmax(wrong)]} at unit {unit}, rater {rater}: mark it in `missing`"
         )
-    return np.asarray(np.round(labels, DIGITS)) if labels.dtype.kind == "f" and scale != "numbers" else labels
+    return rounded(labels) if labels.dtype.kind == "f" and scale != "numbers" else labels
 
 
 def _unique(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:

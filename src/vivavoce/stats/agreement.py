@@ -23,6 +23,7 @@ from vivavoce.stats._ratings import (
     squared,
 )
 from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.sums import exact_mean
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -83,7 +84,7 @@ def percent_agreement(
     used = table.pairable()
     value = None
     if len(used.counts):
-        value = 1 - float(distance_within(used.codes, used.present, distance=differ).mean())
+        value = 1 - exact_mean(distance_within(used.codes, used.present, distance=differ))
     return PercentAgreement(
         value=value,
         by_category=_by_category(used),

@@ -11,13 +11,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Codes, Floats, group_codes, rounded
+from vivavoce.stats._arrays import Codes, Floats, group_codes
 from vivavoce.stats._ratings import Ratings, differ, distance_within, read_ratings, squared
 from vivavoce.stats.agreement import gwet_ac1, krippendorff_alpha, percent_agreement, weighted_kappa
 from vivavoce.stats.correlation import PERFECT, pearson
 from vivavoce.stats.estimate import NO_SPREAD
 from vivavoce.stats.friedman import icc_a1
 from vivavoce.stats.jackknife import WithoutGroups
+from vivavoce.stats.sums import rounded
 
 AgreementCoefficient: TypeAlias = Literal[
     "alpha_nominal",

@@ -14,6 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes, proportion
+from vivavoce.stats.draws import random_indices
 from vivavoce.stats.estimate import NO_SPREAD
 
 FEW_GROUPS = 40  # below it percentile intervals are too narrow: 78 to 89 % for 95 % at 10 groups
@@ -161,7 +162,7 @@ def bootstrap_each(
     draws = np.full((resamples, len(observed)), np.nan)
     if n_groups > 1:
         for b in range(resamples):
-            chosen = rng.integers(0, n_groups, n_groups)
+            chosen = random_indices(rng, n_groups, n_groups)
             draws[b] = _numbers(statistics(rows[_members(chosen, order, starts, sizes)]), len(observed))
     left_out = draws[:0]
     if method == "bca" and n_groups > 1:

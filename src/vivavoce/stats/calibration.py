@@ -20,12 +20,12 @@ from vivavoce.stats._arrays import (
     group_codes,
     item_weights,
     proportion,
-    rounded,
     within_limits,
 )
 from vivavoce.stats.estimate import Interval, estimate_mean
 from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 from vivavoce.stats.jackknife import WithoutGroups
+from vivavoce.stats.sums import exact_mean, rounded
 
 MOST_BINS = 10
 GROUPS_IN_BIN = 10
@@ -206,7 +206,7 @@ def calibration(
     gaps, hits = (np.bincount(codes, weights=a.weights * v) / total / shares for v in (gap, right))
     rate = float(shares @ hits)
     noise = _Noise.of(a, codes, shares, gaps, hits, rate)
-    brier = float(a.weights @ gap**2) / total
+    brier = exact_mean(gap**2, a.weights)
     reliability = float(shares @ (gaps**2 - noise.gaps))
     resolution = float(shares @ ((hits - rate) ** 2 - noise.hits)) + noise.rate if n_bins > 1 else 0.0
     uncertainty = rate * (1 - rate) + noise.rate
@@ -245,7 +245,7 @@ def _bins(a: Outcomes, effective: float) -> Codes:
     mass = np.bincount(values, weights=a.weights)
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
     # Rounded, so that weights in another unit put no value that lies on an edge elsewhere.
-    of_value = np.minimum(np.floor(np.round(n_bins * middle, 9)).astype(np.intp), n_bins - 1)
+    of_value = np.minimum(np.floor(rounded(n_bins * middle)).astype(np.intp), n_bins - 1)
     codes = np.unique(of_value[values], return_inverse=True)[1]
     while codes.max() > 0:
         sizes = [len(np.unique(a.groups[codes == b])) for b in range(int(codes.max()) + 1)]
@@ -397,7 +397,7 @@ def _bin(a: Outcomes, rows: NDArray[np.bool_], share: float, level: float) -> Ca
     return CalibrationBin(
         float(confidence.min()),
         float(confidence.max()),
-        float(np.average(confidence, weights=weights)),
+        exact_mean(confidence, weights),
         right.value,
         right.low,
         right.high,

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Floats, finite, group_codes, item_weights
+from vivavoce.stats.draws import random_orders, seeded_rng
 
 PERMUTATIONS = 9_999
 MOST_ENTRIES = 20_000_000
@@ -63,11 +64,10 @@ def member_permutation(
     bar = _totals(codes[None], n_members, sums)[0] - 1e-9 * float(np.abs(sums).sum())
     hits = np.zeros(n_members, dtype=np.int64)
     permutations = int(min(PERMUTATIONS, max(MOST_ENTRIES // len(place), 999)))
-    words = np.random.PCG64(SEED)
+    rng = seeded_rng(SEED)
     for start in range(0, permutations, CHUNK):
         n = min(CHUNK, permutations - start)
-        order = np.argsort(words.random_raw(n * len(place)).reshape(n, -1), axis=1)
-        hits += (_totals(codes[order], n_members, sums) >= bar).sum(axis=0)
+        hits += (_totals(codes[random_orders(rng, len(place), n)], n_members, sums) >= bar).sum(axis=0)
     by_case = [_wald_p(x, owners == member, cases, w) for member in range(n_members)]
     return np.maximum((hits + 1) / (permutations + 1), by_case)
 

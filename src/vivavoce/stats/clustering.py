@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, group_codes, matrix
 from vivavoce.stats.correlation import LEVELS, Coefficient, Level, correlation, points
+from vivavoce.stats.draws import random_indices
 
 
 class Clusters(NamedTuple):
@@ -100,7 +101,7 @@ def cluster_measures(
     items = [np.flatnonzero(codes == g) for g in range(n_groups)]
     for _ in range(resamples):
         # Groups, not items, are resampled: items of a group do not vote by themselves.
-        resample: Codes = np.concatenate([items[g] for g in rng.integers(0, n_groups, n_groups)])
+        resample: Codes = np.concatenate([items[g] for g in random_indices(rng, n_groups, n_groups)])
         distances = _distances([measure[:, resample] for measure in measures], level, coefficient)
         if distances is not None:
             n_defined += 1

@@ -16,6 +16,7 @@ from vivavoce.stats._arrays import proportion
 from vivavoce.stats.group_error import LEAST_GROUPS, enough_groups
 from vivavoce.stats.paired import Paired, agresti_min, paired
 from vivavoce.stats.power import group_variance, groups_needed, items_needed
+from vivavoce.stats.sums import rounded
 from vivavoce.stats.verdict import ALPHA
 
 ControlVerdict = Literal["not_fooled", "fooled", "not_shown"]
@@ -131,7 +132,7 @@ def control_test(
         centre = (narrow.low + narrow.high) / 2
         se = (narrow.high - narrow.low) / 2 / float(scipy.special.stdtrit(result.df, 0.5 + NARROW / 2))
     # Rounded like the differences: a centre on the line must not be a digit of noise above it.
-    excess = round(centre - line, 9)
+    excess = float(rounded(centre - line))
     p = 2 * float(scipy.special.stdtr(result.df, -abs(excess) / se))
     side: Literal[1, 0, -1] = 1 if excess > 0 else -1 if excess < 0 else 0
     return ControlTest(
@@ -199,7 +200,7 @@ def controls_needed(test: ControlTest, margin: float) -> int | None:
         return None
     evenness = result.effective_groups / result.n_groups
     variance = group_variance(result.se, result.n_groups, n_items=result.n_items)
-    groups = groups_needed(margin, variance, evenness=min(1.0, evenness))
+    groups = groups_needed(margin, variance, evenness=min(1.0, evenness), df=result.df)
     if groups is None:
         return None
     # New groups are taken to be as uneven as those seen, and fewer than 10 effective ones tell nothing.

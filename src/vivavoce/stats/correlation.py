@@ -14,8 +14,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Codes, Floats, average_ranks, finite, matrix, proportion, rounded, unit
+from vivavoce.stats._arrays import Codes, Floats, average_ranks, finite, matrix, proportion, unit
 from vivavoce.stats.estimate import Interval
+from vivavoce.stats.sums import exact_means, rounded
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 
@@ -324,7 +325,7 @@ def at_level(x: ArrayLike, y: ArrayLike, *, level: Level, present: ArrayLike | N
 
 def points(values: Floats, level: Level) -> Floats:
     """What a level makes of one finite matrix of shape (K, n)."""
-    systems: Floats = values.mean(axis=1)
+    systems = exact_means(values)
     items: Floats = values.mean(axis=0)
     if level == "system":
         return systems

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Floats, average_ranks, finite, group_codes, matrix, rounded, unit
+from vivavoce.stats._arrays import Floats, average_ranks, finite, group_codes, matrix, unit
 from vivavoce.stats.correlation import Coefficient, correlation, fisher_interval
+from vivavoce.stats.draws import random_orders
+from vivavoce.stats.sums import rounded
 
 ENUMERATED = 8  # systems: all 40,320 orders are visited, more are sampled
 CHUNK = 2_000_000  # numbers held at once: 16 MB
@@ -135,7 +137,7 @@ def permute_systems(
             orders = everything[start : start + rows]
         else:
             count = min(rows, total - start)
-            orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
+            orders = random_orders(rng, n, count)
         hits += int(np.count_nonzero(sizes(orders) >= bar))
     # The observed order is one of those possible: without the 1 a sampled p could be 0.
     return PermutationP(hits / total if exact else (hits + 1) / (total + 1), n, total, exact)
@@ -171,8 +173,7 @@ def random_half(groups: ArrayLike, rng: np.random.Generator) -> NDArray[np.bool_
         raise ValueError("groups is empty: there is nothing to halve")
     codes, n_groups = group_codes(labels, length=len(labels))
     chosen = np.zeros(n_groups, dtype=bool)
-    # Words of the generator, whose stream NumPy promises, and not one of its methods.
-    chosen[np.argsort(rng.bit_generator.random_raw(n_groups), kind="stable")[1::2]] = True
+    chosen[random_orders(rng, n_groups, 1)[0, 1::2]] = True
     return chosen[codes]
 
 
@@ -237,7 +238,7 @@ def kendall_across_halves(
     if math.factorial(n) <= resamples:
         orders = _orders(n)
     else:
-        orders = rng.permuted(np.tile(np.arange(n), (resamples, 1)), axis=1)
+        orders = random_orders(rng, n, resamples)
     of_half = _p_of_orders(lambda o: taus((b[1][o], a[1][o]), (a[0], b[0])), orders)
     of_measure = _p_of_orders(lambda o: taus((b[1][o], b[0][o]), (a[0], a[1])), orders)
     return HalvesCorrelation((values[0] + values[1]) / 2, p=max(of_half, of_measure))

@@ -23,6 +23,7 @@ from vivavoce.stats._arrays import (
     within_limits,
 )
 from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign, enough_groups
+from vivavoce.stats.sums import exact_mean
 
 # Below this share of the largest value a standard error is rounding, not spread.
 NO_SPREAD = 1e-12
@@ -144,7 +145,7 @@ def _mean(
     codes, n_groups = group_codes(groups, length=len(y))
     w = item_weights(weights, length=len(y))
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
-    theta = min(max(float(w @ y) / float(w.sum()), float(y.min())), float(y.max()))
+    theta = min(max(exact_mean(y, None if weights is None else w), float(y.min())), float(y.max()))
     design = GroupDesign.of(codes, n_groups, w, cells)
     parts = w * (y - theta) if cells is None else design.residuals(y)
     mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
@@ -378,7 +379,7 @@ def estimate_mean(
     bounded = low is not None and high is not None
     judged = mean
     if bounded and mean.se is not None:
-        judged = mean._replace(se=_of_weights(y, mean.value, mean.se, weights, mean.n_groups))
+        judged = mean._replace(se=error_of_weights(y, mean.value, mean.se, weights, mean.n_groups))
     ends = mean_interval(
         judged, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
     )
@@ -394,7 +395,7 @@ def estimated(mean: Mean, ends: Interval | str, error: str, *, bounded: bool) ->
     return Estimate(mean.value, low, high, mean.se, mean.n, mean.n_groups, method, mean.df, reason)
 
 
-def _of_weights(y: Floats, value: float, se: float, weights: ArrayLike | None, n_groups: int) -> float:
+def error_of_weights(y: Floats, value: float, se: float, weights: ArrayLike | None, n_groups: int) -> float:
     """An error that is no smaller than as many even cases would have.
 
     Where the items of great weight are all alike, as near a limit they are, CR2 sees next to no spread.

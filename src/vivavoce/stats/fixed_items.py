@@ -16,6 +16,7 @@ from vivavoce.stats._arrays import finite, group_codes, inside, item_weights, la
 from vivavoce.stats.estimate import NO_SPREAD, Estimate, Interval, estimate_mean, t_interval
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, paired
+from vivavoce.stats.sums import exact_group_sums, exact_mean
 
 
 class Fixed(NamedTuple):
@@ -74,9 +75,9 @@ def fixed_mean(values: ArrayLike, items: ArrayLike, *, weights: ArrayLike | None
         by_row = item_weights(weights, length=len(y))
         levels, level_codes = np.unique(by_row, return_inverse=True)
         w = levels[inside("items", codes, n_items, of="weights", outer=level_codes)]
-    means = np.bincount(codes, weights=y, minlength=n_items) / repeats
+    means = exact_group_sums(y, codes, n_items) / repeats
     total = float(w.sum())
-    theta = min(max(float(w @ means) / total, float(y.min())), float(y.max()))
+    theta = min(max(exact_mean(means, w), float(y.min())), float(y.max()))
     if repeats.min() < 2:
         return Fixed(theta, None, None, n_items, len(y))
     variances = np.bincount(codes, weights=(y - means[codes]) ** 2, minlength=n_items) / (repeats - 1)

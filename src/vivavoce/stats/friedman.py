@@ -15,10 +15,11 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Floats, average_ranks, group_means, matrix, proportion
-from vivavoce.stats._ratings import DIGITS, complete_rows
+from vivavoce.stats._ratings import complete_rows
+from vivavoce.stats.draws import random_subset_sums, seeded_rng
 from vivavoce.stats.estimate import NO_SPREAD
 from vivavoce.stats.sign_flips import ENUMERATED, FLIP_SEED, FLIPS, TIE
-from vivavoce.stats.subset_sums import random_subset_sums
+from vivavoce.stats.sums import rounded
 
 REACH = 9.0  # beyond it a float sees nothing of the normal density
 LEAST_FLIPS, MOST_TURNED = 1_999, 20_000_000  # patterns, and patterns times blocks
@@ -126,7 +127,7 @@ def _turned_p(ranks: Floats) -> float:
             sums = np.vstack([sums + row, sums - row])
         return float(np.mean((sums**2).sum(axis=1) >= bar))
     draws = max(min(FLIPS, MOST_TURNED // len(rows)), LEAST_FLIPS)
-    subsets = random_subset_sums(rows, draws=draws, rng=np.random.default_rng(FLIP_SEED))
+    subsets = random_subset_sums(rows, draws=draws, rng=seeded_rng(FLIP_SEED))
     hits = np.count_nonzero(((rows.sum(axis=0) - 2 * subsets) ** 2).sum(axis=1) >= bar)
     return (int(hits) + 1) / (draws + 1)
 
@@ -300,7 +301,7 @@ def kendall_w(ratings: ArrayLike, *, missing: ArrayLike | None = None) -> Concor
     Kendall & Babington Smith (1939); ties as in Kendall (1970), Rank Correlation Methods, ch. 6. W cannot
     fall below 0, and is 1/m on average without any agreement: with few raters a W of .5 says nothing.
     """
-    table = np.round(complete_rows(ratings, missing), DIGITS)
+    table = rounded(complete_rows(ratings, missing))
     n, m = table.shape
     dropped = len(np.asarray(ratings)) - n
     if n < 2 or m < 2:

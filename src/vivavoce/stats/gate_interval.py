@@ -23,6 +23,7 @@ from vivavoce.stats.estimate import Interval, skewed_interval
 from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.paired import Paired, agresti_min, margin_interval, paired
 from vivavoce.stats.rare_losses import RareLosses, unseen_shares
+from vivavoce.stats.sums import rounded
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
 
@@ -68,7 +69,7 @@ def gate_interval(
     result = paired(differences, groups, weights=weights, cells=cells)
     if result.df < 1:
         return None
-    d = np.round(finite("differences", differences), 9)
+    d = rounded(finite("differences", differences))
     if result.n_different < LEAST_DIFFERENT:
         return None if span is None else _by_count(d, result.effective_groups, span, weights, level)
     parts = list(_tails(d, groups, result, (weights, cells), level))

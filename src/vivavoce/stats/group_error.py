@@ -72,6 +72,11 @@ class GroupDesign:
         sums = np.bincount(self.cells, weights=self.weights * values, minlength=len(self.shares))
         return np.asarray(self.weights * (values - (sums / self._totals)[self.cells]), dtype=np.float64)
 
+    @property
+    def item_shares(self) -> Floats:
+        """What part of the figure each item is, shape (n,): its share of its cell times that of the cell."""
+        return np.asarray(self.weights * (self.shares / self._totals)[self.cells], dtype=np.float64)
+
     def only(self, chosen: NDArray[np.bool_]) -> "GroupDesign":
         """The design of these groups alone, as if the figure were made of them; a flag per group."""
         rows = chosen[self.groups]
@@ -142,28 +147,41 @@ class GroupDesign:
         and Omega 1 on the diagonal, rho inside a group, 0 elsewhere. For one cell, v_g = (1 - rho)
         sum w_i^2 + rho (sum w_i)^2: M_gh = c_g c_h (delta_gh v_g - w_h v_g - w_g v_h + w_g w_h V). Equal
         sizes give G - 1. M is diagonal but for a part of rank 2 C, so this takes time linear in G.
+
+        A group with more than half of a cell has a row of its own, M_gg = c_g^2 ((1 - w_g)^2 v_g + w_g^2 sum
+        of the others' v_h): in V its own v_g would hide theirs.
         """
         if (self._leverage > 1 - WHOLE).any():
             return 0.0
         # Shares of their cell, so that weights on any scale have squares that floats hold.
         squares = self._by_group_and_cell(np.square(self.weights / self._totals[self.cells]))
-        shares = self._leverage
-        factors = self.shares / np.sqrt(1 - shares)
-        # M = diag(d) - b s' - s b' + s k s': a group's sum with itself, with the cells' means, and of those.
+        shares, complements = self._leverage, self._complements
+        factors = self.shares / np.sqrt(complements)
         s = factors * shares
-        total = s.sum(axis=1, keepdims=True)
-        d = (1 - RHO) * (factors**2 * squares).sum(axis=1) + RHO * total[:, 0] ** 2
-        b = (1 - RHO) * factors * squares + RHO * total * shares
-        k = (1 - RHO) * np.diag(squares.sum(axis=0)) + RHO * shares.T @ shares
-        outer = np.hstack([b, s])
-        n_cells = len(self.shares)
+        # M = diag(d) - b s' - s b' + s k s': a group's sum with itself, with the cells' means, and of those.
+        b = (1 - RHO) * factors * squares + RHO * s.sum(axis=1, keepdims=True) * shares
+        trace = squared = 0.0
+        is_large = (shares > 0.5).any(axis=1)
+        for g in np.flatnonzero(is_large):
+            from_items = (1 - RHO) * factors[g] * complements[g] * squares[g] + RHO * (
+                s[g] @ complements[g]
+            ) * shares[g]
+            remaining = np.arange(self.n_groups) != g
+            of_others = s[g] @ _of_means(squares[remaining], shares[remaining])
+            row = s @ (of_others - from_items) - b @ s[g]
+            row[g] = from_items @ (factors[g] * complements[g]) + of_others @ s[g]
+            trace += float(row[g])
+            squared += float((row**2 * np.where(is_large, 1, 2)).sum())
+        k, n_cells = _of_means(squares, shares), len(self.shares)
+        b, s, factors = (part[~is_large] for part in (b, s, factors))
+        d, outer = (factors * b).sum(axis=1), np.hstack([b, s])
         inner = np.zeros((2 * n_cells, 2 * n_cells))
         inner[:n_cells, n_cells:] = inner[n_cells:, :n_cells] = -np.eye(n_cells)
         inner[n_cells:, n_cells:] = k
         low_rank = ((outer @ inner) * outer).sum(axis=1)
         crossed = inner @ (outer.T @ outer)
-        trace = float((d + low_rank).sum())
-        squared = float((d**2 + 2 * d * low_rank).sum() + np.trace(crossed @ crossed))
+        trace += float((d + low_rank).sum())
+        squared += float((d**2 + 2 * d * low_rank).sum() + np.trace(crossed @ crossed))
         if not squared > 0:  # one group outweighs all others beyond what floats tell apart
             return 1.0
         df = min(max(trace**2 / squared, 1.0), self.n_groups - 1.0)
@@ -181,9 +199,17 @@ class GroupDesign:
         return shares
 
     @cached_property
+    def _complements(self) -> Floats:
+        """1 less each group's share of each cell's weight; added up where little is left of 1."""
+        complements = 1 - self._leverage
+        for group, cell in np.argwhere(self._leverage > 0.5):
+            complements[group, cell] = np.delete(self._leverage[:, cell], group).sum()
+        return complements
+
+    @cached_property
     def _factors(self) -> Floats:
         """What a group's sum in a cell is multiplied by: share_c / W_c / sqrt(1 - w_gc), shape (G, C)."""
-        factors: Floats = self.shares / self._totals / np.sqrt(1 - self._leverage)
+        factors: Floats = self.shares / self._totals / np.sqrt(self._complements)
         return factors
 
     def _corrected(self, parts: Floats) -> Floats:
@@ -197,6 +223,11 @@ class GroupDesign:
             self.groups * n_cells + self.cells, weights=values, minlength=self.n_groups * n_cells
         ).astype(np.float64)
         return sums.reshape(self.n_groups, n_cells)
+
+
+def _of_means(squares: Floats, shares: Floats) -> Floats:
+    """Working covariance of the cells' means, shape (C, C), from the groups' squares and shares of weight."""
+    return np.asarray((1 - RHO) * np.diag(squares.sum(axis=0)) + RHO * shares.T @ shares, dtype=np.float64)
 
 
 def effective_groups(groups: ArrayLike, *, weights: ArrayLike | None = None) -> float:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes, item_weights, rounded
+from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes, item_weights
 from vivavoce.stats.group_error import GroupDesign, enough_groups
+from vivavoce.stats.sums import exact_mean, rounded
 
 UNSEEN = 2 / 3
 """Labelled cases on which judge and people differ that the error takes for unseen, where fewer than 10 do.
@@ -41,11 +42,11 @@ class LabelledSample(NamedTuple):
     @property
     def judge_mean(self) -> float:
         """Of all items."""
-        return float(np.average(self.d, weights=self.w))
+        return exact_mean(self.d, self.w)
 
     def mean(self, values: Floats) -> float:
         """Hájek mean of values of the labelled items."""
-        return float(np.average(values, weights=self.labels.weights))
+        return exact_mean(values, self.labels.weights)
 
     def sums(self, values: Floats) -> Floats:
         """What each labelled case adds to the deviation of that mean; shape (G_L,)."""

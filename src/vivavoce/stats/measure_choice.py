@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vivavoce.stats._arrays import proportion, rounded
+from vivavoce.stats._arrays import proportion
 from vivavoce.stats.jackknife import Jackknife
+from vivavoce.stats.sums import rounded
 from vivavoce.stats.within_item import WithinItems
 
 ADD_LEVEL = 0.80

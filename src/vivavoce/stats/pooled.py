@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes, item_weights, scaled_weights
+from vivavoce.stats.draws import random_subset_sums, seeded_rng
 from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Mean, mean_interval
 from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.paired import Paired, with_test
 from vivavoce.stats.sign_flips import ENUMERATED, FLIP_SEED, SignFlips
-from vivavoce.stats.subset_sums import random_subset_sums
+from vivavoce.stats.sums import exact_sum, rounded
 
 PooledStatistic: TypeAlias = Callable[[Floats], Floats]
 """From sums, one row of counts per corpus, to one figure per row; NaN where it is undefined."""
@@ -171,7 +172,7 @@ def pooled_paired(
         items=by_item,
         groups=_signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b)))),
         flips=lambda: pooled_swaps(
-            first, second, groups, statistic, rng=np.random.default_rng(FLIP_SEED), weights=weights
+            first, second, groups, statistic, rng=seeded_rng(FLIP_SEED), weights=weights
         ),
     )
 
@@ -220,7 +221,7 @@ def pooled_swaps(
     # Swapping the two sides of a group moves this much from one total to the other.
     moved = _by_group(b, codes, n_groups) - _by_group(a, codes, n_groups)
     # A group whose counts are equal on both sides changes nothing when swapped.
-    moved = moved[(np.round(moved, 9) != 0).any(axis=1)]
+    moved = moved[(rounded(moved) != 0).any(axis=1)]
     totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
     bar = abs(float(_difference(statistic, *totals)[0])) - ROUNDING
 
@@ -271,8 +272,7 @@ def _sides(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floa
 
 
 def _totals(table: Floats) -> Floats:
-    totals: Floats = table.sum(axis=0, keepdims=True)
-    return totals
+    return np.array([[exact_sum(column) for column in table.T]], dtype=np.float64)
 
 
 def _by_group(table: Floats, codes: Codes, n_groups: int) -> Floats:
@@ -304,8 +304,7 @@ def _difference(statistic: PooledStatistic, a: Floats, b: Floats) -> Floats:
 
 
 def _signs(differences: Floats) -> Floats:
-    signs: Floats = np.sign(np.round(np.nan_to_num(differences, nan=0.0), 9))
-    return signs
+    return np.asarray(np.sign(rounded(np.nan_to_num(differences, nan=0.0))))
 
 
 BLEU_ORDERS = 4

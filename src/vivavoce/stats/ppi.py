@@ -18,7 +18,6 @@ from vivavoce.stats._arrays import (
     Floats,
     finite,
     group_codes,
-    rounded,
     within_limits,
 )
 from vivavoce.stats.estimate import ALL_EQUAL, ONE_GROUP, estimate_mean, spread, t_interval, wilson
@@ -31,6 +30,7 @@ from vivavoce.stats.labelled_sample import (
     positions_of,
 )
 from vivavoce.stats.paired import group_sums
+from vivavoce.stats.sums import exact_mean, rounded
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 
 WIDER = 1.05
@@ -231,7 +231,7 @@ def prediction_powered(
         labels_mean=people,
         labels_se=labels_se,
         labels_df=design.df,
-        judge_mean=float(np.average(d, weights=sample.w)),
+        judge_mean=sample.judge_mean,
         n=len(d),
         n_labelled=len(y),
         n_groups=sample.n_groups,
@@ -292,7 +292,7 @@ def _by_cells(sample: LabelledSample) -> _Together | None:
     people, judge = sample.sums(sample.y), sample.sums(sample.d[sample.positions])
     lambda_, jackknife = _least_squares(people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0)
     d_u = sample.d[rest]
-    mean_u = float(np.average(d_u, weights=sample.w[rest]))
+    mean_u = exact_mean(d_u, sample.w[rest])
     se_u = unlabelled.se(sample.w[rest] * (d_u - mean_u))
     if not lambda_ or se_u is None:
         return None

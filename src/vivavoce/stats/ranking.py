@@ -7,6 +7,7 @@ Where scores failed, a pair counts only if it is shown under both fillings of th
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, paired
 from vivavoce.stats.strata import category_weights
+from vivavoce.stats.sums import exact_means
 
 LEAST_RUNS = 5
 """Runs, or other units that are drawn beside the items, whose spread a test can use."""
@@ -46,6 +48,9 @@ class RankIntervals(NamedTuple):
     n_shown, n_pairs : int
         Pairs told apart, of K (K - 1) / 2.
     n_items, n_groups : int
+    detectable : tuple of K (K - 1) / 2 float or None, or empty
+        The least difference of each pair that would be found with 80 % power, Bonferroni over all pairs; null
+        where no spread tells it.
     """
 
     means: Floats
@@ -57,6 +62,16 @@ class RankIntervals(NamedTuple):
     n_pairs: int
     n_items: int
     n_groups: int
+    detectable: tuple[float | None, ...] = ()
+
+    @property
+    def mde_first(self) -> float | None:
+        """The largest `detectable` of two systems that may be first; null without two, or if unknown."""
+        # In the order of `triu_indices`, as the pairs are.
+        pairs = combinations([interval.best == 1 for interval in self.intervals], 2)
+        of_first = [size for size, flags in zip(self.detectable, pairs, strict=False) if all(flags)]
+        sizes = [size for size in of_first if size is not None]
+        return max(sizes, default=None) if len(sizes) == len(of_first) else None
 
     def shown_by_both(self, second: "RankIntervals") -> "RankIntervals":
         """The same with those pairs alone that `second` shows too, for the same system."""
@@ -123,9 +138,13 @@ def rank_intervals(
     shares = None if weights is None else np.asarray(weights)
     if categories is not None:
         shares = _shares(categories, weights, length=y.shape[1])
-    means = y.mean(axis=1) if shares is None else np.average(y, axis=1, weights=shares)
+    means = exact_means(y, shares)
     ranked = ranks_of_pairs(
-        means, [pair.p for pair in pairs], [pair.direction for pair in pairs], alpha=alpha
+        means,
+        [pair.p for pair in pairs],
+        [pair.direction for pair in pairs],
+        detectable=[pair.mde(alpha=alpha, k=len(pairs)) for pair in pairs],
+        alpha=alpha,
     )
     return ranked._replace(n_items=y.shape[1], n_groups=n_groups)
 
@@ -136,6 +155,7 @@ def ranks_of_pairs(
     directions: Sequence[int],
     *,
     further: Sequence[float] = (),
+    detectable: Sequence[float | None] = (),
     alpha: float = 0.05,
 ) -> RankIntervals:
     """Rank intervals from the test of every pair, however it was made, with Holm over all of them.
@@ -150,6 +170,8 @@ def ranks_of_pairs(
         Whom each p speaks for: 1 the first of the pair, -1 the second, 0 nobody.
     further : sequence of any length
         p of further tests of the same family, which Holm counts and no rank does.
+    detectable : sequence of K (K - 1) / 2, optional
+        The least difference that each pair's test would find, as in `RankIntervals`; null where unknown.
     alpha : float
         As in `rank_intervals`.
 
@@ -185,6 +207,7 @@ def ranks_of_pairs(
         n_pairs=len(first),
         n_items=0,
         n_groups=0,
+        detectable=tuple(detectable),
     )
 
 

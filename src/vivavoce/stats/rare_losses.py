@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Floats, amount, finite, proportion
+from vivavoce.stats.sums import rounded
 
 _STEPS = 1_000
 """Shares of whole losses, from none to the most that there may be, of which the worst is taken."""
@@ -53,7 +54,7 @@ def unseen_shares(differences: ArrayLike, n: float, *, span: float, level: float
 
     Clopper & Pearson (1934) at no hits; Hanley & Lippman-Hand (1983), JAMA 249, 1743-1745.
     """
-    d = np.round(finite("differences", differences), 9)
+    d = rounded(finite("differences", differences))
     if not (amount("n", n) > 0 and amount("span", span) > 0):
         raise ValueError(f"n and span must be above 0, but are {n} and {span}")
     share = -math.expm1(math.log1p(-proportion("level", level)) / n)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import finite, group_codes, item_weights
 from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Interval, clipped, t_interval, wilson
 from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign, enough_groups
+from vivavoce.stats.sums import exact_sum
 
 LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -184,12 +185,12 @@ def _linearised(
         raise ValueError(f"denominators holds {b[position]} at position {position}: 0 or more is needed")
     codes, n_groups = group_codes(groups, length=len(a))
     w = item_weights(weights, length=len(a))
-    total = float(w @ b)
+    total = exact_sum(w * b)
     # Without denominators there is no mean; the design of the items alone says how many groups there are.
     design = GroupDesign.of(codes, n_groups, w * b if total else w)
     if total == 0:
         return None, None, len(a), design
-    theta = float(w @ a) / total
+    theta = exact_sum(w * a) / total
     se = design.se(w * (a - theta * b))
     if se is not None and se <= NO_SPREAD * abs(theta):
         se = 0.0

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes
 from vivavoce.stats.correlation import kendall
+from vivavoce.stats.draws import random_indices
 from vivavoce.stats.estimate import Interval
 from vivavoce.stats.group_error import effective_groups, enough_groups
 from vivavoce.stats.jackknife import WithoutGroups
+from vivavoce.stats.sums import exact_mean, exact_means
 from vivavoce.stats.variance import Component, component, rounding
 
 
@@ -143,7 +145,7 @@ def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
         Of the interval of `share`.
     """
     has_variance = ~np.isnan(data.variances)
-    s2_rephrase = float(data.variances[has_variance].mean()) if has_variance.any() else None
+    s2_rephrase = exact_mean(data.variances[has_variance]) if has_variance.any() else None
     table, columns = _table(data)
     s2_candidate = _candidates(table)
     share = low = high = None
@@ -154,7 +156,7 @@ def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
     scaled = _scaled(data, has_variance)
     return WordingVariance(
         *(s2_rephrase, s2_candidate, share, low, high),
-        scaled_published=None if scaled is None else float(scaled.mean()),
+        scaled_published=None if scaled is None else exact_mean(scaled),
         n_responses=int(has_variance.sum()),
         n_items=table.shape[1],
         scaled_quartiles=None if scaled is None else tuple(np.quantile(scaled, (0.25, 0.5, 0.75)).tolist()),
@@ -291,17 +293,22 @@ def order_kept(
         raise ValueError(f"before and after must be tables of one shape, not {x.shape} and {y.shape}")
     finite("before", x.ravel())
     finite("after", y.ravel())
-    value = kendall(x.mean(axis=1), y.mean(axis=1))
+    value = kendall(exact_means(x), exact_means(y))
     codes, n_groups = group_codes(groups, length=x.shape[1])
     if value is None or len(x) < 4 or not enough_groups(effective_groups(codes)):
         return OrderKept(value, None, None)
-    times = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=resamples)
-    taus = _taus(times, x, y, codes)
+    taus = _taus(_times_drawn(rng, n_groups, resamples), x, y, codes)
     ends = (
         float(np.quantile(np.where(np.isnan(taus), undefined, taus), edge))
         for undefined, edge in ((-1.0, (1 - level) / 2), (1.0, (1 + level) / 2))
     )
     return OrderKept(value, *ends)
+
+
+def _times_drawn(rng: np.random.Generator, n_groups: int, resamples: int) -> Codes:
+    """How often each group is in each draw of as many groups, shape (resamples, n_groups)."""
+    draws = (random_indices(rng, n_groups, n_groups) for _ in range(resamples))
+    return np.array([np.bincount(draw, minlength=n_groups) for draw in draws])
 
 
 def _taus(times: Codes, x: Floats, y: Floats, codes: Codes) -> Floats:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Codes, Floats, finite, label_codes
 from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.sums import exact_sum
 
 
 class SampleRatio(NamedTuple):
@@ -82,10 +83,10 @@ def sample_ratio(
         raise ValueError("sizes must be one number for each stratum, no smaller than the items drawn there")
     weights = (population / n_sampled)[codes]
     n, total = len(a), int(population.sum())
-    denominator = float(weights @ b)
+    denominator = exact_sum(weights * b)
     if denominator == 0:
         return SampleRatio(None, None, 0.0, n, total)
-    theta = float(weights @ a) / denominator
+    theta = exact_sum(weights * a) / denominator
     z = a - theta * b
     # What is only rounding is no spread, and equal values have an error of 0.
     z[np.abs(z) <= NO_SPREAD * max(float(np.abs(a).max()), abs(theta) * float(b.max()))] = 0.0

@@ -15,6 +15,7 @@ from vivavoce.stats._arrays import ROUNDING, Codes, Floats, proportion
 from vivavoce.stats.calibration import ONE_GROUP, CalibrationFigure, Outcomes, effective_size, outcomes
 from vivavoce.stats.estimate import NO_SPREAD, estimate_mean, score_interval
 from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
+from vivavoce.stats.sums import exact_mean
 
 THRESHOLDS: Floats = np.round(
     np.concatenate(
@@ -288,6 +289,40 @@ def answer_threshold(
         needed=needed,
         reason=f"no threshold keeps errors below {risk:g} with {100 * level:g} % confidence",
     )
+
+
+def risk_above(
+    correct: ArrayLike, groups: ArrayLike, *, risk: float, weights: ArrayLike | None = None
+) -> float:
+    """One-sided p that errors among these answers are no more than `risk`: small where they are more.
+
+    Parameters
+    ----------
+    correct, groups, weights : arrays of shape (n,)
+        As in `calibration`.
+    risk : float
+        The promise, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        P(B >= k), B binomial with m trials of probability `risk`: m as in `answer_threshold`, and k the share
+        of errors times m, rounded down. 1 without an error.
+
+    Raises
+    ------
+    ValueError
+        As `calibration`, or if `risk` is not between 0 and 1.
+
+    Answers of a threshold that was chosen on them have fewer errors by that choice, so p is careful there.
+    """
+    proportion("risk", risk)
+    wrong = 1 - np.asarray(correct, dtype=np.float64)
+    a = outcomes(np.ones(len(wrong)), 1 - wrong, groups, weights)
+    # Rounded against a small p on both sides: fewer trials, and fewer errors among them.
+    trials = math.floor(effective_size(a.groups, a.weights) + ROUNDING)
+    errors = math.floor(exact_mean(1 - a.correct, a.weights) * trials + ROUNDING)
+    return float(scipy.special.bdtrc(errors - 1, trials, risk)) if errors else 1.0
 
 
 def _starts(size: float, risk: float) -> list[float]:

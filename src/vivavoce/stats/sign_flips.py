@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Floats, finite, proportion
+from vivavoce.stats.draws import random_subset_sums, seeded_rng
 from vivavoce.stats.estimate import Interval
-from vivavoce.stats.subset_sums import random_subset_sums
+from vivavoce.stats.sums import rounded
 
 FLIP_SEED, FLIPS = 0, 9_999  # beyond 16 groups flips are drawn, for the same data the same ones
 ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
@@ -65,7 +66,7 @@ def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: in
         raise ValueError(f"resamples must be at least 1, but is {resamples}")
     sums = finite("group_sums", group_sums, empty=True)
     # A group that nets to 0 has one value under both signs and says nothing.
-    sums = sums[np.round(sums, 9) != 0]
+    sums = sums[rounded(sums) != 0]
     size = float(np.abs(sums).sum())
     # Rounding must not lift a pattern that ties with the observed sum above it, or below.
     bar = abs(float(sums.sum())) - TIE * size
@@ -134,18 +135,18 @@ class FlippedMean:
     @cached_property
     def _sign(self) -> int:
         """Of the mean. Subsets are drawn of sums that favour the first, so that sides are mirror images."""
-        return int(np.sign(round(math.fsum(self.sums), 9)))
+        return int(np.sign(rounded(math.fsum(self.sums))))
 
     @property
     def _is_drawn(self) -> bool:
         """Whether subsets are drawn: too many groups differ from 0 to take all of them."""
-        n_equal = int(np.count_nonzero(np.round(self.sums, 9) == 0))
+        n_equal = int(np.count_nonzero(rounded(self.sums) == 0))
         return len(self.sums) - n_equal + min(n_equal, MOST_EQUAL) > ENUMERATED
 
     @cached_property
     def _ratios(self) -> tuple[Floats, int]:
         """The ordered means of all subsets of groups, or of random ones, and the number of patterns."""
-        equal = np.round(self.sums, 9) == 0
+        equal = rounded(self.sums) == 0
         rows = np.column_stack([self.sums * (self._sign or 1), self.sizes])
         if equal.sum() > MOST_EQUAL:
             # Bundles flip together, which is a test as exact, and memory no longer grows with ties.
@@ -158,8 +159,7 @@ class FlippedMean:
             subsets = subsets[1:]  # flipping none is the pattern that was observed
         else:
             rows = rows[np.lexsort(rows.T)]  # what groups are called, and their order, decides nothing
-            rng = np.random.default_rng(FLIP_SEED)
-            subsets = random_subset_sums(rows, draws=FLIPS, rng=rng)
+            subsets = random_subset_sums(rows, draws=FLIPS, rng=seeded_rng(FLIP_SEED))
         sums, sizes = subsets[subsets[:, 1] > 0].T
         # A subset that nets to 0 ties with the observed sum, as in `sign_flips`.
         sums[np.abs(sums) <= TIE / 2 * float(np.abs(self.sums).sum())] = 0.0

@@ -26,11 +26,13 @@ from vivavoce.stats.estimate import (
     Estimate,
     Mean,
     MeanParts,
+    error_of_weights,
     estimated,
     mean_interval,
     spread,
 )
 from vivavoce.stats.group_error import GroupDesign
+from vivavoce.stats.sums import exact_group_sums, exact_mean, rounded
 
 
 def category_weights(categories: ArrayLike) -> Floats:
@@ -116,13 +118,13 @@ def _macro(
         # Groups are compared inside the stratum they were drawn from, so a category has a cell in each.
         _, cell = np.unique(category * (stratum.max() + 1) + stratum, return_inverse=True)
     v = item_weights(weights, length=len(y))
-    of_category = np.bincount(category, weights=v, minlength=n_categories)
-    of_cell = np.bincount(cell, weights=v)
-    means = np.bincount(cell, weights=v * y) / of_cell
+    n_cells = int(cell.max()) + 1
+    of_category = exact_group_sums(v, category, n_categories)
+    means = exact_group_sums(v * y, cell, n_cells) / exact_group_sums(v, cell, n_cells)
     shares = np.bincount(cell, weights=v / (n_categories * of_category[category])).astype(np.float64)
-    by_category = np.bincount(category, weights=v * y, minlength=n_categories) / of_category
+    by_category = exact_group_sums(v * y, category, n_categories) / of_category
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
-    theta = min(max(float(by_category.mean()), float(y.min())), float(y.max()))
+    theta = min(max(exact_mean(by_category), float(y.min())), float(y.max()))
     design, parts = GroupDesign(codes, n_groups, v, cell, shares), v * (y - means[cell])
     mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
     return MeanParts(mean, design, parts)
@@ -140,6 +142,9 @@ def estimate_macro(
     level: float = 0.95,
 ) -> Estimate:
     """Macro mean with the default interval: Wilson with effective size if there are two limits, else t.
+
+    Items of a small category weigh more than others, and where they are all alike their error is seen too
+    small: with two limits n* is from the larger of SE^2 and s^2 / (G * evenness), as in `estimate_mean`.
 
     Parameters
     ----------
@@ -164,8 +169,12 @@ def estimate_macro(
     y = within_limits(values, low, high)
     mean, design, parts = _macro(y, groups, categories, strata, weights)
     bounded = low is not None and high is not None
+    judged = mean
+    if bounded and mean.se is not None:
+        floor = error_of_weights(y, mean.value, mean.se, design.item_shares, mean.n_groups)
+        judged = mean._replace(se=floor)
     ends = mean_interval(
-        mean, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
+        judged, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
     )
     if mean.se is None and mean.n_groups > 1:
         ends = ONE_IN_CELL
@@ -311,13 +320,13 @@ def _moments(values: ArrayLike, categories: ArrayLike, groups: ArrayLike) -> _Mo
     untested = Wald(None, None, q, max(n_groups - q, 0), n_categories, n_groups)
     if q < 1:
         return untested
-    if np.ptp(np.round(y, 9)) == 0:
+    if np.ptp(rounded(y)) == 0:
         return untested._replace(f=0.0, p=1.0)
     size = np.bincount(kind, minlength=n_categories)
     means = np.bincount(kind, weights=y, minlength=n_categories) / size
     place, shape = group * n_categories + kind, (n_groups, n_categories)
     # Rounded, as differences are in `paired`: where nothing varies, 1e-17 is no spread.
-    deviations = np.round(y - means[kind], 9) / size[kind]
+    deviations = rounded(y - means[kind]) / size[kind]
     sums = np.bincount(place, weights=deviations, minlength=n_groups * n_categories)
     spread: Floats = sums.astype(np.float64).reshape(shape)
     occurs = np.zeros(shape, dtype=bool)

@@ -7,6 +7,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite
+from vivavoce.stats.draws import random_indices, seeded_rng
+from vivavoce.stats.sums import rounded
 
 SEED, DRAWS = 0, 9_999
 
@@ -35,7 +37,7 @@ def subset_test(values: ArrayLike, members: ArrayLike) -> float:
 
     Fisher (1935), Design of Experiments; Phipson & Smyth (2010), SAGMB 9.
     """
-    y = np.round(finite("values", values), 9)
+    y = rounded(finite("values", values))
     chosen = np.asarray(members, dtype=bool)
     if chosen.shape != y.shape:
         raise ValueError(f"members must have the shape of values, {y.shape}, but has {chosen.shape}")
@@ -115,9 +117,9 @@ def _binomial(n: int, p: float) -> Floats:
 @lru_cache(maxsize=32)
 def _drawn_subsets(n: int, k: int) -> Codes:
     """Subsets of k of n positions, by Floyd's algorithm: time grows with k squared."""
-    bits, picked = np.random.PCG64(SEED), np.empty((DRAWS, k), dtype=np.intp)
+    rng, picked = seeded_rng(SEED), np.empty((DRAWS, k), dtype=np.intp)
     for column, last in enumerate(range(n - k, n)):
-        place = (bits.random_raw(DRAWS) % np.uint64(last + 1)).astype(np.intp)
+        place = random_indices(rng, last + 1, DRAWS)
         is_taken = (picked[:, :column] == place[:, None]).any(axis=1)
         picked[:, column] = np.where(is_taken, last, place)
     return picked

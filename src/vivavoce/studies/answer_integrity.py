@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from vivavoce import stats
@@ -221,7 +220,7 @@ def _tests_by_kind(sides: tuple[IntegrityRow, IntegrityRow], by_case: pl.DataFra
 
 def _flipped(sums: pl.Series) -> float:
     """The p of the differences summed by case, if each sign were a coin's."""
-    return stats.sign_flips(sums, rng=np.random.default_rng(FLIP_SEED), resamples=FLIPS).p
+    return stats.sign_flips(sums, rng=stats.seeded_rng(FLIP_SEED), resamples=FLIPS).p
 
 
 def _case_differences(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:

@@ -206,7 +206,7 @@ def mean_excess(values: Any, members: Any) -> float | None:
     """Mean of the members' values less the mean of all others; None where either side is empty."""
     if not members.any() or members.all():
         return None
-    return float(values[members].mean() - values[~members].mean())
+    return stats.exact_mean(values[members]) - stats.exact_mean(values[~members])
 
 
 class Counted(Protocol):

@@ -16,6 +16,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
 from vivavoce.studies.text import cases, count
 
@@ -229,7 +230,7 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
     by_item = (
         pairs.filter(pl.col("label").is_not_null() & (has_judge | ~has_judge.any().over(place)))
         .group_by(place)
-        .agg(pl.col("judge").mean(), people=pl.col("label").mean())
+        .agg(exact_mean(pl.col("judge")), people=pl.col("label").mean())
     )
     in_draw = _drawn_cases(labels, judged).select(*place, "probability", drawn=pl.lit(value=True))
     low, high = (math.nan if end is None else float(end) for end in (criterion.low, criterion.high))
@@ -265,7 +266,7 @@ def people_scores(labels: Labels) -> pl.DataFrame:
         by_repeat(first.filter(pl.col("measure_id") == key), measure.criterion)
         for key, measure in sorted(labels.measures.items())
     ]
-    return pl.concat(people).group_by(RESPONSE).agg(label=pl.col("observed").mean())
+    return pl.concat(people).group_by(RESPONSE).agg(label=exact_mean(pl.col("observed")))
 
 
 _SILENT = pl.col("status").is_in(["unanswered", "unreadable"])

@@ -18,6 +18,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, item_of, weights_of
 
 NO_FILLING = "scores failed, and what their counts could be has no bound"
@@ -175,9 +176,9 @@ def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
     by_item = (
         table.sort(*ITEM, "candidate", "repeat", "pass_no")
         .group_by(*place, "repeat", maintain_order=True)
-        .agg(pl.col(column).fill_null(0.0).mean() for column in columns)
+        .agg(exact_mean(pl.col(column).fill_null(0.0)) for column in columns)
         .group_by(*place, maintain_order=True)
-        .agg(pl.col(column).mean() for column in columns)
+        .agg(exact_mean(pl.col(column)) for column in columns)
         .sort(*ITEM, "candidate")
     )
     return Counts(by_item, columns, names)

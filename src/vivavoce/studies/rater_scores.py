@@ -13,6 +13,7 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.scale import scale_of
 from vivavoce.studies.score_matrix import key_of, labels
@@ -192,7 +193,7 @@ class RaterScores(NamedTuple):
     def means(self) -> pl.DataFrame:
         """The means over repeats by item and candidate."""
         keys = ("item", "variant", "group", "candidate", "role")
-        return self.rows.group_by(*keys, maintain_order=True).agg(pl.col("value").mean())
+        return self.rows.group_by(*keys, maintain_order=True).agg(exact_mean(pl.col("value")))
 
 
 def by_benchmark(scores: ScoreTable, rater: Rater) -> Iterator[RaterScores]:

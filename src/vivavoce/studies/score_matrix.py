@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.measure_names import distinguished, earlier_versions, measure_name, metric_name
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
@@ -85,22 +86,20 @@ class ScoreMatrix(NamedTuple):
         """
         if self.sizes is None:
             return self.values
-        theta = np.average(self.values, axis=1, weights=self.sizes)[:, None]
+        theta = np.array([stats.exact_mean(y, b) for y, b in zip(self.values, self.sizes, strict=True)])[
+            :, None
+        ]
         return np.asarray(theta + self.sizes * (self.values - theta) / self.sizes.mean(axis=1, keepdims=True))
 
     def means(self) -> Floats:
         """The candidates' means over its items, at least one; no value is absent."""
-        return np.asarray(
-            self.values.mean(axis=1)
-            if self.weights is None
-            else np.average(self.values, axis=1, weights=self.weights)
-        )
+        return stats.exact_means(self.values, self.weights)
 
     def own_mean(self, row: int) -> float:
         """The mean of a candidate over the items that it has a value for, at least one."""
         present = self.present[row]
         weights = None if self.weights is None else self.weights[present]
-        return float(np.average(self.values[row, present], weights=weights))
+        return stats.exact_mean(self.values[row, present], weights)
 
     def of(self, candidates: Sequence[str]) -> "ScoreMatrix":
         """The matrix of some of its candidates, in that order."""

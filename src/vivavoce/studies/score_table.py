@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import are_few, beside_previous, distinct, parts_by_item, select_rows, stacked
 
 if TYPE_CHECKING:
@@ -229,7 +231,7 @@ def with_group_codes(rows: pl.DataFrame) -> pl.DataFrame:
 
 def weighted_mean(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None) -> float:
     """The mean of one value per item, at least one."""
-    return float(np.mean(values) if weights is None else np.average(values, weights=weights))
+    return stats.exact_mean(values, weights)
 
 
 def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
@@ -285,22 +287,19 @@ def over_repeats(answers: pl.DataFrame) -> pl.DataFrame:
     return _means_by(answers, (*item_of(answers), "candidate", "role"), order=(*ITEM, "candidate"))
 
 
-_MEANS = [
-    pl.when(pl.col(name).count() > 0).then(pl.col(name).sum() / pl.col(name).count()).alias(name)
-    for name in FILLED
-]
-"""Means without nulls, null where nothing else is. A sum adds in one order; `mean` of polars may take two."""
+_MEANS = [exact_mean(pl.col(name)) for name in FILLED]
+"""Means without nulls, null where nothing else is."""
 
 
 def _means_by(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
-    """The means of `FILLED` by these keys, in this order of some of them; rows of a group add in theirs.
+    """The means of `FILLED` by these keys, in this order of some of them.
 
     Many score rows are read in order, and then each group is a run of rows: nothing is hashed or sorted.
     """
     starts = None if are_few(rows) else _starts(rows, keys, order)
     if starts is None:
         means = rows.group_by(*keys, maintain_order=True).agg(_MEANS)
-        return means.sort(*order)  # a mean in another order has another last digit
+        return means.sort(*order)
     if starts.all():
         return rows.select(*keys, *FILLED)
     group = starts.cast(pl.UInt32).cum_sum().alias("group number")

@@ -1,5 +1,6 @@
 """What a checker cites: whether it exists in the source, and what the cited documents say of each fact."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -91,7 +92,7 @@ def _supports(answer: CheckedAnswer) -> float | str:
     verdicts = [fact.support for fact in answer.facts if fact.support]
     values = [value for verdict in verdicts if (value := support_value(verdict)) is not None]
     if values:
-        return sum(values) / len(values)
+        return math.fsum(values) / len(values)
     if verdicts:
         return f"no verdict on what the cited documents say: {verdicts[0].reason}"
     exists = _exists(answer)

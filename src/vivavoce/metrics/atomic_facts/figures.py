@@ -182,4 +182,4 @@ def _must_recall(answer: CheckedAnswer) -> float | str:
     scores = [value for value in values if value is not None]
     if len(scores) < len(values):
         return f"{len(values) - len(scores)} of {len(values)} statements have no verdict"
-    return sum(scores) / len(scores)
+    return math.fsum(scores) / len(scores)

@@ -12,6 +12,7 @@ from vivavoce.report.sections.checks import Check, checks, settling
 from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
 from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
 from vivavoce.studies.comparing.headline import comparison_headline
+from vivavoce.studies.comparing.ranking_sentences import first_place
 from vivavoce.studies.scale import opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import cases, count, listed
 
@@ -109,7 +110,9 @@ def _not_compared(s: Standing, leader: str) -> str:
         if len(first) == 1:
             candidates = count(len(s.ranks.places) if s.ranks else 0, "candidate")
             return f"Paired tests{of_judge} put {s.name(first[0])} alone in first place of {candidates}."
-        return f"{listed([*map(s.name, first)])} are statistically tied for first by {s.primary.label}."
+        names = listed([*map(s.name, first)])
+        words = first_place(names, mde=s.ranks.mde_first if s.ranks else None, criterion=s.unit.criterion)
+        return f"By {s.primary.label}, {words}."
     end = "highest" if s.unit.criterion.direction == "higher" else "lowest"
     figure = {"pooled": "pooled figure"}.get(s.results[0]["view"], "mean")
     phrase = phrase_of(scale_of_row(s.results[0]))

@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.report.data import Rows
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import parts_by
 from vivavoce.studies.text import count
 
@@ -36,8 +37,7 @@ def costs(responses: pl.DataFrame, scored: Rows) -> list[dict[str, Any]]:
                 "candidate": candidate,
                 "role": role,
                 "n_responses": part.height,
-                "tokens": amounts["tokens"].mean(),
-                "seconds": amounts["seconds"].mean(),
+                **part.select(exact_mean(pl.col("tokens", "seconds"))).row(0, named=True),
                 "cost": None if unpriced else 1_000 * float(amounts["cost"].sum()) / part.height,
                 **{name: estimate.get(name) for name in ("estimate", "low", "high")},
                 "reason": reason,

@@ -14,6 +14,7 @@ from vivavoce.core.text import is_blank, one_line
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.explorer import item_name, key_with_labels
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ITEM_KEY, counted_value
@@ -133,7 +134,7 @@ def _by_item(scores: pl.DataFrame, measure: Measure, benchmark: str) -> pl.DataF
         scores.filter((pl.col("benchmark") == benchmark) & (pl.col("edit") == ""))
         .group_by(*ITEM_KEY, "candidate")
         .agg(
-            value=value.mean(),
+            value=exact_mean(value),
             status=pl.col("status").sort_by(pl.col("status") == "ok").first(),
             repeats=pl.col("repeat").n_unique(),
         )

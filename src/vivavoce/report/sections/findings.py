@@ -25,10 +25,14 @@ MOST_SENTENCES, OPEN = 12, 6
 
 
 class Ranks(NamedTuple):
-    """The rank interval of each candidate of a board, and whether scores have changed since."""
+    """The rank interval of each candidate of a board, and whether scores have changed since.
+
+    `mde_first` is what would have been found between those who may be first; null in an older run.
+    """
 
     places: Mapping[str, str]
     stale: bool
+    mde_first: float | None = None
 
 
 def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict[Board, Ranks]:
@@ -42,9 +46,16 @@ def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict
             {row["candidate"] for row in rows}
         ):  # else two boards share the name
             ranks[board] = Ranks(
-                rank_texts, is_overtaken(on_these_items[-1], provenance, metric=board.metric)
+                rank_texts,
+                is_overtaken(on_these_items[-1], provenance, metric=board.metric),
+                _mde_first(rows),
             )
     return ranks
+
+
+def _mde_first(rows: Rows) -> float | None:
+    """What would have been found between those who may be first, where a ranking says it."""
+    return next((row["mde_first"] for row in rows if row.get("mde_first") is not None), None)
 
 
 def _same(first: str | None, second: str | None) -> bool:

@@ -14,6 +14,7 @@ from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.comparing.common_items import order_basis
+from vivavoce.studies.comparing.ranking_sentences import first_place
 from vivavoce.studies.scale import by_scale, opening_of, phrase_of
 from vivavoce.studies.score_table import JudgedCriterion, is_confidence
 from vivavoce.studies.text import and_so, by_view, count
@@ -45,6 +46,7 @@ class Leaderboard(NamedTuple):
     direction: str
     if_unanswered: str
     range: tuple[float | None, float | None]
+    declared: Criterion
     view: str
     scale: Scale
     size: tuple[int, int, float | None] | None
@@ -106,6 +108,7 @@ def boards(
                 direction=declared.direction,
                 if_unanswered=declared.if_unanswered,
                 range=(declared.low, declared.high),
+                declared=declared,
                 view=view,
                 scale=scale_of(lines, declared),
                 size=sizes.pop() if len(sizes) == 1 else None,
@@ -213,7 +216,8 @@ def _lead_of(board: Leaderboard, candidates: Rows) -> str:
         of_whom = " of the judge's scores" if best["judge_alone"] else ""
         return f"{words} Paired tests{of_whom} put {leading[0]} alone in first place."
     if leading:
-        return f"{words} {_listed(leading, of=n)} are statistically tied for first."
+        mde = board.ranks.mde_first if board.ranks else None
+        return f"{words} {first_place(_listed(leading, of=n), mde=mde, criterion=board.declared)}."
     return words
 
 

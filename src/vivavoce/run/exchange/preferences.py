@@ -30,6 +30,7 @@ from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.view import view_of
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
 
@@ -198,7 +199,7 @@ def _questions(
     by_answer = (
         scored.filter(edit="")
         .group_by(*RESPONSE, "role", "group", maintain_order=True)
-        .agg(pl.col("status").unique(), pl.col("value").mean())
+        .agg(pl.col("status").unique(), exact_mean(pl.col("value")))
     )
     joined = responses.select(*RESPONSE, "role", "group", "final").join(
         by_answer.select(*RESPONSE, "status", "value"), on=RESPONSE, how="left", validate="1:1"

@@ -18,6 +18,7 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.audit.responses import SILENT, WORDS, YARDSTICK, Responses
 from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, SYSTEM, WITHIN, AuditRow, audit_row
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.reliability.resilience import Resilience
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
@@ -74,11 +75,11 @@ def _system_rows(row: AuditRow, responses: Responses, column: str, seed: int) ->
     cells = (
         responses.table.drop_nulls([column, YARDSTICK])
         .group_by("item", "variant", "group", "candidate")
-        .agg(pl.col(column, YARDSTICK).mean())
+        .agg(exact_mean(pl.col(column, YARDSTICK)))
     )
     n = cells["candidate"].n_unique()
     common = cells.filter(pl.len().over("item", "variant") == n).sort("candidate", "item", "variant")
-    means = common.group_by("candidate", maintain_order=True).agg(pl.col(column, YARDSTICK).mean())
+    means = common.group_by("candidate", maintain_order=True).agg(exact_mean(pl.col(column, YARDSTICK)))
     items = common.select("item", "variant", "group").unique()
     row = replace(row, level=SYSTEM, n_candidates=n, n_units=items.height, n_groups=items["group"].n_unique())
     sides = means[column].to_numpy(), means[YARDSTICK].to_numpy()

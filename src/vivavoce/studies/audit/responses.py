@@ -16,6 +16,7 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.audit.rows import CENTRED, PEOPLE, WITHIN, Within
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import too_few
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.primary import NO_QUALITY, is_quality
@@ -73,7 +74,7 @@ class Responses(NamedTuple):
         cells = (
             self.table.drop_nulls(columns)
             .group_by("item", "variant", "group", "candidate")
-            .agg(pl.col(*columns).mean())
+            .agg(exact_mean(pl.col(*columns)))
             .filter(pl.len().over("item", "variant") > 1)
             .sort("item", "variant", "candidate")  # a sum in another order has another last digit
         )
@@ -133,7 +134,7 @@ def responses_of(
     if yardstick:
         of_yardstick = [_upward(rows, key, scores.measures[key]) for key in yardstick.keys]
         # Every person counts alike, however many labelled the response.
-        mean = pl.concat(of_yardstick).group_by(RESPONSE).agg(pl.col("value").mean().alias(YARDSTICK))
+        mean = pl.concat(of_yardstick).group_by(RESPONSE).agg(exact_mean(pl.col("value")).alias(YARDSTICK))
         table = _joined(table, mean)
     table = _with_texts(table, rows, scores)
     short = labels(scores.measures)

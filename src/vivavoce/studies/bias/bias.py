@@ -27,6 +27,7 @@ from vivavoce.studies.bias.variant_pairs import (
     values_of,
     variant_pairs,
 )
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import FLIPPED, NO_T
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import select_rows
@@ -236,7 +237,9 @@ def _difference_row(cell: Cell, kind: str, drop: stats.Drop | None) -> BiasRow:
         return replace(row, n_pairs=0, n_groups=0, n_different=0)
     test, width = drop.paired, criterion_width(cell.measure)
     pairs = cell.pairs.filter(cell.pairs["d"].is_not_null())
-    values: dict[str, Any] = {"value": pairs["value"].mean(), "partner": pairs["other"].mean()}
+    values: dict[str, Any] = pairs.select(
+        value=exact_mean(pl.col("value")), partner=exact_mean(pl.col("other"))
+    ).row(0, named=True)
     return replace(
         row,
         **values,

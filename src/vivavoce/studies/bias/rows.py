@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from math import inf
 
+from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.core.short_names import Name
 from vivavoce.studies.comparing.headline import fitting_headline
@@ -161,7 +162,7 @@ def _cases(row: BiasRow) -> str:
 
 def _difference_text(row: BiasRow, measure: Measure) -> str:
     d, c = row.difference or 0.0, measure.criterion
-    if round(d, 9) == 0:
+    if stats.rounded(d) == 0:
         size = "it stays the same on average"
     else:
         size = f"{number(abs(d), c)} {'worse' if d > 0 else 'better'}"

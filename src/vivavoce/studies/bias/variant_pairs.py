@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import by_repeat, over_repeats
 
@@ -211,7 +212,7 @@ def extra_variance(responses: pl.DataFrame) -> ExtraVariance:
     cells = (
         responses.filter(pl.col("observed").is_not_null())
         .group_by("item", "group", "variant")
-        .agg(mean=pl.col("observed").mean(), noise=pl.col("observed").var() / pl.len(), n=pl.len())
+        .agg(mean=exact_mean(pl.col("observed")), noise=pl.col("observed").var() / pl.len(), n=pl.len())
         .filter(pl.col("n") > 1)
     )
     items = (
@@ -245,7 +246,7 @@ def presentation_effects(
         yield PresentationEffect(*place, str(sort), variance)
         for (value,), presentation in part.group_by("shown", maintain_order=True):
             means = presentation.group_by("item", "group", maintain_order=True).agg(
-                y=pl.col("observed").mean()
+                y=exact_mean(pl.col("observed"))
             )
             e = stats.estimate_mean(
                 means["y"].to_numpy(), means["group"].to_numpy(), low=criterion.low, high=criterion.high

@@ -8,6 +8,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.stats import ALPHA
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import item_of
 
 
@@ -176,7 +177,7 @@ class Change(NamedTuple):
         """The means over repeats of what both scored: a row per item and candidate, `d` the difference."""
         return (
             self.both.group_by(*item_of(self.responses), "name", "candidate", maintain_order=True)
-            .agg(pl.col("one", "other").mean(), n=pl.len())
+            .agg(exact_mean(pl.col("one", "other")), n=pl.len())
             # Rounded, because means that are equal may differ in their last digit.
             .with_columns(d=(pl.col("other") - pl.col("one")).round(9))
             .sort("item", "variant", "candidate")

@@ -15,6 +15,7 @@ import polars as pl
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.overall_design import OVERALL, OverallDesign
 from vivavoce.studies.primary import is_quality, measures_named
 from vivavoce.studies.rater_scores import is_judge
@@ -77,7 +78,7 @@ class _Vote(NamedTuple):
         """The jury's score of `ok`, the scores of those who scored."""
         match self.rule:
             case "mean":
-                return ok.mean()
+                return exact_mean(ok)
             case "median":
                 return ok.median()
             case "worst":
@@ -99,7 +100,7 @@ def _jury_rows(rows: pl.DataFrame, measure: Measure, vote: _Vote) -> pl.DataFram
     columns = [name for name in (*_SCORED, "weight") if name in rows.columns]
     # Passes first: a judge that scored twice has one voice all the same.
     voices = rows.group_by(*columns, "measure_id").agg(
-        value=pl.col("value").mean(),
+        value=exact_mean(pl.col("value")),
         status=pl.when(pl.col("value").is_not_null().any())
         .then(pl.lit("ok"))
         .otherwise(pl.col("status").last()),

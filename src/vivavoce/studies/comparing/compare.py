@@ -6,12 +6,10 @@ several forms are one of that family. Inside, differences are turned once so tha
 them in the metric's own direction.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-import numpy as np
 import polars as pl
 
 from vivavoce import stats
@@ -361,8 +359,7 @@ def _p_flip(compared: Compared) -> float | None:
     criterion = pair.measure.criterion.criterion
     # Seeded by the pair alone, so p does not depend on which other pairs the call compares.
     names = "|".join((pair.benchmark, pair.measure.metric, criterion, *sorted((pair.a, pair.b))))
-    seed = int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big")
-    rng = np.random.default_rng(seed)
+    rng = stats.seeded_rng(names)
     if isinstance(compared.data, PooledFigures):
         return (compared.data if pair.a < pair.b else compared.data.swapped()).swaps(rng).p
     return stats.sign_flips(compared.data.arrays().sums(), rng=rng).p
@@ -376,5 +373,12 @@ def _n_needed(compared: Compared, level: float) -> int | None:
         return None
     variance = stats.group_variance(observed.se, observed.n_groups, n_items=observed.n_items)
     evenness = observed.effective_groups / observed.n_groups
-    groups = stats.groups_needed(pair.margin, variance, alpha=1 - level, evenness=evenness)
+    groups = stats.groups_needed(
+        pair.margin,
+        variance,
+        alpha=1 - level,
+        evenness=evenness,
+        df=observed.df,
+        differing=observed.n_different / observed.n_groups or None,
+    )
     return groups and stats.items_needed(groups, n_items=observed.n_items, n_groups=observed.n_groups)

@@ -19,6 +19,7 @@ from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.comparing.pairs import check_margin
 from vivavoce.studies.comparing.rater_change import bridge, level, order
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import by_coefficient
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.text import count, number, plain
@@ -161,7 +162,7 @@ def _by_response(rows: pl.DataFrame) -> pl.DataFrame:
         .group_by(*RESPONSE, maintain_order=True)
         .agg(
             pl.col("group", "name", *weight).first(),
-            pl.col("value").filter(pl.col("status") == "ok").mean().round(9),
+            exact_mean(pl.col("value").filter(pl.col("status") == "ok")).round(9),
             pl.col("status").min().cast(pl.String),
         )
     )

@@ -200,7 +200,7 @@ def is_graded(compared: Compared, width: float) -> bool:
 
 def has_parts(differences: Floats, width: float) -> bool:
     """Whether a difference is a part of the scale."""
-    sizes = np.round(np.abs(differences) / width, 9)
+    sizes = stats.rounded(np.abs(differences) / width)
     return bool(((sizes > 0) & (sizes < 1)).any())
 
 

@@ -25,6 +25,7 @@ from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.human_agreement import human_agreement
 from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
 from vivavoce.studies.comparing.rating_behaviour import HALO, ceiling_and_floor, halo, saturation
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
@@ -346,7 +347,7 @@ def _tau_b(both: pl.DataFrame) -> Estimate:
     means = (
         both.filter(pl.col("role") == "candidate")
         .group_by("candidate")
-        .agg(pl.col("value", "other").mean())
+        .agg(exact_mean(pl.col("value", "other")))
         .sort("candidate")
     )
     n = means.height, both["group"].n_unique()

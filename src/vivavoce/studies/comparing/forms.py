@@ -153,7 +153,7 @@ class _Pair(NamedTuple):
         }
         if not len(shared):
             return self._row(candidate, **figures, reason="no case has scores in both forms")
-        figures |= {"mean": float(a.mean()), "mean_2": float(b.mean())}
+        figures |= {"mean": stats.exact_mean(a), "mean_2": stats.exact_mean(b)}
         if few := too_few(shared):
             return self._row(candidate, **figures, reason=few)
         # Higher is better on both sides, so that an error and an accuracy are not taken for opposites.

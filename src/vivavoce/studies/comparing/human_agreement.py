@@ -16,6 +16,7 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.bounded import Bounded, interval_text
 from vivavoce.studies.comparing.yes_no import yes_no_rows, yes_no_sentences
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -199,7 +200,7 @@ def _biases(measure: Measure, labelled: LabelledScores) -> Iterator[RaterRow]:
 
     responses = (
         labelled.single.group_by(*RESPONSE, "group", "judge", maintain_order=True)
-        .agg(pl.col("label").mean())
+        .agg(exact_mean(pl.col("label")))
         .with_columns(difference=pl.col("judge") - pl.col("label"))
     )
     differences, groups = responses["difference"].to_numpy(), responses["group"].to_numpy()
@@ -356,7 +357,7 @@ def _label_steps(scores: ScoreTable, key: int, benchmark: str) -> pl.DataFrame:
 
     judged = values(key)
     same = [k for k in sorted(scores.people) if scores.measures[k].criterion.criterion == criterion]
-    people = pl.concat(map(values, same)).group_by(*RESPONSE).agg(label=pl.col("observed").mean())
+    people = pl.concat(map(values, same)).group_by(*RESPONSE).agg(label=exact_mean(pl.col("observed")))
     steps = (
         judged.join(people, on=list(RESPONSE), validate="1:1")
         .group_by("item", "variant", "candidate")

@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce.core.records import Measure, ModelCard
 from vivavoce.studies.answers import N_WORDS
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -88,11 +89,11 @@ def _both_orders(ratings: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             b=pl.max_horizontal("response", "response_2"),
         )
         .group_by(*item, "a", "b", "straight")
-        .agg(pl.col("won").mean())
+        .agg(exact_mean(pl.col("won")))
         .group_by(*item, "a", "b")
         .agg(
             orders=pl.len(),
-            first=pl.col("won").mean(),
+            first=exact_mean(pl.col("won")),
             # What the first shown gets in one order the other response must lose in the other.
             inconsistency=(pl.col("won").sum() - 1).abs(),
         )
@@ -233,7 +234,7 @@ def _own_family(scores: ScoreTable, part: RaterScores, sides: _Sides) -> tuple[s
     # People are the better control: a family may really write the better responses.
     if label_mismatch(scores, part.measure) is None:
         labelled = labels_of(scores, part.measure.criterion.criterion)
-        people = labelled.group_by(*RESPONSE).agg(pl.col("label").mean())
+        people = labelled.group_by(*RESPONSE).agg(exact_mean(pl.col("label")))
         joined = candidates.join(people, on=list(RESPONSE), validate="1:1", maintain_order="left")
         differences = (joined["value"] - joined["label"]).to_numpy()
         in_family = joined["candidate"].is_in(sides.family).to_numpy()
@@ -249,8 +250,8 @@ def _own_family(scores: ScoreTable, part: RaterScores, sides: _Sides) -> tuple[s
         .with_columns(in_family=pl.col("candidate").is_in(sides.family))
         .group_by("item", "variant", "group")
         .agg(
-            family=pl.col("value").filter(pl.col("in_family")).mean(),
-            others=pl.col("value").filter(~pl.col("in_family")).mean(),
+            family=exact_mean(pl.col("value").filter(pl.col("in_family"))),
+            others=exact_mean(pl.col("value").filter(~pl.col("in_family"))),
         )
         .drop_nulls()
         .sort("item", "variant")

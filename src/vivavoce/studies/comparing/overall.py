@@ -324,7 +324,7 @@ def _overall(sheet: Sheet, values: pl.DataFrame, by_format: Sequence[Mapping[str
 def _mean_of(by_format: Sequence[Mapping[str, Any]], name: str) -> float | None:
     """The mean of a figure over the formats; null if a format lacks it."""
     figures = [row[name] for row in by_format]
-    return None if None in figures else float(np.mean(figures))
+    return None if None in figures else stats.exact_mean(figures)
 
 
 def _limits(sheet: Sheet) -> tuple[float | None, float | None]:

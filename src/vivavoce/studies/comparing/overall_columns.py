@@ -16,6 +16,7 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparing.ranking import rank_columns
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, MISSING, counted_value, item_of, weights_of
 from vivavoce.studies.text import cases, count
 
@@ -285,7 +286,7 @@ def _step_found(rows: pl.DataFrame, measures: Mapping[int, Measure]) -> float | 
     values = (
         scores.select(*item_of(scores), y=counted_value(measures[key].criterion))
         .group_by(item_of(scores))
-        .mean()
+        .agg(exact_mean(pl.col("y")))
     )
     observed = values.drop_nulls("y")
-    return float(observed["y"].mean()) if observed.height else None  # type: ignore[arg-type]
+    return stats.exact_mean(observed["y"].to_numpy()) if observed.height else None

@@ -9,26 +9,22 @@ every pair is tested as `compare` tests it, corrected together, and a rank count
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, combinations
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
-from vivavoce.core.short_names import Name
 from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
 from vivavoce.studies.comparing.evidence import filled_test
-from vivavoce.studies.comparing.headline import fitting_headline
 from vivavoce.studies.comparing.paired import Compared
 from vivavoce.studies.comparing.pairs import pairs
 from vivavoce.studies.comparing.ranking_sentences import (
     APART,
-    DOUBT,
     FIRST,
     doubtful_pairs,
+    ranking_headline,
     told_apart,
     too_few_to_rank,
 )
@@ -38,7 +34,7 @@ from vivavoce.studies.scale import JUDGE, PEOPLE, phrase_of
 from vivavoce.studies.score_matrix import Fillings, ScoreMatrix, grids_with_fillings, key_of, labels, left_out
 from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, resolve, unweighted
 from vivavoce.studies.study import Study
-from vivavoce.studies.text import cases, count, depends_on, listed, number, once
+from vivavoce.studies.text import cases, count, depends_on, number, once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +65,7 @@ class RankingRow:
     n_shown: int | None = None
     n_pairs: int | None = None
     n_doubtful: int | None = None
+    mde_first: float | None = None
     friedman_chi2: float | None = None
     friedman_f: float | None = None
     friedman_p: float | None = None
@@ -87,14 +84,15 @@ class Ranking(Study):
     `mean` is over the `n_items` items that all candidates have scores on, `mean_own` over the candidate's own
     `n_items_own`. `rank_low` to `rank_high` are the ranks that paired tests leave open (Holm over all pairs);
     `n_shown` of `n_pairs` pairs were told apart; `n_doubtful` are those of the candidate that whole losses
-    could undo, which may exist (95 %) though none was seen (graded scores between two limits). Where scores
-    failed, a pair is told apart only if it is so under both fillings of them (one side at its worst and the
-    other at its best, then the reverse): a rank interval is then the union of what the fillings leave open.
-    `rank_low_observed` to `rank_high_observed` leave the failed scores aside, and `depends_on_failed` says
-    whether the two differ. A failed score without a limit tells no pair apart. `n_failed` counts those on the
-    items that all share. `mean_rank` is over groups, `mean_rank_items` over items. Friedman's figures and the
-    critical difference of mean ranks (over groups) are of the whole criterion, of what was observed, and
-    repeat in each row.
+    could undo, which may exist (95 %) though none was seen (graded scores between two limits). `mde_first`,
+    in the rows of candidates that may be first, is the least difference that would have been found between
+    any two of them (80 % power). Where scores failed, a pair is told apart only if it is so under both
+    fillings of them (one side at its worst and the other at its best, then the reverse): a rank interval is
+    then the union of what the fillings leave open. `rank_low_observed` to `rank_high_observed` leave the
+    failed scores aside, and `depends_on_failed` says whether the two differ. A failed score without a limit
+    tells no pair apart. `n_failed` counts those on the items that all share. `mean_rank` is over groups,
+    `mean_rank_items` over items. Friedman's figures and the critical difference of mean ranks (over groups)
+    are of the whole criterion, of what was observed, and repeat in each row.
 
     Where people's scores correct a judge's, `estimate_kind` is prediction_powered: means and tests are then
     on people's scale, and figures of a judge's ranks and own questions are null. Else a judge's rows are
@@ -137,7 +135,7 @@ class Ranking(Study):
         )
         notes += notes_by_word(scores.labels, [row.estimate_kind for row in rows])
         notes = [*left_out(scores), *sampled, *scores.notes, *notes]
-        return self.finding(rows, "\n".join(lines.values()), notes, _headline(rows))
+        return self.finding(rows, "\n".join(lines.values()), notes, ranking_headline(rows))
 
 
 _Order = tuple[str, str, str | None]
@@ -217,6 +215,7 @@ def rank_columns(ranks: stats.RankIntervals, observed: stats.RankIntervals, k: i
         "depends_on_failed": ranks.intervals[k] != observed.intervals[k],
         "n_shown": ranks.n_shown,
         "n_pairs": ranks.n_pairs,
+        "mde_first": ranks.mde_first if ranks.intervals[k].best == 1 else None,
     }
 
 
@@ -311,7 +310,7 @@ def _ranks(
     values = [float(means[name]) for name in names]
     observed = {pair: (test.observed.p, test.observed.direction) for pair, test in compared.items()}
     filled = {pair: filled_test(test) for pair, test in compared.items()}
-    as_observed = _intervals(values, names, observed, on_scale)
+    as_observed = _intervals(values, names, observed, on_scale, _detectable(compared, on_scale))
     labelled = [compared[pair].correction for pair in combinations(names, 2) if pair in on_scale]
     return _ScaleRanks(
         scale,
@@ -322,8 +321,19 @@ def _ranks(
     )
 
 
+def _detectable(
+    compared: Mapping[tuple[str, str], Compared], on_scale: Set[tuple[str, str]]
+) -> dict[tuple[str, str], float | None]:
+    """The least difference that the tests of these pairs would find, Bonferroni over all compared."""
+    return {pair: compared[pair].observed.mde(k=len(compared)) for pair in on_scale}
+
+
 def _intervals(
-    means: Sequence[float], names: Sequence[str], tests: Tests, on_scale: Set[tuple[str, str]]
+    means: Sequence[float],
+    names: Sequence[str],
+    tests: Tests,
+    on_scale: Set[tuple[str, str]],
+    detectable: Mapping[tuple[str, str], float | None] | None = None,
 ) -> stats.RankIntervals:
     own_pairs = list(combinations(names, 2))
     # All pairs are one family, as they are in `compare`, on whatever scale they were tested.
@@ -333,6 +343,7 @@ def _intervals(
         [tests[pair][0] for pair in own_pairs],
         [tests[pair][1] if pair in on_scale else 0 for pair in own_pairs],
         further=further,
+        detectable=[(detectable or {}).get(pair) for pair in own_pairs],
     )
 
 
@@ -384,27 +395,6 @@ def _on_scale(by_name: Mapping[str, Mapping[str, Any]], ranks: _ScaleRanks, sign
         for k, name in enumerate(ranks.candidates)
     ]
     return sorted(rows, key=_place)
-
-
-def _headline(rows: Sequence[RankingRow]) -> str:
-    """Who is in first place by the first criterion that has ranks; empty where none has."""
-    first = next((row for row in rows if row.rank is not None), None)
-    if first is None:
-        return ""
-    key = attrgetter("benchmark", "metric", "criterion", "rater", "scale")
-    leaders = [row.candidate for row in rows if key(row) == key(first) and row.rank_low == 1]
-    measure = measure_name(first.metric, first.criterion, first.rater)
-    phrase = phrase_of(first.scale)
-    basis = f"{first.n_candidates} candidates by {measure}{', ' if phrase else ''}{phrase}"
-
-    def sentences(name: Name) -> list[str]:
-        names = listed([*map(name, leaders)])
-        if len(leaders) == 1:
-            doubt = f"; {DOUBT.format('it')}" if first.n_doubtful else ""
-            return [f"{names} is alone in first place of {basis}{doubt}."]
-        return [f"Tests do not separate {names} in first place of {basis}."]
-
-    return fitting_headline(sentences, leaders)
 
 
 def _why_no_order(rows: Sequence[RankingRow]) -> str | None:

@@ -16,6 +16,7 @@ from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.stats.linking import LEAST_LINKED, Link
 from vivavoce.studies.comparing.change import Change, DiffRow
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
 from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weighted_mean, weights_of
@@ -193,7 +194,7 @@ def _pairs(
     """How far the first of each pair is ahead under both, who was shown better, and the change."""
     for i, j in combinations(range(len(names)), 2):
         # Rounded, because a tie with a different last digit would count as a swap.
-        ahead = [round(float(r.means[i] - r.means[j]), 9) for r in ranked]
+        ahead = [float(stats.rounded(r.means[i] - r.means[j])) for r in ranked]
         better = [names[i] if r.better[i, j] else names[j] if r.better[j, i] else "" for r in ranked]
         yield change.row(
             "pair",
@@ -204,7 +205,7 @@ def _pairs(
             swapped=ahead[0] * ahead[1] < 0,
             better_one=None if few else better[0],
             better_other=None if few else better[1],
-            change=None if moved is None else round(float(moved.means[i] - moved.means[j]), 9),
+            change=None if moved is None else float(stats.rounded(moved.means[i] - moved.means[j])),
             p_change=None if moved is None else float(moved.p[i, j]),
             reason=few,
         )
@@ -324,7 +325,7 @@ def _means(rows: pl.DataFrame, *columns: str) -> dict[str, tuple[float, ...]]:
     """The means of each candidate over its items, repeats averaged first."""
     by_item = (
         rows.group_by(*item_of(rows), "candidate", maintain_order=True)
-        .agg(pl.col(columns).mean())
+        .agg(exact_mean(pl.col(columns)))
         .sort("candidate", "item", "variant")
     )
     return {
@@ -339,7 +340,7 @@ def _carried(change: Change, linked: dict[str, float], link: Link, units: _Units
     of_old_alone = change.responses.drop_nulls("one").filter(~pl.col("candidate").is_in(list(linked)))
     points = [
         ("least", "", lowest),
-        ("mean", "", float(np.mean(list(linked.values())))),
+        ("mean", "", stats.exact_mean(list(linked.values()))),
         ("greatest", "", highest),
     ]
     points += [("candidate", name, old) for name, (old,) in sorted(_means(of_old_alone, "one").items())]

@@ -77,7 +77,7 @@ def saturation(scores: ScoreTable) -> Entries:
 
 def _shares(scored: RaterScores, rows: pl.DataFrame) -> Iterator[RaterRow]:
     # Equal scores must count as one value, whatever their last digit.
-    values, groups = np.round(rows["value"].to_numpy(), 9), rows["group"].to_numpy()
+    values, groups = stats.rounded(rows["value"].to_numpy()), rows["group"].to_numpy()
     numbers, times = np.unique(values, return_counts=True)
     modal = float(numbers[times == times.max()].max())
     c = scored.measure.criterion

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, minus
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.rater_scores import (
@@ -218,7 +220,7 @@ class _Choice(NamedTuple):
         if not able:
             return list(by_key.values()), f"{by_key[0, 'choose'].reason}: no rubric can be chosen."
         # The first of equal ones: rounding, so that the last digit of a figure does not choose.
-        best = max(able, key=lambda n: (round(by_key[n, "choose"].value or 0.0, 9), -n))
+        best = max(able, key=lambda n: (float(stats.rounded(by_key[n, "choose"].value or 0.0)), -n))
         choosing, reporting = by_key[best, "choose"], by_key[best, "report"]
         optimism = minus(choosing.value, reporting.value)
         by_key[best, "choose"] = replace(choosing, chosen=True)
@@ -319,7 +321,9 @@ def _ceiling_rows(scores: ScoreTable, versions: Sequence[Rater], criterion: str)
         for (benchmark, candidate), part in rows.sort("benchmark", "candidate").group_by(
             "benchmark", "candidate", maintain_order=True
         ):
-            items = part.group_by("item", "variant", "group", maintain_order=True).agg(pl.col("value").mean())
+            items = part.group_by("item", "variant", "group", maintain_order=True).agg(
+                exact_mean(pl.col("value"))
+            )
             mean = by_mean(items["value"].to_numpy(), items["group"].to_numpy(), **limits)
             yield _row(str(benchmark), measure, figure="ceiling_mean", other=str(candidate), **mean._asdict())
 

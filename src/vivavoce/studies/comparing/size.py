@@ -299,7 +299,7 @@ def _why_unknown(slope: Filled) -> str | None:
 
 def _by_model(means: Floats, models: Mapping[str, Sequence[int]]) -> Floats:
     """The means of the models, each over its candidates."""
-    return np.array([means[places].mean() for places in models.values()])
+    return np.array([stats.exact_mean(means[places]) for places in models.values()])
 
 
 def _filled(

@@ -69,7 +69,7 @@ class SmallCategory(NamedTuple):
         criterion = self.measure.criterion
         if self._is_yes_or_no:
             return f"{int((values == criterion.high).sum()):,} of {len(values):,}"
-        return f"{number(float(values.mean()), criterion)} in {count(len(values), 'case')}"
+        return f"{number(stats.exact_mean(values), criterion)} in {count(len(values), 'case')}"
 
 
 def with_holm(tests: Sequence[SmallCategory]) -> list[SmallCategory]:

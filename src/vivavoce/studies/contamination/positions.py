@@ -16,6 +16,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, Floats, by_mean, too_few
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import key_of, labels
@@ -149,9 +150,9 @@ def _picks(scores: ScoreTable, key: int) -> Iterator[_Picks]:
             part.with_columns(_part(name).alias(name) for name in names)
             .sort("item", "variant", "repeat", "pass_no")  # a mean in another order has another last digit
             .group_by("item", "variant", "group", "repeat", maintain_order=True)
-            .agg(pl.col(*names).mean())
+            .agg(exact_mean(pl.col(*names)))
             .group_by("item", "variant", "group", maintain_order=True)
-            .agg(pl.col(*names).mean())
+            .agg(exact_mean(pl.col(*names)))
         )
         picks = items.select(names).to_numpy()
         # Shares by question first, so that a question weighs alike however many picks were readable.

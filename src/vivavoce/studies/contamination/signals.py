@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Floats, too_few
 from vivavoce.studies.pooling import Counts, counts, pooled_figure
 from vivavoce.studies.score_table import ITEM, resolve, weights_of
@@ -380,7 +381,7 @@ def _in_both_wordings(rows: pl.DataFrame, names: list[str], candidate: str) -> P
     if not rewritten.filter(pl.col("candidate") == candidate).height:
         return f"no question has a variant {REWRITTEN!r} with a score"
     key = ("benchmark", "item", "group", "candidate")
-    means = rewritten.group_by(key, maintain_order=True).agg(pl.col(names).mean())
+    means = rewritten.group_by(key, maintain_order=True).agg(exact_mean(pl.col(names)))
     # Other variants are not the published wording, and only that could have been memorised.
     joined = plain.filter(pl.col("variant") == "").join(
         means, on=key, suffix="_twin", validate="1:1", maintain_order="left"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, counted_value, item_of
 from vivavoce.variants.control_kinds import KINDS, PREFIX
@@ -127,7 +128,7 @@ def _by_item(pairs: pl.DataFrame) -> pl.DataFrame:
     table = pairs.select(*item, "candidate", "repeat", "draw", *DIFFERENCES)
     for columns in (("candidate", "draw", "repeat"), ("candidate", "draw"), ("candidate",), ()):
         # A plain mean would weigh a candidate by how many draws and repeats it has.
-        table = table.group_by(*item, *columns, maintain_order=True).agg(pl.col(*DIFFERENCES).mean())
+        table = table.group_by(*item, *columns, maintain_order=True).agg(exact_mean(pl.col(*DIFFERENCES)))
     return table.sort(*ITEM)
 
 

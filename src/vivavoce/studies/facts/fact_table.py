@@ -7,6 +7,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, item_of
 
 SUPPORTED = "supported"
@@ -68,7 +69,7 @@ def by_item(answers: pl.DataFrame) -> pl.DataFrame:
     `worst` and `best` are the precision with failed answers at what they could be.
     """
     place = [*item_of(answers), "category", "candidate"]
-    means = answers.group_by(place, maintain_order=True).agg(pl.col(*FIGURES).mean())
+    means = answers.group_by(place, maintain_order=True).agg(exact_mean(pl.col(*FIGURES)))
     return means.sort(*ITEM, "candidate")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.studies.facts.coverage import NO_FACT, estimated
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
@@ -110,10 +111,10 @@ def _dropped(table: FactTable, candidate: str) -> Iterator[FactsRow]:
     p = 1 - float(answers["settled"].sum()) / float(checked.sum())
     row = replace(row, n_units=int(checked.sum()))
     yield replace(row, figure="bad_share", value=p)
-    yield replace(row, figure="expected_dropped_share", value=float(np.mean(1 - (1 - p) ** checked)))
+    yield replace(row, figure="expected_dropped_share", value=stats.exact_mean(1 - (1 - p) ** checked))
     for figure, stays in (("units_kept", 0.0), ("units_dropped", 1.0)):
         part = checked[lost == stays]
-        mean = float(part.mean()) if len(part) else None
+        mean = stats.exact_mean(part) if len(part) else None
         yield replace(
             row, figure=figure, value=mean, n_answers=len(part), reason=None if len(part) else "none"
         )
@@ -135,7 +136,7 @@ def _scores(row: FactsRow, answers: pl.DataFrame, stays: Bools) -> Iterator[Fact
 
     def difference(rows: Any) -> float | None:
         staying, every = (precision[rows][members[rows]] for members in (stays, scored))
-        return float(staying.mean() - every.mean()) if len(staying) and len(every) else None
+        return stats.exact_mean(staying) - stats.exact_mean(every) if len(staying) and len(every) else None
 
     part = replace(row, figure="published_less_unit")
     if stays[scored].all() or not stays.any():

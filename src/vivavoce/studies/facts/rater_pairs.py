@@ -11,6 +11,7 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.facts.unit_matching import match_units
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.facts.correction import corrected
 from vivavoce.studies.facts.coverage import estimated
 from vivavoce.studies.facts.fact_table import FactTable
@@ -128,7 +129,7 @@ def _units(row: FactsRow, answers: pl.DataFrame, margin: float | None) -> Iterat
     """Units an answer by the first less by the second, and the share of either that the other names too."""
     items = (
         answers.group_by("item", "variant", "group")
-        .agg(pl.col("n_first", "n_second").mean())
+        .agg(exact_mean(pl.col("n_first", "n_second")))
         .sort("item", "variant")
     )
     first, second = (items[name].to_numpy() for name in ("n_first", "n_second"))

@@ -156,8 +156,9 @@ def _strengths(
     if len(parts(compared[:, 0], compared[:, 1], len(names))) > 1:
         return None, UNCONNECTED
     separated = stats.davidson(compared, won, n_systems=len(names)).separated
-    rng = np.random.default_rng(0)
-    strengths = stats.bootstrap_strengths(compared, won, groups=groups, n_systems=len(names), rng=rng)
+    strengths = stats.bootstrap_strengths(
+        compared, won, groups=groups, n_systems=len(names), rng=stats.seeded_rng(0)
+    )
     return strengths.systems, SEPARATED if separated else None
 
 

@@ -4,7 +4,6 @@ Ranks are averaged over raters inside a question, and questions inside a case; t
 are not blocks: three people who read one question are no three questions. Unanswered stands last, unshown.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_jackknife, by_rank_inside_items, too_few
 from vivavoce.studies.panels.pairs import SENTENCES, SEPARATED, pair_rows, pair_sentences, pairs_of_panels
 from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
@@ -122,11 +122,6 @@ def _with_q(rows: Sequence[PanelRow]) -> list[PanelRow]:
     return [row if row.p is None else replace(row, q=next(adjusted)) for row in rows]
 
 
-def _rng(text: str) -> np.random.Generator:
-    """A generator seeded by the name of what it is for."""
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
-
-
 def _place_rows(board: Board) -> Iterator[PanelRow]:
     """Where each candidate stands, and whether they differ at all."""
     counts = {"n_items": len(board.items), "n_groups": len(set(board.groups.tolist()))}
@@ -139,7 +134,7 @@ def _place_rows(board: Board) -> Iterator[PanelRow]:
         yield from _tested_place_rows(board, counts)
         return
     for column, name in enumerate(board.systems):
-        mean = float(board.means[column].mean()) if board.items else None
+        mean = stats.exact_mean(board.means[column]) if board.items else None
         shared = {"candidate": name, "role": board.roles[name], "n_unanswered": board.silent[name]}
         yield _row(board, "places", "mean_rank", value=mean, reason=few, **counts, **shared)
 
@@ -188,7 +183,7 @@ def _strengths(board: Board) -> tuple[stats.StrengthBootstrap, bool]:
         won,
         groups=np.array(groups),
         n_systems=n_systems,
-        rng=_rng(f"{board.panel} {board.benchmark}"),
+        rng=stats.seeded_rng(f"{board.panel} {board.benchmark}"),
     )
     return strengths, stats.davidson(compared, won, n_systems=n_systems).separated
 
@@ -231,7 +226,7 @@ def _tag_tables(scores: ScoreTable, board: Board) -> dict[str, pl.DataFrame]:
     tables = {
         tag: pl.concat(parts)
         .group_by(answer)
-        .agg(pl.col(tag).mean())
+        .agg(exact_mean(pl.col(tag)))
         .filter(pl.col(tag).is_not_null())
         .sort(answer)
         for tag, parts in ballots.items()
@@ -265,7 +260,7 @@ def _concordance(ranks: BallotRanks) -> Estimate:
     defined = [column for column, value in enumerate(concordance) if value is not None]
     values = np.array([concordance[column] for column in defined], dtype=np.float64)
     return by_jackknife(
-        lambda chosen: float(values[chosen].mean()) if len(chosen) else None, ranks.groups[defined]
+        lambda chosen: stats.exact_mean(values[chosen]) if len(chosen) else None, ranks.groups[defined]
     )
 
 
@@ -330,7 +325,9 @@ def _agreement_rows(board: Board, matrix: ScoreMatrix, name: str) -> Iterator[Pa
         return
     means = x.means(), y.means()
     tau = stats.kendall(*means)
-    permuted = stats.permute_systems(*means, coefficient="kendall", rng=_rng(f"{board.panel} {name}"))
+    permuted = stats.permute_systems(
+        *means, coefficient="kendall", rng=stats.seeded_rng(f"{board.panel} {name}")
+    )
     level = "one side puts all candidates level" if tau is None else None
     p = permuted.p if permuted else None
     yield _row(board, "metrics", "tau", value=tau, p=p, n=k, reason=level, **counts)

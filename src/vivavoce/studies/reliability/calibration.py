@@ -4,8 +4,8 @@ The unit of every figure is the response, weighted so that each question counts 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,9 +15,18 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import in_cases, too_few
 from vivavoce.studies.naming import NamingSentence
+from vivavoce.studies.reliability.calibration_rows import (
+    CATEGORY,
+    CalibrationRow,
+    adjusted_rows,
+    arrays_of,
+    broken_promise,
+    errors_at_threshold,
+    mean_row,
+)
 from vivavoce.studies.reliability.confidence_pairs import confidences, correctness, pairs
 from vivavoce.studies.score_table import ScoreTable
-from vivavoce.studies.study import MeasureRow, Study, measure_columns
+from vivavoce.studies.study import Study, measure_columns
 from vivavoce.studies.text import cases, count, few_cases, plain
 
 NOTHING = (
@@ -38,35 +47,6 @@ SAYS = {
     "repeats": "repeats its answer in {} of its other tries",
     "likelihood": "gives its option a probability of {} on average",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationRow(MeasureRow):
-    """One figure of one candidate by one kind of confidence; in a category, or with '' over all.
-
-    The measure is that of correctness. Rows of `bin` have the share right as their value beside the mean
-    `confidence`; rows of `curve` the risk beside the least `confidence` that is answered and the `coverage`.
-    """
-
-    candidate: str
-    of: str
-    category: str
-    figure: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
-    coverage: float | None = None
-    n: int | None = None
-    n_items: int | None = None
-    n_groups: int | None = None
-    effective_cases: float | None = None
-    n_without_confidence: int | None = None
-    n_failed: int | None = None
-    risk: float | None = None
-    level: float | None = None
-    n_needed: int | None = None
-    reason: str | None = None
 
 
 class _Part(NamedTuple):
@@ -123,7 +103,7 @@ class Calibration(Study):
         "(risk against coverage), and the threshold that keeps errors below a stated rate."
     )
     row = CalibrationRow
-    sentences = (OVER, THRESHOLD)
+    sentences = (OVER, THRESHOLD, CATEGORY)
     special = True
     correct: str | None = None
     risk: float = 0.1
@@ -137,7 +117,9 @@ class Calibration(Study):
         `accuracy`. Figures: `accuracy`, `confidence`, `overconfidence`, `ece`, `ece_debiased`, `brier` with
         `reliability`, `resolution`, `uncertainty` and `skill`, `aurc` and `excess_aurc`, `with_confidence`
         (the share of answers that have one), `threshold` with `answered` and `errors_answered` at it, and
-        over all categories `bin` and `curve`. `threshold` keeps errors among the answered below `risk` with
+        over all categories `bin` and `curve`; by category `errors_at_threshold`, those among the answers that
+        stand by the threshold over all categories, with `p_adjusted` that they are above `risk` (exact, Holm
+        over all of the call). `threshold` keeps errors among the answered below `risk` with
         probability `level`; without one `n_needed` effective cases answered would do. `n` are responses with
         a confidence; `n_without_confidence` and `n_failed` are not among them. Fewer than 10 effective cases
         have counts alone.
@@ -163,6 +145,7 @@ class Calibration(Study):
                 continue
             rules.append(f"Right means {chosen.rule}.")
             rows += self._kind_rows(table, kind, chosen.measure)
+        rows = adjusted_rows(rows)
         if not rows:
             return self.finding((), "\n".join(problems) or NOTHING)
         sentences = [*_sentences(rows), *problems]
@@ -182,13 +165,18 @@ class Calibration(Study):
                 category="",
                 figure="",
             )
-            yield from self._rows(answers, row, curves=True)
+            of_all = [*self._rows(answers, row, curves=True)]
+            yield from of_all
             in_category = answers.filter(pl.col("category").fill_null("") != "")
             if in_category["category"].n_unique() > 1:
                 for (category,), part in in_category.sort("category").group_by(
                     "category", maintain_order=True
                 ):
-                    yield from self._rows(part, replace(row, category=str(category)), curves=False)
+                    of_category = replace(row, category=str(category))
+                    yield from self._rows(part, of_category, curves=False)
+                    for promise in of_all:
+                        if promise.figure == "threshold" and promise.value is not None:
+                            yield from errors_at_threshold(part, of_category, promise)
 
     def _rows(self, answers: pl.DataFrame, row: CalibrationRow, *, curves: bool) -> Iterator[CalibrationRow]:
         """The rows of one candidate in one category, or over all."""
@@ -220,7 +208,7 @@ class Calibration(Study):
         """The threshold, and what is answered and wrong at it."""
         rows, row = part.with_confidence, replace(part.row, risk=self.risk, level=self.level)
         promise = stats.answer_threshold(
-            *_arrays(rows), risk=self.risk, weights=rows["weight"], level=self.level
+            *arrays_of(rows), risk=self.risk, weights=rows["weight"], level=self.level
         )
         if promise.threshold is None:
             reason = f"{promise.reason}: {_why_none(promise, self.risk)}"
@@ -228,7 +216,7 @@ class Calibration(Study):
             return
         yield replace(row, figure="threshold", value=promise.threshold)
         above = part.answers["confidence"].fill_null(-1.0) >= promise.threshold - 1e-9
-        yield _mean_row(row, "answered", part.answers, above.cast(pl.Float64))
+        yield mean_row(row, "answered", part.answers, above.cast(pl.Float64))
         yield replace(row, figure="errors_answered", value=promise.risk, reason=CHOSEN)
 
 
@@ -250,30 +238,13 @@ def _few(row: CalibrationRow, groups: Sequence[str]) -> str | None:
     )
 
 
-def _arrays(rows: pl.DataFrame) -> tuple[Any, Any, Any]:
-    return rows["confidence"].to_numpy(), rows["correct"].to_numpy(), rows["group"].to_numpy()
-
-
-def _mean_row(row: CalibrationRow, figure: str, answers: pl.DataFrame, values: pl.Series) -> CalibrationRow:
-    mean = stats.estimate_mean(
-        values.to_numpy(),
-        answers["group"].to_numpy(),
-        weights=answers["weight"].to_numpy(),
-        low=0.0,
-        high=1.0,
-    )
-    return replace(
-        row, figure=figure, value=mean.value, low=mean.low, high=mean.high, reason=in_cases(mean.reason)
-    )
-
-
 def _figures(part: _Part) -> Iterator[CalibrationRow]:
     """Calibration, Brier's score in parts and the areas, with the means that they are made of."""
     rows, row = part.with_confidence, part.row
-    yield _mean_row(row, "accuracy", rows, rows["correct"])
-    yield _mean_row(row, "confidence", rows, rows["confidence"])
-    result = stats.calibration(*_arrays(rows), weights=rows["weight"])
-    curve = stats.risk_coverage(*_arrays(rows), weights=rows["weight"], most=2)
+    yield mean_row(row, "accuracy", rows, rows["correct"])
+    yield mean_row(row, "confidence", rows, rows["confidence"])
+    result = stats.calibration(*arrays_of(rows), weights=rows["weight"])
+    curve = stats.risk_coverage(*arrays_of(rows), weights=rows["weight"], most=2)
     names = (
         "overconfidence",
         "ece",
@@ -292,13 +263,13 @@ def _figures(part: _Part) -> Iterator[CalibrationRow]:
         value, low, high, reason = figure
         yield replace(row, figure=name, value=value, low=low, high=high, reason=in_cases(reason))
     present = part.answers["confidence"].is_not_null().cast(pl.Float64)
-    yield _mean_row(row, "with_confidence", part.answers, present)
+    yield mean_row(row, "with_confidence", part.answers, present)
 
 
 def _curves(part: _Part) -> Iterator[CalibrationRow]:
     """The bins of the reliability diagram and the points of the risk-coverage curve."""
     rows, row = part.with_confidence, part.row
-    for answers in stats.calibration(*_arrays(rows), weights=rows["weight"]).bins:
+    for answers in stats.calibration(*arrays_of(rows), weights=rows["weight"]).bins:
         yield replace(
             row,
             figure="bin",
@@ -316,7 +287,7 @@ def _curves(part: _Part) -> Iterator[CalibrationRow]:
         )
     # Of all questions, not only of those with a confidence: these alone can be answered.
     share = float(rows["weight"].sum()) / float(part.answers["weight"].sum())
-    curve = stats.risk_coverage(*_arrays(rows), weights=rows["weight"])
+    curve = stats.risk_coverage(*arrays_of(rows), weights=rows["weight"])
     point = replace(
         row,
         n=None,
@@ -376,8 +347,11 @@ def _sentences(rows: Sequence[CalibrationRow]) -> Iterator[str]:
     for row in rows:
         if not row.category and row.figure not in ("bin", "curve"):
             by.setdefault((row.benchmark, row.candidate, row.of), {})[row.figure] = row
-    for figures in by.values():
+    in_categories = [row for row in rows if row.figure == "errors_at_threshold"]
+    for place, figures in by.items():
         yield from _candidate_sentences(figures)
+        of_candidate = [row for row in in_categories if (row.benchmark, row.candidate, row.of) == place]
+        yield from broken_promise(of_candidate, len(in_categories))
 
 
 def _candidate_sentences(figures: dict[str, CalibrationRow]) -> Iterator[str]:

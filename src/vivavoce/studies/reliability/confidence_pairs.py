@@ -10,6 +10,7 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.rater_scores import whole_responses
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, is_confidence
 from vivavoce.studies.thresholds import Op, parse_veto
@@ -192,7 +193,7 @@ def _by_response(scores: ScoreTable, key: int, value: pl.Expr) -> pl.DataFrame:
         rows.sort(*RESPONSE, "pass_no")
         .with_columns(y=value)
         .group_by(*RESPONSE, maintain_order=True)
-        .agg(*extra, value=pl.col("y").mean(), failed=(pl.col("status") == "failed").any())
+        .agg(*extra, value=exact_mean(pl.col("y")), failed=(pl.col("status") == "failed").any())
         .with_columns(failed=pl.col("failed") & pl.col("value").is_null())
     )
 

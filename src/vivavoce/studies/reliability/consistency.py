@@ -15,6 +15,7 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import by_benchmark, by_candidate, coded, distinct, parts_by, select_rows
 from vivavoce.studies.score_matrix import row_labels
@@ -149,7 +150,7 @@ def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterio
     """With the published self-consistency, from the means of passes by repeat."""
     of_candidates = [
         of_candidate.group_by(*ITEM, "candidate")
-        .agg(n=pl.len(), mean=pl.col("y").mean(), variance=pl.col("y").sort().var(ddof=0))
+        .agg(n=pl.len(), mean=exact_mean(pl.col("y")), variance=pl.col("y").sort().var(ddof=0))
         .filter(pl.col("n") > 1)
         for _, of_candidate in by_candidate(rows)
     ]
@@ -181,11 +182,11 @@ def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterio
 
 def _over_candidates(prompts: pl.DataFrame, figure: pl.Expr) -> pl.Series:
     """A figure by candidate and prompt, averaged over candidates: a value per prompt."""
-    return prompts.group_by(*ITEM, maintain_order=True).agg(figure.mean().alias("figure"))["figure"]
+    return prompts.group_by(*ITEM, maintain_order=True).agg(exact_mean(figure).alias("figure"))["figure"]
 
 
 def _mean(values: pl.Series) -> float:
-    return float(values.mean())  # type: ignore[arg-type]
+    return stats.exact_mean(values.to_numpy())
 
 
 def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:
@@ -205,7 +206,7 @@ def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, s
         .filter(n_passes.over(*response, "ballot") == n_passes.over(response))
         .sort(*response, "pass_no", "ballot")  # a mean in another order has another last digit
         .group_by(*response, "pass_no", maintain_order=True)
-        .agg(pl.col("y").mean())
+        .agg(exact_mean(pl.col("y")))
     )
     variances = {}
     for (benchmark, candidate), part in passes.group_by("benchmark", "candidate", maintain_order=True):

@@ -28,7 +28,6 @@ from vivavoce.studies.reliability.correlation_rows import (
     Coefficient,
     CorrelationRow,
     is_higher_better,
-    rng_of,
     without_each,
 )
 from vivavoce.studies.reliability.crossings import Design, crossing_rows, crossings, families_of
@@ -209,7 +208,7 @@ def _with_figures(
         return replace(row, reason="one side does not vary")
     if level != "system":
         return row
-    means = sides[0].mean(axis=1), sides[1].mean(axis=1)
+    means = stats.exact_means(sides[0]), stats.exact_means(sides[1])
     row = without_each(row, means, families)
     if coefficient == "spearman":
         return row
@@ -223,7 +222,7 @@ def _over_halves(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix) -> Correla
     half = stats.random_half(x.groups, rng)
     if not half.any():
         return row
-    of_halves = [[m.on(members).even().mean(axis=1) for members in (half, ~half)] for m in (x, y)]
+    of_halves = [[stats.exact_means(m.on(members).even()) for members in (half, ~half)] for m in (x, y)]
     if row.coefficient == "kendall":
         tau = stats.kendall_across_halves(*of_halves, rng=rng)
         return replace(row, value_halves=tau.value, p=tau.p)
@@ -238,7 +237,7 @@ def _over_halves(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix) -> Correla
 def _with_order(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix, support: float | None) -> CorrelationRow:
     """With the pairs of candidates in the same order, and those told apart."""
     sides = x.even(), y.even()
-    order = stats.order_agreement(*(values.mean(axis=1) for values in sides))
+    order = stats.order_agreement(*map(stats.exact_means, sides))
     ranked = [stats.rank_intervals(values, x.groups) for values in sides]
     tested = stats.shown_agreement(*(r.better for r in ranked))
     return replace(
@@ -255,7 +254,9 @@ def _with_order(row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix, support: fl
 
 def _rng(x: ScoreMatrix, y: ScoreMatrix) -> np.random.Generator:
     """A generator seeded by the pair, so that a p does not depend on which other measures there are."""
-    return rng_of("|".join((x.benchmark, *sorted((str(key_of(x.measure)), str(key_of(y.measure)))))))
+    return stats.seeded_rng(
+        "|".join((x.benchmark, *sorted((str(key_of(x.measure)), str(key_of(y.measure))))))
+    )
 
 
 def _cluster_support(matrices: Sequence[ScoreMatrix]) -> dict[tuple[MeasureKey, MeasureKey], float]:
@@ -269,7 +270,7 @@ def _cluster_support(matrices: Sequence[ScoreMatrix]) -> dict[tuple[MeasureKey, 
         return {}
     values = np.stack([m.on(complete).even() for m in aligned])
     clusters = stats.cluster_measures(
-        values, groups, level="system", rng=np.random.default_rng(len(matrices)), resamples=CLUSTER_RESAMPLES
+        values, groups, level="system", rng=stats.seeded_rng(len(matrices)), resamples=CLUSTER_RESAMPLES
     )
     if clusters is None or clusters.support is None:
         return {}

@@ -1,11 +1,8 @@
 """A row of the correlation study, and what rows within a benchmark and over benchmarks are made by alike."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from vivavoce import stats
 from vivavoce.studies.score_matrix import ScoreMatrix
@@ -73,8 +70,3 @@ def without_each(row: CorrelationRow, means: Sequence[Any], families: Sequence[s
     if by_family.n in (1, single.n):  # all are one family, or each is its own
         return row
     return replace(row, loo_family_low=by_family.low, loo_family_high=by_family.high)
-
-
-def rng_of(names: str) -> np.random.Generator:
-    """A generator seeded by names, so that a p does not depend on what else is computed."""
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big"))

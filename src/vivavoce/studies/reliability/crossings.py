@@ -21,7 +21,6 @@ from vivavoce.studies.reliability.correlation_rows import (
     Coefficient,
     CorrelationRow,
     is_higher_better,
-    rng_of,
     without_each,
 )
 from vivavoce.studies.row_parts import distinct
@@ -63,7 +62,7 @@ class Side(NamedTuple):
         """A value per candidate; of a matrix with items."""
         if self.matrix is None:
             return np.array(list(self.ratings.values()), dtype=np.float64)
-        return self.matrix.even().mean(axis=1) if self.matrix.sizes is not None else self.matrix.means()
+        return stats.exact_means(self.matrix.even()) if self.matrix.sizes is not None else self.matrix.means()
 
 
 class Crossing(NamedTuple):
@@ -272,7 +271,7 @@ def _ordered(row: CorrelationRow, a: Side, b: Side) -> CorrelationRow:
     """With p by permuting candidates, and the pairs in the same order."""
     x, y = a.means, b.means
     names = "|".join((row.contrast, row.a, row.a_benchmark, row.b, row.b_benchmark, row.subset))
-    permuted = stats.permute_systems(x, y, coefficient="kendall", rng=rng_of(names))
+    permuted = stats.permute_systems(x, y, coefficient="kendall", rng=stats.seeded_rng(names))
     order = stats.order_agreement(x, y)
     row = replace(
         row,

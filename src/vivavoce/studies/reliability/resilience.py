@@ -17,6 +17,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import by_difference, in_cases, too_few
 from vivavoce.studies.reliability.wordings import (
     Reworded,
@@ -172,7 +173,7 @@ def _whole_row(
         wording_share_low=figures.low,
         wording_share_high=figures.high,
         **_scaled_columns(figures),
-        order_kept_tau=float(np.mean(taus)) if taus else None,
+        order_kept_tau=stats.exact_mean(taus) if taus else None,
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
@@ -266,11 +267,11 @@ def _with_shift(row: ResilienceRow, after: pl.DataFrame) -> ResilienceRow:
     both = (
         after.drop_nulls("before")
         .group_by(*ITEM, "candidate", "repeat", maintain_order=True)
-        .agg(pl.col("y").mean(), pl.col("before").first())
+        .agg(exact_mean(pl.col("y")), pl.col("before").first())
         .group_by(*ITEM, "candidate", maintain_order=True)
-        .agg(pl.col("y", "before").mean())
+        .agg(exact_mean(pl.col("y", "before")))
         .group_by(*ITEM, maintain_order=True)
-        .agg(pl.col("y", "before").mean())
+        .agg(exact_mean(pl.col("y", "before")))
         .sort(ITEM)
     )
     if not both.height:
@@ -279,9 +280,9 @@ def _with_shift(row: ResilienceRow, after: pl.DataFrame) -> ResilienceRow:
     shift = by_difference(now - before, both["group"].to_numpy())
     return replace(
         row,
-        mean_before=float(before.mean()),
-        mean_after=float(now.mean()),
-        mean_shift=float(np.mean(now - before)),
+        mean_before=stats.exact_mean(before),
+        mean_after=stats.exact_mean(now),
+        mean_shift=stats.exact_mean(now - before),
         mean_shift_low=shift.low,
         mean_shift_high=shift.high,
         reason=row.reason or shift.reason,
@@ -328,7 +329,7 @@ def _edit_row(row: ResilienceRow, data: Reworded, number: int) -> ResilienceRow:
         few = "one candidate has no order" if before.shape[0] < LEAST_CANDIDATES else ""
         few = few or (NO_BEFORE if row.mean_before is None else "")
         return replace(row, reason=few or "no question that all candidates have this wording of")
-    order = stats.order_kept(before, now, groups, rng=np.random.default_rng(number))
+    order = stats.order_kept(before, now, groups, rng=stats.seeded_rng(number))
     reason = "before or after, all candidates are alike: no order" if order.value is None else None
     return replace(
         row,
@@ -344,7 +345,7 @@ def _tables(after: pl.DataFrame) -> tuple[Any, Any, Any]:
     cells = (
         after.drop_nulls("before")
         .group_by(*ITEM, "candidate", maintain_order=True)
-        .agg(pl.col("y", "before").mean())
+        .agg(exact_mean(pl.col("y", "before")))
         .filter(pl.len().over(ITEM_KEY) == after["candidate"].n_unique())
         .sort("candidate", *ITEM)
     )
@@ -362,7 +363,7 @@ def _contrast_row(row: ResilienceRow, data: Reworded, first: str, second: str) -
             .group_by(*ITEM, "repeat", maintain_order=True)
             .agg(pl.col("before").first(), s2=pl.col("y").var())
             .group_by(*ITEM, maintain_order=True)
-            .agg(pl.col("before", "s2").mean())
+            .agg(exact_mean(pl.col("before", "s2")))
         )
 
     joined = by_item(first).join(by_item(second), on=list(ITEM), suffix="_2", validate="1:1").sort(ITEM)
@@ -379,7 +380,7 @@ def _contrast_row(row: ResilienceRow, data: Reworded, first: str, second: str) -
         values = (pairs[column] - pairs[f"{column}_2"]).to_numpy()
         figure = by_difference(values, pairs["group"].to_numpy())
         ends = {f"{name}_low": figure.low, f"{name}_high": figure.high}
-        row = replace(row, **{name: float(values.mean())}, **ends)  # type: ignore[arg-type]
+        row = replace(row, **{name: stats.exact_mean(values)}, **ends)  # type: ignore[arg-type]
         reasons += [figure.reason] if figure.reason else []
     return replace(row, reason="; ".join(dict.fromkeys(reasons)) or None)
 

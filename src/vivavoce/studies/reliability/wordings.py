@@ -10,6 +10,7 @@ from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Criterion
 from vivavoce.studies.answers import Answers
+from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, RESPONSE, counted_value, repeats
 
 EDIT = r"(?s)^(rephrase(?:@.+)?):(\d+)$"
@@ -59,7 +60,7 @@ def reworded(rows: pl.DataFrame, criterion: Criterion) -> Iterator[Reworded]:
         passes = part.drop_nulls("y")
         after = (
             passes.group_by(*place, "edit", "number", maintain_order=True)
-            .agg(pl.col("y").mean())
+            .agg(exact_mean(pl.col("y")))
             .join(before, on=RESPONSE, how="left", maintain_order="left", validate="m:1")
         )
         n_failed = part.filter(pl.col("status") == "failed").height

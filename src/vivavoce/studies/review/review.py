@@ -91,7 +91,7 @@ def _share(
     ends = by_mean(
         np.array(values), np.array(groups), low=limits.get("low", 0.0), high=limits.get("high", 1.0)
     )
-    mean = float(np.mean(values)) if ends.value is None else ends.value
+    mean = stats.exact_mean(values) if ends.value is None else ends.value
     return {name: mean, f"{start}_low": ends.low, f"{start}_high": ends.high}
 
 
@@ -130,7 +130,7 @@ def _ladder(three: Sequence[ReviewedItem]) -> dict[str, Any]:
 
 
 def _relevance(items: Sequence[ReviewedItem]) -> dict[str, Any]:
-    means = [float(np.mean(list(item.relevance.values()))) for item in items]
+    means = [stats.exact_mean(list(item.relevance.values())) for item in items]
     return _share("relevance", "relevance", means, [item.group for item in items], low=1.0, high=5.0)
 
 
@@ -162,7 +162,7 @@ def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     return {
         "held_out": len(items) - len(open_items),
         "n_gold": len(gold),
-        "gold": float(np.mean(gold)) if gold else None,
+        "gold": stats.exact_mean(gold) if gold else None,
         "n_tied": len(verdicts) - len(gold),
     }
 
@@ -220,7 +220,7 @@ def _background(rater: str, reviews: Reviews) -> dict[str, Any]:
 def _exact_p(rater: str, shared: Sequence[ReviewedItem]) -> float:
     """The p of how often a rater says correct, were they like the others of each item."""
     # Gaps are skewed where most items are correct, and t among many raters is then too bold.
-    chances = [float(np.mean(list(item.correct.values()))) for item in shared]
+    chances = [stats.exact_mean(list(item.correct.values())) for item in shared]
     return stats.events_test(round(sum(item.correct[rater] for item in shared)), chances)
 
 
@@ -258,11 +258,11 @@ def _columns(name: str, tested: _Differences, figure: FamilyEstimate) -> dict[st
 
 
 def _mean(values: Any) -> float | None:
-    return float(np.mean(values)) if len(values) else None
+    return stats.exact_mean(values) if len(values) else None
 
 
 def _mean_of_others(item: ReviewedItem, rater: str) -> float:
-    return float(np.mean([value for who, value in item.correct.items() if who != rater]))
+    return stats.exact_mean([value for who, value in item.correct.items() if who != rater])
 
 
 def _sentences(rows: Sequence[ReviewRow]) -> Iterator[str]:

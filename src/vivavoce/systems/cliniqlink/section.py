@@ -79,7 +79,7 @@ def _leaderboard_row(
         "candidate": row["candidate"],
         "overall": row["estimate"],
         "95 % interval": None if row["low"] is None else interval(row["low"], row["high"]),
-        "tied with": row["tied_with"],
+        "not separated from": row["tied_with"],
         **by_format,
         **{name: None if row[key] is None else percent(row[key]) for key, name in RATES.items()},
         "questions": row["n_items"],

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vivavoce import stats
 from vivavoce.core.cases import content_text
 
 GRAM = 5
@@ -77,8 +78,7 @@ def _mixed(values: Hashes) -> Hashes:
 
 def _signatures(grams: Sequence[Hashes]) -> Hashes:
     """For each text the least of its n-grams under each hash function; (texts, hashes)."""
-    rng = np.random.default_rng(_SALT)
-    salts = rng.integers(0, 2**63, N_HASHES, dtype=np.uint64)
+    salts = stats.random_words(stats.seeded_rng(_SALT), N_HASHES)
     signatures = np.empty((len(grams), N_HASHES), dtype=np.uint64)
     for start, end in _chunks([gram.size for gram in grams]):
         values = np.concatenate(grams[start:end])

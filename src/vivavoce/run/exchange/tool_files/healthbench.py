@@ -261,9 +261,11 @@ def _metrics(values: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, float
     """Clipped means with the number of answers, and the standard deviation of means that are drawn anew."""
     import numpy as np
 
+    from vivavoce import stats
+
     for tag, scores in values.items():
-        rng = np.random.default_rng(_SEED)
-        means = [np.clip(rng.choice(scores, len(scores)).mean(), 0, 1) for _ in range(_DRAWS)]
+        rng, points, n = stats.seeded_rng(_SEED), np.asarray(scores), len(scores)
+        means = [np.clip(points[stats.random_indices(rng, n, n)].mean(), 0, 1) for _ in range(_DRAWS)]
         yield tag, float(np.clip(np.mean(scores), 0, 1))
         yield f"{tag}:n_samples", len(scores)
         yield f"{tag}:bootstrap_std", float(np.std(means))

@@ -113,7 +113,7 @@ class Leaderboard(NamedTuple):
 
     @property
     def lead(self) -> str:
-        """Who is first, and who is statistically tied for it."""
+        """Who is first, or who is not separated from the first: no difference that matters is stated."""
         n = count(len(self.rows), "submission")
         first = [row.title for row in self.rows if row.rank_low == 1]
         if not first:
@@ -122,7 +122,7 @@ class Leaderboard(NamedTuple):
         if len(first) == 1:
             return f"Of {n}, paired tests put {first[0]} alone in first place."
         names = and_so(first) if len(first) <= MOST_IN_LEAD else count(len(first), "submission")
-        return f"{names} are statistically tied for first, of {n}."
+        return f"Of {n}, {names} are not separated from the first."
 
 
 def read_board(

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
-import numpy as np
 import scipy
 
 from vivavoce import stats
@@ -43,7 +42,7 @@ def size_trend(systems: Sequence[Mapping[str, Any]], n: int) -> dict[str, Any]:
     score = [system["score"] for system in sized]
     families = [system["family"] for system in sized]
     shuffled = stats.permute_systems(
-        size, score, coefficient="spearman", rng=np.random.default_rng(_SEED), resamples=9999
+        size, score, coefficient="spearman", rng=stats.seeded_rng(_SEED), resamples=9999
     )
     omissions = stats.leave_one_out(size, score, coefficient="spearman", families=families)
     return {

@@ -5,6 +5,7 @@ no point above 0 on an axis is left out there. Means are clipped to 0 to 1, as p
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -173,7 +174,7 @@ def _axis_gaps(
     of_candidates: dict[tuple[str, str], dict[str, dict[tuple[str, ...], float]]] = {}
     for (benchmark, candidate, kind, name), by_item in values.items():
         if kind == "axis":
-            means = {item: sum(scores) / len(scores) for item, scores in by_item.items()}
+            means = {item: math.fsum(scores) / len(scores) for item, scores in by_item.items()}
             of_candidates.setdefault((benchmark, candidate), {})[name] = means
     return {
         (*place, "axis", name): _axis_gap(axes, name, points)
@@ -190,7 +191,7 @@ def _axis_gap(
     for item, mean in axes[name].items():
         scores = [axes[axis][item] for axis in axes if axis != name and item in axes[axis]]
         if scores:
-            gaps[item] = sum(scores) / len(scores) - mean
+            gaps[item] = math.fsum(scores) / len(scores) - mean
     if not gaps:
         return _Gap()
     test = stats.paired(list(gaps.values()), [points[item].group for item in gaps])
@@ -199,7 +200,7 @@ def _axis_gap(
 
 def _mean(by_item: Mapping[tuple[str, ...], list[float]], groups: list[str]) -> stats.Pooled:
     """The clipped mean over items of the means over repeats, with its interval by case."""
-    means = [[sum(scores) / len(scores), 1.0] for scores in by_item.values()]
+    means = [[math.fsum(scores) / len(scores), 1.0] for scores in by_item.values()]
     return clipped_mean(stats.pooled(means, groups, stats.sum_ratio))
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.studies.intervals import by_mean
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.systems.ranking.study.rows import ArgumentsRow, family_row
@@ -62,7 +63,7 @@ def _row(
     for p in of_label:
         by_item.setdefault(p.item, []).append(float(p.predicted == p.label))
         groups[p.item] = p.group
-    right = np.array([np.mean(values) for values in by_item.values()])
+    right = np.array([stats.exact_mean(values) for values in by_item.values()])
     estimate = by_mean(right, np.array([groups[item] for item in by_item]), low=0.0, high=1.0)
     answers = Counter(classes[p.predicted] for p in of_label)
     return family_row(
@@ -73,7 +74,7 @@ def _row(
         role=table.roles[name],
         text=text,
         answers={label: answers[label] for label in classes},
-        value=float(right.mean()),
+        value=stats.exact_mean(right),
         low=estimate.low,
         high=estimate.high,
         n=len(of_label),

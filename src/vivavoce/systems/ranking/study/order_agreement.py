@@ -36,9 +36,9 @@ def over_sources(orders: TwoOrders, row: Callable[..., ArgumentsRow]) -> Iterato
         )
         yield row("tau", n=k, reason=reason)
         return
-    means = orders.first.mean(axis=1), orders.second.mean(axis=1)
+    means = stats.exact_means(orders.first), stats.exact_means(orders.second)
     tau = stats.kendall(*means)
-    permuted = stats.permute_systems(*means, coefficient="kendall", rng=np.random.default_rng(0))
+    permuted = stats.permute_systems(*means, coefficient="kendall", rng=stats.seeded_rng(0))
     level = LEVEL if tau is None else None
     yield row("tau", value=tau, p=permuted.p if permuted else None, n=k, reason=level or few_sources(k))
     r = stats.pearson(*means)
@@ -81,7 +81,7 @@ def within_items(orders: TwoOrders, row: Callable[..., ArgumentsRow]) -> Iterato
 
 def _mean(values: Floats, groups: Any, *, low: float) -> Estimate:
     """The mean, shown also where cases are too few for an interval."""
-    return by_mean(values, groups, low=low, high=1.0)._replace(value=float(values.mean()))
+    return by_mean(values, groups, low=low, high=1.0)._replace(value=stats.exact_mean(values))
 
 
 def _shared_first(orders: TwoOrders) -> Floats:

@@ -57,7 +57,7 @@ def panel_rows(lineup: Lineup, board: Board, scores: ScoreTable) -> Iterator[Arg
 def _proxy_scores(table: SourceScores, row: Callable[..., ArgumentsRow]) -> Iterator[ArgumentsRow]:
     means = table.means.mean(axis=1)
     best = int(np.argmax(means))
-    yield row("proxy_score", value=float(means.mean()) * table.sign, n=len(means))
+    yield row("proxy_score", value=stats.exact_mean(means) * table.sign, n=len(means))
     yield row("best_source", value=float(means[best]) * table.sign, candidate=table.sources[best])
 
 

@@ -110,7 +110,7 @@ def _mean_row(lineup: Lineup, name: str, reason: str | None) -> ArgumentsRow:
         leaked=lineup.leaked,
         candidate=name,
         role=scores.roles[name],
-        value=float(values.mean()) if len(values) else None,
+        value=stats.exact_mean(values) if len(values) else None,
         low=estimate.low if estimate else None,
         high=estimate.high if estimate else None,
         n_failed=int((lineup.filled or scores).failed[column].sum()),
