@@ -135,7 +135,8 @@ class Audit(Study):
             chosen = choice(responses, _caveats(responses, figures), self.redundant, self.seed)
             answers += (*chosen.sentences[:1], *_between_candidates(responses, figures))
             cards += chosen.sentences[1:]
-            cards += _cluster_lines(responses, self.redundant)
+            pairs = [row for row in figures if row.part == "redundancy"]
+            cards += _cluster_lines(responses, pairs, self.redundant)
             for column, measure in responses.measures.items():
                 # The contrast pairs are the same on every benchmark: they stand with the first.
                 cards.append(_card(responses, column, figures, with_pairs=measure not in paired))
@@ -304,10 +305,10 @@ def _clear_between(responses: Responses, tested: Sequence[AuditRow]) -> Iterator
                 yield f"{names[r.signature, r.criterion, r.rater]} (r {r.value_halves:.2f})"
 
 
-def _cluster_lines(responses: Responses, threshold: float) -> Iterator[str]:
+def _cluster_lines(responses: Responses, pairs: Sequence[AuditRow], threshold: float) -> Iterator[str]:
     """The clusters of measures that say much the same."""
     members: dict[int, list[str]] = {}
-    for column, cluster in clusters(responses, threshold).items():
+    for column, cluster in clusters(responses, pairs, threshold).items():
         members.setdefault(cluster, []).append(responses.names[column])
     for names in members.values():
         if len(names) > 1:

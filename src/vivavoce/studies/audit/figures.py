@@ -5,7 +5,7 @@ interval by case; at the level of systems it is of the candidates' means over th
 They are never mixed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -160,15 +160,17 @@ def redundancy(responses: Responses, threshold: float) -> Iterator[AuditRow]:
         yield _within_row(row, responses, a, b)
 
 
-def clusters(responses: Responses, threshold: float) -> dict[str, int]:
-    """The cluster of each measure, by column: each two of a cluster correlate above the threshold."""
+def clusters(responses: Responses, pairs: Sequence[AuditRow], threshold: float) -> dict[str, int]:
+    """The cluster of each measure, by column: each two of a cluster correlate above the threshold.
+
+    `pairs` are the rows of `redundancy`, in their order.
+    """
     names = list(responses.measures)
     if len(names) < 2:
         return dict.fromkeys(names, 1)
     distances = np.zeros((len(names), len(names)))
-    for a, b in combinations(range(len(names)), 2):
-        value = responses.within(names[a], names[b]).estimate(0, 1, NO_SPREAD).value
-        distances[a, b] = distances[b, a] = 1 - (value or 0.0)
+    for (a, b), row in zip(combinations(range(len(names)), 2), pairs, strict=True):
+        distances[a, b] = distances[b, a] = 1 - (row.value or 0.0)
     # Complete linkage: in a chain the first and the last may have little in common.
     condensed = scipy.spatial.distance.squareform(np.clip(distances, 0, 2), checks=False)
     tree = scipy.cluster.hierarchy.linkage(condensed, "complete")
