@@ -177,9 +177,8 @@ def test_where_lower_is_better_the_association_is_the_same(tmp_path: Path) -> No
 
 
 def test_benchmarks_that_share_no_case_have_no_forms(tmp_path: Path) -> None:
-    cases = [f"g{k}" for k in range(N)]
-    register("closed", cases)
-    register("opened", cases)
+    register("closed", [f"closed case {k}" for k in range(N)])
+    register("opened", [f"opened case {k}" for k in range(N)])
     run = open_run(tmp_path / "run.viva")
     for name in ("closed", "opened"):
         rows = answer_rows({"A": {f"{name}{k}": 1.0 for k in range(N)}})
