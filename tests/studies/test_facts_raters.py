@@ -68,16 +68,24 @@ def corrected(truths: np.ndarray, judged: np.ndarray) -> dict[str, object]:
     return row_of(finding, figure="corrected_precision")
 
 
-def test_precision_is_corrected_in_cases_that_nobody_checked() -> None:
+def test_precision_is_that_of_prediction_powered_inference() -> None:
     rng = np.random.default_rng(1)
     truths = (rng.random((60, 10)) < 0.8).astype(int)
     judged = noisy(truths, rng, se=0.9, sp=0.7)
     row = corrected(truths, judged)
-    right, checked = judged[:40][truths[:40] == 1].mean(), judged[:40][truths[:40] == 0]
-    expected = (judged[40:].mean() + (1 - checked).mean() - 1) / (right + (1 - checked).mean() - 1)
-    assert (20, 200) == (row["n_answers"], row["n_units"])
-    assert row["full"] == pytest.approx(judged[40:].mean())
-    assert row["value"] == pytest.approx(expected)
+    expected = stats.prediction_powered(
+        judged.ravel(),
+        truths[:40].ravel(),
+        labelled=np.arange(400),
+        groups=np.arange(600) // 10,
+        low=0,
+        high=1,
+    )
+    assert (20, 600) == (row["n_answers"], row["n_units"])
+    assert row["full"] == pytest.approx(judged.mean())
+    assert (row["value"], row["low"], row["high"]) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
 
 
 def test_the_corrected_interval_covers_the_share_that_people_would_give() -> None:
@@ -86,36 +94,19 @@ def test_the_corrected_interval_covers_the_share_that_people_would_give() -> Non
         truths = (rng.random((60, 10)) < 0.7).astype(int)
         row = corrected(truths, noisy(truths, rng, se=0.9, sp=0.8))
         covered += row["low"] <= 0.7 <= row["high"]
-    assert covered >= 0.88 * runs
+    assert covered >= 0.85 * runs
 
 
-@pytest.mark.parametrize(
-    ("judged", "people", "reason"),
-    [
-        (["true true"], ["true true"], "0 facts that people call false: too few to tell"),
-        (["false true", "true false"], ["true false", "true false"], "add up to 1 or less"),
-        (["true false"], ["true false"], "no error of one kind was seen"),
-    ],
-)
-def test_a_correction_that_says_nothing_is_null_with_the_reason(
-    judged: list[str], people: list[str], reason: str
-) -> None:
-    row = row_of(beside_people(judged, people), figure="corrected_precision")
-    assert reason in row["reason"]
-    assert (None, None) == (row["low"], row["high"])
-
-
-def test_a_corrected_share_outside_0_to_1_is_no_share() -> None:
-    of_checker = {
-        item: texts("true true false" if n < 40 else "false false false", item)
-        for n, item in enumerate(CASES)
-    }
-    of_person = {item: texts("true false false", item) for item in CHECKED}
-    of_checker |= {"q000": texts("false true true", "q000")}
-    finding = found(fact_rows({"A": of_checker}), fact_rows({"A": of_person}, key=2), measures=MEASURES)
-    row = row_of(finding, figure="corrected_precision")
-    assert (None, 0.0) == (row["value"], row["full"])
-    assert "no share" in row["reason"]
+def test_a_checker_that_is_kinder_to_one_candidate_favours_nobody() -> None:
+    """Both are right in 8 of 10 facts; of A's false ones the checker calls all right, of B's none."""
+    of_a, of_b = (texts(words, "it") for words in ("true " * 10, "true " * 8 + "false false"))
+    people = {item: texts("true " * 8 + "false false", "it") for item in CHECKED}
+    of_checker = {"A": dict.fromkeys(CASES, of_a), "B": dict.fromkeys(CASES, of_b)}
+    finding = found(fact_rows(of_checker), fact_rows({"A": people, "B": people}, key=2), measures=MEASURES)
+    a, b = (row_of(finding, figure="corrected_precision", candidate=name) for name in "AB")
+    assert (1.0, 0.8) == pytest.approx((a["full"], b["full"]))
+    assert (0.8, 0.8) == pytest.approx((a["value"], b["value"]))
+    assert (a["low"], a["high"]) == pytest.approx((b["low"], b["high"]))
 
 
 def test_where_people_checked_every_case_there_is_nothing_to_correct() -> None:
@@ -231,7 +222,12 @@ def test_few_checked_cases_correct_nothing() -> None:
     of_person = {item: texts("true true false false", item) for item in CASES[:9]}
     frames = fact_rows({"A": answers}), fact_rows({"A": of_person}, key=2)
     finding = found(*frames, measures=MEASURES)
-    for figure in ("sensitivity", "specificity", "corrected_precision"):
+    reasons = {
+        "sensitivity": "18 facts that people call true, in 9 cases",
+        "specificity": "18 facts that people call false, in 9 cases",
+        "corrected_precision": "recorded verdicts on facts of this candidate: 9 cases",
+    }
+    for figure, reason in reasons.items():
         row = row_of(finding, figure=figure)
         assert None is row["value"]
-        assert "18 facts that people call" in row["reason"]
+        assert reason in row["reason"]

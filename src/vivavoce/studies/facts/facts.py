@@ -59,6 +59,18 @@ TEMPERATURE = NamingSentence(
 )
 
 
+CORRECTED = NamingSentence(
+    code="facts.corrected",
+    templates=(
+        "{candidate}: precision {figure} by the checker, {corrected} corrected by recorded verdicts.",
+    ),
+    names=("candidate",),
+    family="each candidate alone",
+    correction="none",
+    null="facts",
+)
+
+
 @study("facts")
 class Facts(Study):
     """What the facts of long answers show."""
@@ -68,7 +80,7 @@ class Facts(Study):
         "temperatures, samples, splitter and checker against people, and false facts that candidates share."
     )
     row = FactsRow
-    sentences = (TEMPERATURE,)
+    sentences = (TEMPERATURE, CORRECTED)
     special = True
     needs = ("units",)
     margin: float | None = None
@@ -97,8 +109,8 @@ class Facts(Study):
         `margin` (two one-sided tests, Holm over the draws), and the published F and t tests between draws.
         `people` and `per_call`: two measures of the same answers, one by a person, or equal but for the facts
         of a call: units an answer with equivalence within `units_margin`, units that both name, agreement of
-        verdicts; of people also sensitivity, specificity and the precision corrected by them, in the cases
-        that nobody checked (`full` is before). Fewer than 10 cases show counts only.
+        verdicts; of people also sensitivity, specificity and each candidate's precision corrected by them
+        (prediction-powered; `full` is before). Fewer than 10 cases show counts only.
         """
         tables = list(fact_tables(scores))
         if not tables:

@@ -25,8 +25,8 @@ COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = ("alpha_nominal", "ac1", 
 NOTHING_SHARED = "no answer has facts by both"
 NO_VERDICTS = "no fact has a verdict by both"
 AT_RANDOM = (
-    "A precision corrected by recorded verdicts holds only if these are people's, their cases were "
-    "drawn at random, and the checker errs as often in the others."
+    "A precision corrected by recorded verdicts holds only if these are people's and their cases were "
+    "drawn at random."
 )
 
 

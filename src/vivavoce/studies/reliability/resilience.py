@@ -19,6 +19,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import by_difference, in_cases, too_few
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.reliability.wordings import (
     Reworded,
     reworded,
@@ -69,6 +70,9 @@ class ResilienceRow(MeasureRow):
     order_kept_tau: float | None = None
     order_kept_tau_low: float | None = None
     order_kept_tau_high: float | None = None
+    n_pairs: int | None = None
+    n_same_order: int | None = None
+    n_turned: int | None = None
     mean_before: float | None = None
     mean_after: float | None = None
     mean_shift: float | None = None
@@ -87,12 +91,25 @@ class ResilienceRow(MeasureRow):
     reason: str | None = None
 
 
+ORDER = NamingSentence(
+    code="resilience.order",
+    templates=(
+        "{measure} on {benchmark}, {wordings} of {answers}: {figures} candidates before and after: {order}.",
+    ),
+    names=("metric",),
+    family="all pairs of candidates by one criterion",
+    correction="none: both orders of a pair must be known",
+    null="resilience",
+)
+
+
 @study("resilience")
 class Resilience(Study):
     """Resilience of measures, and of the candidates' order, to rewording of answers."""
 
     about = "Whether a measure, and the order of candidates by it, stays when answers are put in other words."
     row = ResilienceRow
+    sentences = (ORDER,)
     special = True
 
     def findings(self, scores: ScoreTable) -> Finding:
@@ -103,11 +120,12 @@ class Resilience(Study):
         interaction) / items of the table of means over wordings (0 where `raw_candidate` is negative),
         `wording_share` their ratio. `variance_scaled_published` is the paper's: variance by prompt (ddof 0),
         averaged over candidates, then prompts, over max - min of all scores of wordings; `variance_q1`,
-        `variance_median` and `variance_q3` are its quartiles over prompts. `order_kept_tau` is
-        Kendall's tau-b of the candidates' means before and after, the mean over wordings; a row for each
-        `edit` has its own, with an interval by group. `mean_shift` is after less before on the same
-        responses, with an interval by group; a row for each `candidate` has its own. Where a rater gave
-        several passes, `s2_pass` is their noise, and `…_net` is without it.
+        `variance_median` and `variance_q3` are its quartiles over prompts. `order_kept_tau` is Kendall's
+        tau-b of the candidates' means before and after, the mean over wordings; a row for each `edit` has its
+        own. Its interval rests on the `n_pairs` of candidates: `n_same_order` and `n_turned` are those whose
+        order before and after is known; the others are near ties, which may be either. `mean_shift` is after
+        less before on the same responses, with an interval by group; a row for each `candidate` has its own.
+        Where a rater gave several passes, `s2_pass` is their noise, and `…_net` is without it.
 
         A row with a `contrast` is of two candidates that differ by `chat_template` alone, the one with the
         template less the one without: `difference` of scores as first answered, `s2_difference` of variances
@@ -163,6 +181,7 @@ def _whole_row(
     arrays = _wordings(data.after)
     figures = stats.wording_variance(arrays)
     taus = [edit.order_kept_tau for edit in by_edit if edit.order_kept_tau is not None]
+    row = _with_order(row, data.after) if taus else row
     row = replace(
         _counted(row, data.after),
         n_failed=data.n_failed,
@@ -173,12 +192,24 @@ def _whole_row(
         wording_share_low=figures.low,
         wording_share_high=figures.high,
         **_scaled_columns(figures),
-        order_kept_tau=stats.exact_mean(taus) if taus else None,
+        **_mean_tau(row, taus),
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
     reason = dict.fromkeys([*_why(row, figures, names, arrays), *_why_fewer(data)])
     return replace(row, reason="; ".join(reason) or None)
+
+
+def _mean_tau(row: ResilienceRow, taus: Sequence[float]) -> dict[str, Any]:
+    """The mean tau over wordings, inside the interval of the order over all of them."""
+    if not taus:
+        return {}
+    mean, low, high = stats.exact_mean(taus), row.order_kept_tau_low, row.order_kept_tau_high
+    ends = {} if low is None or high is None else {
+        "order_kept_tau_low": min(low, mean),
+        "order_kept_tau_high": max(high, mean),
+    }  # fmt: skip
+    return {"order_kept_tau": mean, **ends}
 
 
 def _why_fewer(data: Reworded) -> Iterator[str]:
@@ -323,20 +354,29 @@ def _candidate_row(row: ResilienceRow, data: Reworded, name: str) -> ResilienceR
 def _edit_row(row: ResilienceRow, data: Reworded, number: int) -> ResilienceRow:
     """The first, second … wording of all answers."""
     after = data.after.filter(number=number)
-    row = _with_shift(replace(_counted(row, after), edit=after["edit"][0]), after)
-    before, now, groups = _tables(after)
-    if before.shape[0] < LEAST_CANDIDATES or not before.shape[1]:
-        few = "one candidate has no order" if before.shape[0] < LEAST_CANDIDATES else ""
+    row = replace(_counted(row, after), edit=after["edit"][0])
+    return _with_order(_with_shift(row, after), after)
+
+
+def _with_order(row: ResilienceRow, wordings: pl.DataFrame) -> ResilienceRow:
+    """With Kendall's tau of candidates before and after, on the items that all have."""
+    first, reworded_means, groups = _tables(wordings)
+    if first.shape[0] < LEAST_CANDIDATES or not first.shape[1]:
+        few = "one candidate has no order" if first.shape[0] < LEAST_CANDIDATES else ""
         few = few or (NO_BEFORE if row.mean_before is None else "")
         return replace(row, reason=few or "no question that all candidates have this wording of")
-    order = stats.order_kept(before, now, groups, rng=stats.seeded_rng(number))
+    order = stats.order_kept(first, reworded_means, groups)
     reason = "before or after, all candidates are alike: no order" if order.value is None else None
+    row = replace(row, order_kept_tau=order.value, reason=reason or row.reason)
+    if order.low is None:
+        return row
     return replace(
         row,
-        order_kept_tau=order.value,
         order_kept_tau_low=order.low,
         order_kept_tau_high=order.high,
-        reason=reason or row.reason,
+        n_pairs=order.n_pairs,
+        n_same_order=order.n_same,
+        n_turned=order.n_turned,
     )
 
 
@@ -432,10 +472,21 @@ def _whole_text(row: ResilienceRow, name: str) -> str:
         ends = _ends(row.mean_shift_low, row.mean_shift_high, "+.3g")
         parts.append(f"the mean moves by {row.mean_shift:+.3g}{ends}")
     if row.order_kept_tau is not None:
-        parts.append(f"candidates before and after: tau-b {row.order_kept_tau:.2f}")
+        ends = _ends(row.order_kept_tau_low, row.order_kept_tau_high, ".2f")
+        parts.append(f"candidates before and after: tau-b {row.order_kept_tau:.2f}{ends}{_pairs_text(row)}")
     if row.reason:
         parts.append(row.reason)
     return f"{text}: {'; '.join(parts)}."
+
+
+def _pairs_text(row: ResilienceRow) -> str:
+    """How many pairs of candidates stay, turn round, and are too near to say."""
+    if row.n_pairs is None or row.n_same_order is None or row.n_turned is None:
+        return ""
+    n_ties = row.n_pairs - row.n_same_order - row.n_turned
+    ties = f", {count(n_ties, 'near tie')}" if n_ties else ""
+    pairs = count(row.n_pairs, "pair")
+    return f" ({row.n_same_order} of {pairs} in the same order, {row.n_turned} turned{ties})"
 
 
 def _contrast_text(row: ResilienceRow, name: str) -> str:
