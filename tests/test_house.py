@@ -46,7 +46,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "run": 319,
     "stats": 48,
     "store": 10,
-    "studies": 227,
+    "studies": 226,
     "systems": 96,
     "testing": 6,
     "variants": 22,

@@ -306,3 +306,18 @@ def test_a_share_of_cases_that_are_all_alike_has_no_interval(tmp_path: Path) -> 
     assert pytest.approx(0.005 / 0.045) == r["wording_share"]
     assert (None, None) == (r["wording_share_low"], r["wording_share_high"])
     assert "one case decides the share, or all weigh on it alike: no interval" in r["reason"]
+
+
+def test_pairs_of_candidates_stay_turn_round_or_are_near_ties(tmp_path: Path) -> None:
+    """A and B tie but for noise; C is best as first answered and worst in other words."""
+    noise = 0.02 * np.random.default_rng(5).standard_normal((3, 20, 3))
+    means = {"A": (0.5, 0.5, 0.5), "B": (0.5, 0.5, 0.5), "C": (0.8, 0.2, 0.2)}
+    scores = {
+        name: {f"q{k:02}": tuple(np.add(means[name], noise[n, k]).tolist()) for k in range(20)}
+        for n, name in enumerate(means)
+    }
+    finding = study(reworded(tmp_path, scores))
+    r = whole(finding)
+    assert (3, 0, 2) == (r["n_pairs"], r["n_same_order"], r["n_turned"])
+    assert (-1.0, pytest.approx(-1 / 3)) == (r["order_kept_tau_low"], r["order_kept_tau_high"])
+    assert "(-1.00 to -0.33) (0 of 3 pairs in the same order, 2 turned, 1 near tie)" in finding.text

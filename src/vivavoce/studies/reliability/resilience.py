@@ -7,7 +7,7 @@ LLMs Beyond Question-Answering", section 3.4 and appendix C.1, scales by the ran
 figure stands beside ours.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,15 +22,20 @@ from vivavoce.studies.intervals import by_difference, in_cases, too_few
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.reliability.wordings import (
     Reworded,
+    as_wordings,
+    nothing_reworded,
     reworded,
+    scaled_columns,
+    tables_by_candidate,
     template_pairs,
+    why_fewer,
     wording_models,
 )
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ITEM, ITEM_KEY, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
-from vivavoce.studies.text import and_so, count
+from vivavoce.studies.text import count
 
 LEAST_CANDIDATES = 2
 TEMPLATE = "chat template"
@@ -139,7 +144,7 @@ class Resilience(Study):
             part = select_rows(scores.scores, of_measure)
             for data in reworded(part, measure.criterion):
                 rows.extend(_rows(data, measure, models.get(data.edits)))
-        text = "\n".join(_sentences(rows, scores)) or _nothing(models)
+        text = "\n".join(_sentences(rows, scores)) or nothing_reworded(models)
         weighing = unweighted(scores.scores, "figures over wordings count")
         return self.finding(rows, text, (*notes, *weighing) if rows else ())
 
@@ -178,7 +183,7 @@ def _whole_row(
     row: ResilienceRow, data: Reworded, names: Sequence[str], by_edit: Sequence[ResilienceRow]
 ) -> ResilienceRow:
     """All candidates and wordings."""
-    arrays = _wordings(data.after)
+    arrays = as_wordings(data.after)
     figures = stats.wording_variance(arrays)
     taus = [edit.order_kept_tau for edit in by_edit if edit.order_kept_tau is not None]
     row = _with_order(row, data.after) if taus else row
@@ -191,12 +196,12 @@ def _whole_row(
         wording_share=figures.share,
         wording_share_low=figures.low,
         wording_share_high=figures.high,
-        **_scaled_columns(figures),
+        **scaled_columns(figures),
         **_mean_tau(row, taus),
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
-    reason = dict.fromkeys([*_why(row, figures, names, arrays), *_why_fewer(data)])
+    reason = dict.fromkeys([*_why(row, figures, names, arrays), *why_fewer(data)])
     return replace(row, reason="; ".join(reason) or None)
 
 
@@ -210,25 +215,6 @@ def _mean_tau(row: ResilienceRow, taus: Sequence[float]) -> dict[str, Any]:
         "order_kept_tau_high": max(high, mean),
     }  # fmt: skip
     return {"order_kept_tau": mean, **ends}
-
-
-def _why_fewer(data: Reworded) -> Iterator[str]:
-    """Which scores and candidates have no part in the figures."""
-    if data.n_failed:
-        yield f"{count(data.n_failed, 'score')} of wordings failed: score them again before deciding"
-    if data.unscored:
-        yield f"left out, having no scored wording: {and_so(data.unscored)}"
-
-
-def _scaled_columns(figures: stats.WordingVariance) -> dict[str, Any]:
-    """The published variance with its quartiles over prompts."""
-    q1, median, q3 = figures.scaled_quartiles or (None, None, None)
-    return {
-        "variance_scaled_published": figures.scaled_published,
-        "variance_q1": q1,
-        "variance_median": median,
-        "variance_q3": q3,
-    }
 
 
 def _why(
@@ -261,21 +247,6 @@ def _why_no_share(
         few = too_few(arrays.groups)
         none = "no wording moves a score, so the share has no interval" if not figures.share else ""
         yield few or none or "one case decides the share, or all weigh on it alike: no interval of the share"
-
-
-def _wordings(after: pl.DataFrame) -> stats.Wordings:
-    """The scores of wordings as statistics read them."""
-
-    def codes(*names: str) -> np.ndarray[Any, Any]:
-        return after.select(pl.struct(*names).rank("dense")).to_series().to_numpy().astype(int)
-
-    return stats.wordings(
-        after["y"].to_numpy(),
-        codes(*RESPONSE),
-        candidates=codes("candidate"),
-        items=codes(*ITEM_KEY),
-        groups=codes("group"),
-    )
 
 
 def _with_variance_interval(row: ResilienceRow, arrays: stats.Wordings) -> ResilienceRow:
@@ -344,10 +315,10 @@ def _with_noise(row: ResilienceRow, passes: pl.DataFrame) -> ResilienceRow:
 def _candidate_row(row: ResilienceRow, data: Reworded, name: str) -> ResilienceRow:
     """One candidate's wordings."""
     after = data.after.filter(candidate=name)
-    arrays = _wordings(after)
+    arrays = as_wordings(after)
     # The range is that of all candidates' scores, so that candidates can be set beside each other.
     on_one_range = arrays._replace(low=float(data.after["y"].min()), high=float(data.after["y"].max()))  # type: ignore[arg-type]
-    row = replace(_counted(row, after), **_scaled_columns(stats.wording_variance(on_one_range)))
+    row = replace(_counted(row, after), **scaled_columns(stats.wording_variance(on_one_range)))
     return _with_variance_interval(_with_shift(row, after), arrays)
 
 
@@ -360,7 +331,7 @@ def _edit_row(row: ResilienceRow, data: Reworded, number: int) -> ResilienceRow:
 
 def _with_order(row: ResilienceRow, wordings: pl.DataFrame) -> ResilienceRow:
     """With Kendall's tau of candidates before and after, on the items that all have."""
-    first, reworded_means, groups = _tables(wordings)
+    first, reworded_means, groups = tables_by_candidate(wordings)
     if first.shape[0] < LEAST_CANDIDATES or not first.shape[1]:
         few = "one candidate has no order" if first.shape[0] < LEAST_CANDIDATES else ""
         few = few or (NO_BEFORE if row.mean_before is None else "")
@@ -378,20 +349,6 @@ def _with_order(row: ResilienceRow, wordings: pl.DataFrame) -> ResilienceRow:
         n_same_order=order.n_same,
         n_turned=order.n_turned,
     )
-
-
-def _tables(after: pl.DataFrame) -> tuple[Any, Any, Any]:
-    """Candidates by items before and after, on the items that all have, and the items' groups."""
-    cells = (
-        after.drop_nulls("before")
-        .group_by(*ITEM, "candidate", maintain_order=True)
-        .agg(exact_mean(pl.col("y", "before")))
-        .filter(pl.len().over(ITEM_KEY) == after["candidate"].n_unique())
-        .sort("candidate", *ITEM)
-    )
-    shape = after["candidate"].n_unique(), -1
-    groups = cells["group"].to_numpy()[: cells.height // shape[0]]
-    return cells["before"].to_numpy().reshape(shape), cells["y"].to_numpy().reshape(shape), groups
 
 
 def _contrast_row(row: ResilienceRow, data: Reworded, first: str, second: str) -> ResilienceRow:
@@ -423,15 +380,6 @@ def _contrast_row(row: ResilienceRow, data: Reworded, first: str, second: str) -
         row = replace(row, **{name: stats.exact_mean(values)}, **ends)  # type: ignore[arg-type]
         reasons += [figure.reason] if figure.reason else []
     return replace(row, reason="; ".join(dict.fromkeys(reasons)) or None)
-
-
-def _nothing(models: Mapping[str, str]) -> str:
-    if models:
-        return "Answers were put in other words, and no wording has a score: `viva score` gives scores."
-    return (
-        'No answer was put in other words: `viva vary RUN "rephrase(model=…, k=6)"` does that, and `viva '
-        "score` scores the wordings."
-    )
 
 
 def _sentences(rows: Sequence[ResilienceRow], scores: ScoreTable) -> Iterator[str]:

@@ -1,17 +1,20 @@
 """Scores of wordings: the edits `rephrase:k` of answers, beside the scores of the answers as given."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core import specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Criterion
 from vivavoce.studies.answers import Answers
 from vivavoce.studies.exact_mean import exact_mean
-from vivavoce.studies.score_table import ITEM, RESPONSE, counted_value, repeats
+from vivavoce.studies.score_table import ITEM, ITEM_KEY, RESPONSE, counted_value, repeats
+from vivavoce.studies.text import and_so, count
 
 EDIT = r"(?s)^(rephrase(?:@.+)?):(\d+)$"
 """An edit that says the same in other words: who wrote it, and the number of the wording."""
@@ -112,3 +115,61 @@ def template_pairs(candidates: Sequence[str]) -> Iterator[tuple[str, str]]:
     for pair in settings.values():
         if len(pair) == 2:
             yield pair[True], pair[False]
+
+
+def as_wordings(after: pl.DataFrame) -> stats.Wordings:
+    """The scores of wordings as statistics read them."""
+
+    def codes(*names: str) -> np.ndarray[Any, Any]:
+        return after.select(pl.struct(*names).rank("dense")).to_series().to_numpy().astype(int)
+
+    return stats.wordings(
+        after["y"].to_numpy(),
+        codes(*RESPONSE),
+        candidates=codes("candidate"),
+        items=codes(*ITEM_KEY),
+        groups=codes("group"),
+    )
+
+
+def tables_by_candidate(after: pl.DataFrame) -> tuple[Any, Any, Any]:
+    """Candidates by items before and after, on the items that all have, and the items' groups."""
+    cells = (
+        after.drop_nulls("before")
+        .group_by(*ITEM, "candidate", maintain_order=True)
+        .agg(exact_mean(pl.col("y", "before")))
+        .filter(pl.len().over(ITEM_KEY) == after["candidate"].n_unique())
+        .sort("candidate", *ITEM)
+    )
+    shape = after["candidate"].n_unique(), -1
+    groups = cells["group"].to_numpy()[: cells.height // shape[0]]
+    return cells["before"].to_numpy().reshape(shape), cells["y"].to_numpy().reshape(shape), groups
+
+
+def nothing_reworded(models: Mapping[str, str]) -> str:
+    """What a finding says where no wording has a score; `models` are those of wordings."""
+    if models:
+        return "Answers were put in other words, and no wording has a score: `viva score` gives scores."
+    return (
+        'No answer was put in other words: `viva vary RUN "rephrase(model=…, k=6)"` does that, and `viva '
+        "score` scores the wordings."
+    )
+
+
+def scaled_columns(figures: stats.WordingVariance) -> dict[str, Any]:
+    """The published variance with its quartiles over prompts."""
+    q1, median, q3 = figures.scaled_quartiles or (None, None, None)
+    return {
+        "variance_scaled_published": figures.scaled_published,
+        "variance_q1": q1,
+        "variance_median": median,
+        "variance_q3": q3,
+    }
+
+
+def why_fewer(data: Reworded) -> Iterator[str]:
+    """Which scores and candidates have no part in the figures."""
+    if data.n_failed:
+        yield f"{count(data.n_failed, 'score')} of wordings failed: score them again before deciding"
+    if data.unscored:
+        yield f"left out, having no scored wording: {and_so(data.unscored)}"
