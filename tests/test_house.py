@@ -113,7 +113,7 @@ LINES: dict[str, int] = {
     "report": 8449,
     "retrieval": 1691,
     "run": 27904,
-    "stats": 12343,
+    "stats": 12336,
     "store": 8617,
     "studies": 24143,
     "systems": 14996,
