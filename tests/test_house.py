@@ -115,7 +115,7 @@ LINES: dict[str, int] = {
     "run": 27904,
     "stats": 12336,
     "store": 8617,
-    "studies": 24143,
+    "studies": 24206,
     "systems": 14996,
     "testing": 921,
     "variants": 2196,
