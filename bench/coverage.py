@@ -3,7 +3,8 @@
 Blocks: `estimates` (the interval of a mean), `pairs` (two equally good candidates), `families` (six of them:
 all pairs, all against one, the ranking), `pooled` (corpus BLEU, micro F1, perplexity), `power` (a true
 difference as large as the MDE) and `studies` (false alarms of bias, contamination and positions; needs
-polars), `tails` (means without two limits, and clipped ones). Each prints a table and what misses the goals.
+polars), `tails` (means without two limits, and clipped ones), `views` (worst of three answers). Each
+prints a table and what misses the goals.
 `coverage_cells.py` says what is simulated.
 
 Usage: python bench/coverage.py [DRAWS] [--block NAME]… [--json FILE] [--jobs N]
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import coverage_pooled
-from coverage_cells import SCALES, SIZES, TAILS, Cell, Codes, Floats, draw
+from coverage_cells import SCALES, SIZES, TAILS, Cell, Codes, Floats, draw, draw_normal
 from coverage_rates import (
     SILENT,
     Figures,
@@ -136,6 +137,25 @@ def family_codes(tested: Sequence[stats.Paired]) -> list[str]:
     return [code_of(pair, p) for pair, p in zip(tested, adjusted, strict=True)]
 
 
+REPEATS = 3
+
+
+def views(cell: Cell, draws: int) -> Figures:
+    """The worst of three answers of two candidates: false verdicts and half a sd found, beside means."""
+    rng, scale = cell.rng("views"), SCALES[cell.scale]
+    hits: list[tuple[bool, ...]] = []
+    for shift in (0.0, 0.5):
+        z, cases = draw_normal(cell.sizes, cell.n, draws, 2, rng)
+        z[:, 0] -= shift
+        repeats = (z[..., None] + 0.5 * rng.standard_normal((*z.shape, REPEATS))) / np.sqrt(1.25)
+        scores = scale.of(repeats)
+        for y in (scores.min(axis=-1), scores.mean(axis=-1)):
+            tested = tested_pairs(y[:, 0] - y[:, 1], cases)
+            hits.append(tuple(is_better(code_of(pair, pair.p)) for pair in tested))
+    names = ("false better", "false by means", "found", "found by means")
+    return {name: rate(of_name) for name, of_name in zip(names, hits, strict=True)}
+
+
 # power
 
 
@@ -209,6 +229,12 @@ BLOCKS = {
         pairs,
         cells(SCALES, SIZES, (20, 50, 100, 200)),
         {"false better": FALSE, "coverage": COVERED},
+    ),
+    "views": Block(
+        "Worst of three answers: false verdicts, by means, half a sd found, by means",
+        views,
+        cells(("yes/no .5", "yes/no .9", "grades 0-5", "grades, most 5"), ("single", "fives"), (50, 200)),
+        {"false better": FALSE, "false by means": FALSE, "found": ANY, "found by means": ANY},
     ),
     "families": Block(
         'Six equally good candidates: any false "better" in all pairs, against one, any pair in the ranking',

@@ -93,7 +93,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4012,
-    "cli": 6160,
+    "cli": 6177,
     "contrib": 467,
     "core": 5967,
     "embeddings": 797,
@@ -112,17 +112,17 @@ LINES: dict[str, int] = {
     "reading": 8024,
     "report": 8449,
     "retrieval": 1691,
-    "run": 27904,
+    "run": 27939,
     "stats": 12336,
     "store": 8617,
-    "studies": 24206,
+    "studies": 24329,
     "systems": 14996,
     "testing": 921,
     "variants": 2196,
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_008, 176
+MODULES, COMPLEX = 1_009, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -112,6 +112,14 @@ def compare(
             help="With --sequential: how many tests there will be at most; any number by default.",
         ),
     ] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VIEW",
+            help='Compare the expected worst of K answers, "worst@K", or means with answers over a red line '
+            'at the worst, "METRIC[CRITERION] >= LIMIT"; by default means.',
+        ),
+    ] = None,
     fail_if: Annotated[
         list[FailIf],
         typer.Option(
@@ -171,6 +179,8 @@ def compare(
     Example: `viva compare exam.viva new --against old --metric accuracy --require not-worse --margin 0.05`
 
     Example: `viva compare exam.viva A B --metric accuracy --sequential --analyses 5`
+
+    Example: `viva compare exam.viva A B --metric accuracy --view worst@3`
     """
     opened, start = open_run(run, plugin), time.perf_counter()
     terms: dict[str, Any] = {
@@ -194,17 +204,14 @@ def compare(
     if is_gate(summary, junit, *conditions.values()):
         if metric is None:
             raise InputError("a gate names its --metric: what else would count may change with the scores.")
-        if near_duplicates is not None:
-            raise InputError(
-                "--near-duplicates is chosen before a gate, by viva compare RUN --near-duplicates join."
-            )
+        _check_not_of_gates(near_duplicates, view)
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)
     choice: dict[str, Any] = {"near_duplicates": near_duplicates}
     finding = (
         gate.finding
         if gate
-        else opened.compare(*candidates, **terms, **choice, primary=primary, assisted=assisted)
+        else opened.compare(*candidates, **terms, **choice, primary=primary, assisted=assisted, view=view)
     )
     if json:
         print_json("compare", run, finding.rows, headline=finding.headline, integrity=finding.integrity)
@@ -215,3 +222,13 @@ def compare(
         write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
         if gate.closed:
             raise typer.Exit(ExitCode.GATE_CLOSED)
+
+
+def _check_not_of_gates(near_duplicates: str | None, view: str | None) -> None:
+    """Raise `InputError` for an option of a comparison that decides no gate."""
+    if near_duplicates is not None:
+        raise InputError(
+            "--near-duplicates is chosen before a gate, by viva compare RUN --near-duplicates join."
+        )
+    if view is not None:
+        raise InputError("a gate decides on means: --view compares, and decides no gate.")

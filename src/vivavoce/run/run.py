@@ -210,7 +210,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         against: str | None = None, population: Literal["sample", "fixed"] = "sample",
         items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False,
         sequential: bool = False, analyses: int | None = None, primary: str | None = None,
-        assisted: bool = False, near_duplicates: NearDuplicates | None = None,
+        assisted: bool = False, near_duplicates: NearDuplicates | None = None, view: str | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
@@ -223,6 +223,8 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
         again on more data, and verdicts hold over all `analyses`, or without a number over any. `assisted`
         compares what people answered with help and without. `near_duplicates` is as in `import_answers`.
+        `view` compares the expected worst of k answers to a question ("worst@3"), or means with answers over
+        a red line at the worst ("judge[harm] >= 3").
         """
         from vivavoce.run.compare.verb import compare_candidates
 
@@ -232,7 +234,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
             near_duplicates=near_duplicates,
             against=against, population=population,
             items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
-            analyses=analyses, assisted=assisted,
+            analyses=analyses, assisted=assisted, bad_end=view,
         )  # fmt: skip
 
     def interim(self) -> Finding:

@@ -73,20 +73,26 @@ def compare_candidates(
     assisted: bool = False,
     primary: str | None = None,
     near_duplicates: NearDuplicates | None = None,
+    bad_end: str | None = None,
 ) -> Finding:
     """Compare candidates on the items they share, and store the comparison; with `assisted`, people.
 
     Every comparison is one more test on the run; on unchanged data it is the same one, and `sequential`
     ones of the same pairs are interim analyses of one plan. `primary` is kept as the run's primary criterion,
-    `near_duplicates` as what becomes of its questions that are nearly the same.
+    `near_duplicates` as what becomes of its questions that are nearly the same. `bad_end` is the view to
+    compare in instead of the mean, as `view_named` takes it.
     """
+    if bad_end and (labels or assisted):
+        raise SelectionError(
+            "--view compares what was scored: labels correct means, and --assisted compares people."
+        )
     check_choice(near_duplicates)
     if near_duplicates is not None:
         with view.writing() as db:
             choose_near_duplicates(db, near_duplicates)
     choose_primary(view, primary)
     check_analyses(sequential, analyses)
-    terms = _Terms(items, margin, population, labels, labels_at_random, sequential, analyses)
+    terms = _Terms(items, margin, population, labels, labels_at_random, sequential, analyses, bad_end)
     question = _question(view, candidates, terms, metric=metric, reference=against, assisted=assisted)
     return _compare(view, question, terms)
 
@@ -101,11 +107,12 @@ class _Terms(NamedTuple):
     labels_at_random: bool = False
     sequential: bool = False
     analyses: int | None = None
+    bad_end: str | None = None
 
     @property
     def are_plain(self) -> bool:
         """Whether they are those of a family: one test of a sample, by what the run itself holds."""
-        return self.population == "sample" and not (self.sequential or self.labels)
+        return self.population == "sample" and not (self.sequential or self.labels or self.bad_end)
 
 
 def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
@@ -160,7 +167,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         "digest": digest,
         "labels": options.labels,
         "labels_at_random": options.labels_at_random,
-    }
+    } | ({"view": options.bad_end} if options.bad_end else {})
     store_word(view, question.words)
     if options.sequential:
         settings |= {"sequential": True, "analyses": options.analyses, "test": test}
@@ -269,11 +276,12 @@ def _question(
     selected = select_items(view, items)
     primary = None if metric else _primary(view, selected)
     metric, table = _scores_to_compare(view, metric, primary, names, items=items)
+    table = _in_view(view, table, terms.bad_end, selected)
     if assisted:
         names, table = by_help(view, table)
     words = draws_by_word(view, terms.labels, is_given=terms.labels_at_random)
     draws = read_label_draws(view.db, words)
-    of_people = labels_for(view, table, terms.labels, draws=draws, items=selected, candidates=names)
+    of_people = _labels(view, table, terms, draws, selected, names)
     if all_pairs:
         names = _best_first(view, table._replace(labels=of_people), selected, names)
         table = _with_unnamed(view, table, names)
@@ -285,6 +293,31 @@ def _question(
         labelled = table._replace(labels=of_people)
         order = names if all_pairs else _best_first(view, labelled, selected, names)
     return _Question(names, reference, all_pairs, metric, table, digests, of_people, words, family, order)
+
+
+def _labels(
+    view: View,
+    table: ScoreTable,
+    terms: _Terms,
+    draws: Mapping[str, LabelDraw],
+    items: set[ItemKey] | None,
+    names: Sequence[str],
+) -> Mapping[int, Labels | str]:
+    """People's scores that correct the table's means; a bad end is no mean."""
+    if terms.bad_end:
+        return {}
+    return labels_for(view, table, terms.labels, draws=draws, items=items, candidates=names)
+
+
+def _in_view(view: View, table: ScoreTable, name: str | None, items: set[ItemKey] | None) -> ScoreTable:
+    """The scores by question in the view of this name; without a name as they are."""
+    if name is None:
+        return table
+    from vivavoce.studies.comparing.bad_end_scores import in_view, view_named
+    from vivavoce.studies.thresholds import red_lines
+
+    bad = view_named(name)
+    return in_view(table, bad, red_lines(bad, lambda metric: scores_by(view, metric, items)))
 
 
 def _headline(rows: Sequence[Mapping[str, Any]], question: _Question) -> str:
