@@ -109,7 +109,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 8024,
+    "reading": 8033,
     "report": 8449,
     "retrieval": 1691,
     "run": 27939,

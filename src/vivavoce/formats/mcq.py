@@ -38,7 +38,7 @@ class MultipleChoice(OptionsFormat):
             return reading
         if judgement := asked_judgement(item.question):
             return _called(judgement, answer, options_in(item.options, answer), reading)
-        if asked := asked_exceptions(item.question):
+        if (asked := asked_exceptions(item.question)) is not None:
             return _excepted(asked, answer, options_in(item.options, answer), reading)
         return reading
 
@@ -94,7 +94,7 @@ def _excepted(asked: AskedExceptions, answer: str, options: Options, reading: Re
         return reading
     exceptions, others = said_exceptions(reader, asked)
     named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
-    names = exceptions | (named - others)
+    names = exceptions or named - others
     if len(names) > 1:
         return unreadable(reader.many(sorted(names)))
     if names:

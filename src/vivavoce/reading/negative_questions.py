@@ -6,7 +6,7 @@ the words of the question count: "B is not a sign" chooses B, and "B is a sign" 
 what must be avoided, or is excluded, "B should be avoided" chooses B.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
@@ -27,21 +27,19 @@ _LONGEST = 400
 _LEFT_OUT = frozenset({"than", "over", "beyond", "aside", "besides", "rule", "rules", "hold"})
 _LEADS = words.LIGHT | words.PREDICATE | words.CHOICE_NOUNS
 _SUBORDINATING = words.REASONS | words.forms(
-    "if who whom whose when where why that whether although unless after"
+    "if who whom whose when where why that whether although unless after que dass che nobody nadie niemand"
 )
-_TURNED_DOWN = tuple(
-    words.forms(listed)
-    for listed in (
-        "avoid avoids avoided avoiding contraindicated contraindicates stop stops stopped stopping"
-        " discontinue discontinued withhold withheld hold held",
-        "exclude excludes excluded excluding eliminate eliminated rule ruled",
-    )
-)
-"""Words for what an option must not be given for, and for what it can no longer be."""
+_WEAKENING = words.forms("seldom rarely hardly scarcely barely only less was were nobody nadie niemand")
+"""A clause with one of these does not say what is asked for."""
+_JOINS = words.forms("and but whereas while however y pero und aber et mais e ma mas")
+_TURNED_DOWN = words.forms("avoided contraindicated stopped discontinued withheld")
+"""What a question asks for that wants what an option must not be given for: "to avoid a stroke" is none."""
+_TURNS_DOWN = _TURNED_DOWN | words.forms("avoid stop discontinue withhold hold")
 _DENIALS = words.DENIALS | words.forms(
     "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen"
 )
 """What only denies, and turns nothing down by its own sense."""
+_SAYS_NOTHING = _LEADS | _DENIALS | _JOINS
 _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
 
@@ -58,22 +56,24 @@ def _last_sentence(question: str) -> list[str]:
 
 
 class AskedExceptions(NamedTuple):
-    """What a question asks for that is not so, or is turned down; one of the two is empty."""
+    """What a question asks for that is not so: the stems behind its denial, "oral" of "which is NOT oral".
+
+    None where it asks for what is turned down, "which should be avoided".
+    """
 
     denied: frozenset[str] = frozenset()
-    """Stems behind its denial: of "oral" and "drug" in "which is NOT an oral drug"."""
-    turned_down: frozenset[str] = frozenset()
-    """Words such as "avoid", of which one has to stand in an answer."""
 
     def said_of(self, forms: Sequence[str]) -> bool | None:
         """Whether a clause says of its option what is asked for; false for the opposite, null for neither."""
-        if not self.turned_down.isdisjoint(forms):
-            return _DENIALS.isdisjoint(forms)
+        if not self.denied:
+            return None if _TURNS_DOWN.isdisjoint(forms) else (_DENIALS | _WEAKENING).isdisjoint(forms)
+        behind = _behind_denial(forms)
+        if behind == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
+            return True
         if self.denied.isdisjoint(map(stem, forms)):
             return None
-        if _DENIALS.isdisjoint(forms):
+        if _DENIALS.isdisjoint(forms) or not _WEAKENING.isdisjoint(forms):
             return False
-        behind = _behind_denial(forms)
         return True if behind and stem(behind[0]) in self.denied else None
 
 
@@ -82,10 +82,9 @@ def asked_exceptions(question: str) -> AskedExceptions | None:
     """What the last sentence of a question asks for, as an exception; null for any other question."""
     forms = _last_sentence(question)
     denied = _behind_denial(forms)
-    turned_down = frozenset().union(*(group for group in _TURNED_DOWN if not group.isdisjoint(forms)))
-    if turned_down and denied is None:
-        return AskedExceptions(turned_down=turned_down)
-    return AskedExceptions(denied=frozenset(map(stem, denied))) if denied and not turned_down else None
+    if not _TURNED_DOWN.isdisjoint(forms):
+        return AskedExceptions() if denied is None and _DENIALS.isdisjoint(forms) else None
+    return AskedExceptions(frozenset(map(stem, denied))) if denied else None
 
 
 def _behind_denial(forms: Sequence[str]) -> list[str] | None:
@@ -134,13 +133,23 @@ def called_true(reader: ChoiceReader) -> set[int]:
 def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
     """The clauses that name options: their words, without those of an option's text, and the options."""
     doc = reader.doc
+    firsts = {mention.i for mention in reader.texts} | {*reader.options.places(doc, 0, len(doc), ())}
     for i, j in doc.sentences():
-        starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k))]
+        if doc.gap_has(j, "?？"):
+            continue
+        starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k) or _joins(doc, i, k, firsts))]
         for a, b in zip(starts, [*starts[1:], j], strict=True):
             names = {name for mention in reader.texts if a <= mention.i < b for name in mention.names}
             names |= set(_labels(reader, a, b))
             if names:
                 yield _outside_texts(reader, a, b), names
+
+
+def _joins(doc: Doc, i: int, k: int, firsts: Collection[int]) -> bool:
+    """True for "and" or "whereas" that joins a clause, of an option of `firsts`, to that from token i on."""
+    if doc.forms[k] not in _JOINS or k + 1 not in firsts:
+        return False
+    return all(not words.PREDICATE.isdisjoint(part) for part in (doc.forms[i:k], doc.forms[k + 2 : k + 4]))
 
 
 def _outside_texts(reader: ChoiceReader, a: int, b: int) -> list[str]:
