@@ -131,18 +131,35 @@ def called_true(reader: ChoiceReader) -> set[int]:
 
 
 def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
-    """The clauses that name options: their words, without those of an option's text, and the options."""
+    """The clauses that name options: their words, without those of an option's text, and the options.
+
+    A sentence that asks says nothing, and is left out.
+    """
     doc = reader.doc
-    firsts = {mention.i for mention in reader.texts} | {*reader.options.places(doc, 0, len(doc), ())}
-    for i, j in doc.sentences():
-        if doc.gap_has(j, "?？"):
-            continue
-        starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k) or _joins(doc, i, k, firsts))]
-        for a, b in zip(starts, [*starts[1:], j], strict=True):
-            names = {name for mention in reader.texts if a <= mention.i < b for name in mention.names}
-            names |= set(_labels(reader, a, b))
-            if names:
-                yield _outside_texts(reader, a, b), names
+    inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
+    starts = [
+        k for i, j in doc.sentences() if not doc.gap_has(j, "?？") for k in _clause_starts(reader, i, j)
+    ]
+    inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
+    for a, following in zip(starts, [*starts[1:], len(doc)], strict=True):
+        b = min(following, doc.sentence_end(a))
+        if names := _names(reader, a, b):
+            yield [doc.forms[k] for k in range(a, b) if k not in inside], names
+
+
+def _names(reader: ChoiceReader, a: int, b: int) -> set[int]:
+    """The options that tokens a to b-1 name."""
+    texts = {name for mention in reader.texts if a <= mention.i < b for name in mention.names}
+    return texts.union(_labels(reader, a, b))
+
+
+def _clause_starts(reader: ChoiceReader, i: int, j: int) -> list[int]:
+    """Where the clauses of the sentence of tokens i to j-1 begin."""
+    doc = reader.doc
+    firsts = {mention.i for mention in reader.texts if i <= mention.i < j} | {
+        *reader.options.places(doc, i, j, ())
+    }
+    return [i, *(k for k in range(i + 1, j) if _begins(doc, k) or _joins(doc, i, k, firsts))]
 
 
 def _joins(doc: Doc, i: int, k: int, firsts: Collection[int]) -> bool:
@@ -150,12 +167,6 @@ def _joins(doc: Doc, i: int, k: int, firsts: Collection[int]) -> bool:
     if doc.forms[k] not in _JOINS or k + 1 not in firsts:
         return False
     return all(not words.PREDICATE.isdisjoint(part) for part in (doc.forms[i:k], doc.forms[k + 2 : k + 4]))
-
-
-def _outside_texts(reader: ChoiceReader, a: int, b: int) -> list[str]:
-    """The words of tokens a to b-1 that are no part of an option's text."""
-    inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
-    return [reader.doc.forms[k] for k in range(a, b) if k not in inside]
 
 
 def _begins(doc: Doc, k: int) -> bool:
