@@ -197,6 +197,13 @@ def table(every: Sequence[Rate]) -> str:
     return "\n".join(lines)
 
 
+def losses(every: Iterable[Rate]) -> list[Rate]:
+    """The rates whose sentence finds what is planted over 10 points less often than the plain method."""
+    return [
+        rate for rate in every if rate.plain is not None and 10 * (rate.plain - rate.found) > rate.n_power
+    ]
+
+
 def stored(path: Path = STORED) -> list[Rate]:
     """The rates of a file that `--json` wrote."""
     return [Rate(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
@@ -230,6 +237,9 @@ def main() -> None:
             every += rates(name, null, cell, options.draws)
             print(f"{name}, {cell}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
     print(table(every))
+    for rate in losses(every):
+        found, plain = 100 * rate.found / rate.n_power, 100 * (rate.plain or 0) / rate.n_power
+        print(f"{rate.code}, {rate.cell}: finds {found:.0f} %, the plain method {plain:.0f} %")
     if options.json:
         old = stored(options.json) if options.json.exists() else []
         options.json.write_text(as_json(replaced(old, every)), encoding="utf-8")

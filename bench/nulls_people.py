@@ -62,7 +62,7 @@ def plain_kinder(table: ScoreTable) -> bool:
             if name in item.correct and len(item.correct) > 1
         ]
         p.append(ttest_1samp(gaps, 0.0).pvalue)
-    return _any_by_bonferroni(p)
+    return bonferroni(p)
 
 
 def plain_drift(table: ScoreTable) -> bool:
@@ -70,10 +70,10 @@ def plain_drift(table: ScoreTable) -> bool:
     again = table.reviews.again if table.reviews else ()
     names = sorted({entry.rater for entry in again})
     moves = [[entry.second - entry.first for entry in again if entry.rater == name] for name in names]
-    return _any_by_bonferroni(ttest_1samp(of_rater, 0.0).pvalue for of_rater in moves)
+    return bonferroni(ttest_1samp(of_rater, 0.0).pvalue for of_rater in moves)
 
 
-def _any_by_bonferroni(p_values: Iterable[float]) -> bool:
+def bonferroni(p_values: Iterable[float]) -> bool:
     """Whether the least p is shown among all; one without a value counts as 1."""
     p = np.nan_to_num(list(p_values), nan=1.0)
     return bool(p.min() * len(p) <= stats.ALPHA)
@@ -139,9 +139,7 @@ def plain_favour(table: ScoreTable) -> bool:
     )
     names = table.scores.filter(measure_id=1)["candidate"].to_numpy()
     every = sorted(set(names.tolist()))
-    return _any_by_bonferroni(
-        ttest_ind(d[names == name], d[names != name], equal_var=False).pvalue for name in every
-    )
+    return bonferroni(ttest_ind(d[names == name], d[names != name], equal_var=False).pvalue for name in every)
 
 
 CRITERIA = ("accuracy", "tone", "safety", "brevity")
@@ -176,7 +174,7 @@ def plain_halo(table: ScoreTable) -> bool:
         part.with_columns(pl.col("value") - pl.col("value").mean().over("item"))["value"].to_numpy()
         for part in table.scores.partition_by("measure_id", maintain_order=True)
     ]
-    return _any_by_bonferroni(pearsonr(a, b).pvalue for a, b in combinations(centred, 2))
+    return bonferroni(pearsonr(a, b).pvalue for a, b in combinations(centred, 2))
 
 
 NULLS = {

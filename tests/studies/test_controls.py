@@ -69,6 +69,7 @@ def study(run: Run, spec: str = "controls", **options: Any) -> Finding:
 RNG = np.random.default_rng(7)
 REAL = RNG.uniform(0.5, 0.8, 24).round(6)
 NOISE = RNG.normal(0, 0.02, 24).round(6)
+RNG_WIDE = np.random.default_rng(8)
 
 
 def kind(run: Run, control: str, **options: Any) -> dict[str, Any]:
@@ -100,6 +101,20 @@ def test_a_rule_whose_padded_score_falls_is_not_fooled(tmp_path: Path) -> None:
     finding = study(run, margin=0.05)
     assert {"not_fooled"} == {r["verdict"] for r in finding.rows}
     assert "is fooled by none of 2 kinds of control (margin 0.05)" in str(finding)
+
+
+def test_a_kind_is_not_cleared_by_its_interval_alone_among_several(tmp_path: Path) -> None:
+    """Praise lies just on the good side of the margin: p .031 alone, twice that beside a kind at the line."""
+    wide = RNG_WIDE.normal(0, 0.1, 24).round(6)
+    close = 0.05 - 2.3 * wide.std(ddof=1) / 24**0.5 - wide.mean() + wide
+    single = study(controlled(tmp_path / "1", edits(praise=close)), margin=0.05)
+    assert {"not_fooled"} == {r["verdict"] for r in single.rows}
+    at_line = 0.05 - wide.mean() + wide
+    pair = study(controlled(tmp_path / "2", edits(praise=close, padded=at_line)), margin=0.05)
+    praise = row(pair, control="praise")
+    assert ("not_shown", True) == (praise["verdict"], praise["p"] < 0.05 < praise["p_adjusted"])
+    assert "the interval alone says not fooled" in praise["reason"]
+    assert "not fooled by" not in str(pair)
 
 
 def test_all_is_not_fooled_only_where_each_kind_is(tmp_path: Path) -> None:

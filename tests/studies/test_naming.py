@@ -22,8 +22,10 @@ SHOWN = NamingSentence(
     correction="Holm",
     null="study",
 )
-UNMEASURED = 14
+UNMEASURED = 3
 """Sentences that infer and have no simulation yet: this may only fall."""
+LEAST_DRAWS = 50
+"""Of a stored rate: of fewer its Monte-Carlo error is over 3 points."""
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +136,19 @@ def test_the_stored_rates_are_those_of_the_registry_and_stand_in_the_docs(bench,
     docs = (root / "docs" / "statistics.md").read_text(encoding="utf-8")
     table = docs.partition("<!-- false alarms -->\n")[2]
     assert bench.table(rates) == table.partition("\n<!-- end of false alarms -->")[0].strip()
+
+
+def test_every_stored_rate_has_its_draws_as_the_bench_wrote_them(bench):
+    rates = bench.stored()
+    assert bench.as_json(bench.replaced(rates, [])) == bench.STORED.read_text(encoding="utf-8")
+    assert {} == {(rate.null, rate.cell): rate.draws for rate in rates if rate.draws < LEAST_DRAWS}
+    assert [] == [r for r in rates if not 0 <= r.hits <= r.draws or not 0 <= r.found <= r.n_power]
+
+
+def test_a_loss_of_power_over_10_points_has_a_reason_in_the_docs(bench, root):
+    docs = (root / "docs" / "statistics.md").read_text(encoding="utf-8")
+    reasons = docs.partition("<!-- end of false alarms -->")[2]
+    assert [] == sorted({r.code for r in bench.losses(bench.stored()) if f"`{r.code}`" not in reasons})
 
 
 def cells(bench):

@@ -1,7 +1,8 @@
 """Figures of rows with an interval by group, and how far raters agree: one way for every study."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -118,6 +119,17 @@ def by_difference(differences: Any, groups: Any) -> Estimate:
     return Estimate(*n, paired.difference, low, high, paired.se, reason)
 
 
+class Tested(Protocol):
+    """A row that may hold a test."""
+
+    @property
+    def p(self) -> float | None:
+        """Of its test alone."""
+
+
+_Row = TypeVar("_Row", bound=Tested)
+
+
 class FamilyEstimate(NamedTuple):
     """One of several figures that are tested together: p by Holm, and an interval that holds for all of them.
 
@@ -159,6 +171,17 @@ def _as_p_says(ends: stats.Interval, difference: float, p: float) -> tuple[float
     if p > stats.ALPHA:
         return min(ends.low, 0.0), max(ends.high, 0.0)
     return (max(ends.low, 0.0), ends.high) if difference > 0 else (ends.low, min(ends.high, 0.0))
+
+
+def by_holm(rows: Sequence[_Row]) -> list[_Row]:
+    """Rows with `p_adjusted` over all that have a `p`, and `n_tests` where they have such a column."""
+    p = [row.p for row in rows if row.p is not None]
+    adjusted = iter(stats.holm(p).tolist())
+    counted = {"n_tests": len(p)} if rows and hasattr(rows[0], "n_tests") else {}
+    return [
+        row if row.p is None else replace(row, p_adjusted=next(adjusted), **counted)  # type: ignore[type-var]
+        for row in rows
+    ]
 
 
 def by_coefficient(

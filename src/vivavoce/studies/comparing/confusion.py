@@ -18,7 +18,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
-from vivavoce.studies.intervals import in_cases
+from vivavoce.studies.intervals import by_holm, in_cases
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.pooling import SILENT, Counts, counts, label_of
 from vivavoce.studies.score_matrix import row_labels
@@ -44,7 +44,7 @@ class ConfusionRow(MeasureRow):
     high: float | None
     below_others: float | None
     p: float | None
-    p_adjusted: float | None
+    p_adjusted: float | None = None
     n_groups: int
     effective_cases: float
     reason: str | None
@@ -59,8 +59,8 @@ WEAKEST = NamingSentence(
     code="confusion.weakest",
     templates=("{measure} on {benchmark}: {candidate} is weakest on {label}, F1 {f1}.",),
     names=("candidate", "label", "metric"),
-    family="all labels of a candidate",
-    correction="Bonferroni",
+    family="all labels and candidates of the call",
+    correction="Holm",
     null="labels",
 )
 NONE_WEAKER = NamingSentence(
@@ -92,7 +92,7 @@ class Confusion(Study):
         the label was answered, whatever the key. Precision, recall and F1 weigh questions alike, however
         often each was answered; `low` and `high` are the 95% interval of F1, by case. `below_others` is the
         mean F1 of the candidate's other labels less that of this one, with one-sided p by leaving cases out
-        and `p_adjusted` by Bonferroni over the labels. Answers whose score failed are in no cell.
+        and `p_adjusted` by Holm over the labels of all candidates. Answers whose score failed are in no cell.
         """
         rows, notes = list[ConfusionRow](), list[str]()
         for key, measure in scores.measures.items():
@@ -101,6 +101,7 @@ class Confusion(Study):
                     (pl.col("measure_id") == key) & (pl.col("edit") == "")
                 ).group_by("benchmark", maintain_order=True):
                     rows += _rows(str(benchmark), measure, with_results(part), notes)
+        rows = by_holm(rows)
         text = "\n".join(_sentences(rows, scores))
         return self.finding(rows, text or "No metric scored labels: `viva score RUN label_f1` does.", notes)
 
@@ -155,11 +156,10 @@ class _Gap(NamedTuple):
 
     below_others: float | None = None
     p: float | None = None
-    p_adjusted: float | None = None
 
 
 def _label_gaps(counted: Counts, items: pl.DataFrame) -> dict[str, _Gap]:
-    """Of each label, by the jackknife over cases; Bonferroni over all labels that are keyed or given."""
+    """Of each label, by the jackknife over cases, of all labels that are keyed or given."""
     table = counted.of(items)
     n = table.shape[1] // 3
     met = [k for k in range(n) if table[:, [k, n + k, 2 * n + k]].any()]
@@ -170,16 +170,16 @@ def _label_gaps(counted: Counts, items: pl.DataFrame) -> dict[str, _Gap]:
         return gaps
     for place, k in enumerate(met):
         figure = stats.pooled(table[:, columns], groups, partial(_gap, place), weights=weights_of(items))
-        gaps[label_of(counted.names[k]) or ""] = _tested(figure, len(met))
+        gaps[label_of(counted.names[k]) or ""] = _tested(figure)
     return gaps
 
 
-def _tested(figure: stats.Pooled, n_labels: int) -> _Gap:
+def _tested(figure: stats.Pooled) -> _Gap:
     """The gap with its one-sided p; no p under 10 effective cases."""
     if figure.value is None or not figure.se or not stats.enough_groups(figure.df + 1):
         return _Gap(figure.value)
     p = float(scipy.special.stdtr(figure.df, -figure.value / figure.se))
-    return _Gap(figure.value, p, min(1.0, p * n_labels))
+    return _Gap(figure.value, p)
 
 
 def _gap(place: int, sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -86,7 +86,7 @@ YES_NO = NamingSentence(
     names=("candidate", "metric", "rater"),
     family="both figures of all candidates",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="yes or no",
 )
 STAMP = NamingSentence(
     code="examiners.stamp",
@@ -110,9 +110,7 @@ SATURATED = NamingSentence(
         ),
     ),
     names=("metric", "rater"),
-    family="each criterion alone",
-    correction="none",
-    unmeasured="no simulation yet",
+    counts="the share of scores at one value, and whether it is 95 % or more",
 )
 
 

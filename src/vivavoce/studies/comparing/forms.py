@@ -7,7 +7,7 @@ forms; of an accuracy and a text metric the study says how far they go together,
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
-from vivavoce.studies.intervals import FLIPPED, by_coefficient, too_few
+from vivavoce.studies.intervals import FLIPPED, by_coefficient, by_holm, too_few
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
@@ -71,7 +71,7 @@ SHOWN = NamingSentence(
     names=("candidate", "metric"),
     family="all candidates, pairs of benchmarks and criteria of the call",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="forms",
 )
 ASSOCIATION = NamingSentence(
     code="forms.association",
@@ -117,7 +117,7 @@ class Forms(Study):
         for pair in _pairs(matrices):
             of_pair = [pair.row(name, failed) for name in pair.candidates]
             rows += [*of_pair, pair.order(of_pair)]
-        rows = _adjusted(rows)
+        rows = by_holm(rows)
         notes = (*left_out(scores), *unweighted(scores.scores, "forms count"))
         text = "\n".join(_sentences(rows, scores))
         return self.finding(rows, text or "No two benchmarks of this run share a case.", notes)
@@ -239,12 +239,6 @@ def _failed(scores: ScoreTable) -> Counter[tuple[Any, ...]]:
         (benchmark, *key_of(scores.measures[key]), candidate)
         for benchmark, key, candidate in rows.select("benchmark", "measure_id", "candidate").iter_rows()
     )
-
-
-def _adjusted(rows: Sequence[FormsRow]) -> list[FormsRow]:
-    tested = [row.p for row in rows if row.p is not None]
-    adjusted = iter(stats.holm(tested).tolist())
-    return [row if row.p is None else replace(row, p_adjusted=next(adjusted)) for row in rows]
 
 
 def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:

@@ -126,7 +126,7 @@ RANKS = NamingSentence(
     names=("candidate", "metric"),
     family="all pairs of candidates",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="overall",
 )
 OF_GROUP = NamingSentence(
     code="overall.group",

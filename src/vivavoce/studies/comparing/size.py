@@ -100,7 +100,7 @@ BETTER = NamingSentence(
     names=("candidate",),
     family="all pairs and criteria of the call",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="sizes",
 )
 SLOPE = NamingSentence(
     code="size.slope",
@@ -110,7 +110,7 @@ SLOPE = NamingSentence(
     names=("metric",),
     family="each criterion alone",
     correction="none",
-    unmeasured="no simulation yet",
+    null="slopes",
 )
 
 

@@ -46,6 +46,8 @@ NO_LIMITS = (
     "limits has no interval"
 )
 
+UNCORRECTED = "the interval alone says {}; corrected for all kinds of control it is not shown"
+
 FEWEST = ("n_items", "n_groups", "n_candidates")
 SUMMED = ("n_different", "n_draws", "n_pairs", "n_failed", "n_unanswered", "n_without_real")
 """Counts of the row of all kinds: the fewest of any kind, and sums."""
@@ -64,7 +66,7 @@ FOOLED = NamingSentence(
     names=("metric", "rater"),
     family="all kinds of control of one criterion",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="controls",
 )
 NOT_FOOLED = NamingSentence(
     code="controls.not_fooled",
@@ -75,7 +77,7 @@ NOT_FOOLED = NamingSentence(
     names=("metric", "rater"),
     family="all kinds of control of one criterion",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="controls",
 )
 
 
@@ -108,8 +110,8 @@ class Controls(Study):
 
         Ties count as they are: a difference of 0, half a win in `p_greater`. With m = 0 equal scores show
         nothing, for either kind. `fooled` also asks for Holm's p over the kinds of the examiner, so that an
-        honest one is not found guilty by the number of kinds; `not_fooled` by each kind is not corrected, for
-        `all` is a conjunction: not fooled only where every kind that was made is shown not to fool it.
+        honest one is not found guilty by the number of kinds, and so does `not_fooled`, unless every kind
+        that was made is shown not to fool it: `all` is a conjunction, whose parts are not corrected.
         Fewer than 10 effective cases, and a verdict that depends on failed scores, are `not_shown`.
 
         `margin` is for all measures; `margins` names others for some, as `judge:0.5`; without either a
@@ -221,6 +223,7 @@ def _card(
     worst = [_largest_p(judged[k].tests) for k in tested]
     adjusted = dict(zip(tested, stats.holm(worst).tolist(), strict=True))
     verdicts = [_with_verdict(entry, adjusted.get(k), margin) for k, entry in enumerate(judged)]
+    verdicts = _corrected(verdicts)
     yield from verdicts
     yield _of_all(ControlRow(**place, control=ALL), verdicts, judged)
 
@@ -357,6 +360,20 @@ def _with_verdict(entry: _Judged, p_adjusted: float | None, margin: Margin | str
     return row if verdict != "not_shown" else replace(row, reason=_why_not_shown(row, entry.tests))
 
 
+def _corrected(rows: Sequence[ControlRow]) -> list[ControlRow]:
+    """The rows; a kind cleared by its interval alone is not shown where Holm's p does not show it too."""
+    # That no kind fools it is one claim, and holds as it is; named alone each kind is one of several.
+    if {row.verdict for row in rows} == {"not_fooled"}:
+        return [*rows]
+    reason = UNCORRECTED.format("not fooled")
+    return [
+        replace(row, verdict="not_shown", reason=reason)
+        if row.verdict == "not_fooled" and (row.p_adjusted or 0.0) > stats.ALPHA
+        else row
+        for row in rows
+    ]
+
+
 def _why_not_shown(row: ControlRow, tests: Sequence[stats.ControlTest]) -> str:
     if reason := next(filter(None, (_why_no_interval(row, test) for test in tests)), None):
         return reason
@@ -365,7 +382,7 @@ def _why_not_shown(row: ControlRow, tests: Sequence[stats.ControlTest]) -> str:
         failed = count(row.n_failed, "pair")
         return f"it depends on {failed} with a score that failed: score again before deciding"
     if sides == {"fooled"}:
-        return "the interval alone says fooled; corrected for all kinds of control it is not shown"
+        return UNCORRECTED.format("fooled")
     sentence = "the interval holds the line between fooled and not"
     if row.n_different == 0:
         sentence += ", though real text and control score alike in every case"

@@ -75,9 +75,9 @@ OVER = NamingSentence(
         "{candidate} on {benchmark}, {kind}: {stated} is right in {right} %: overconfident by {difference}.",
     ),
     names=("candidate",),
-    family="each candidate and kind of confidence alone",
-    correction="none",
-    unmeasured="no simulation yet",
+    family="all candidates, benchmarks and kinds of confidence of the call",
+    correction="Holm",
+    null="confidence",
 )
 THRESHOLD = NamingSentence(
     code="calibration.threshold",
@@ -90,7 +90,7 @@ THRESHOLD = NamingSentence(
     names=("candidate",),
     family="all thresholds of one candidate and kind of confidence",
     correction="fixed sequence",
-    unmeasured="bench/calibration.py measures it: broken in at most 3.4 % of draws",
+    null="threshold",
 )
 
 
@@ -261,7 +261,13 @@ def _figures(part: _Part) -> Iterator[CalibrationRow]:
     }
     for name, figure in figures.items():
         value, low, high, reason = figure
-        yield replace(row, figure=name, value=value, low=low, high=high, reason=in_cases(reason))
+        p = None
+        if name == "overconfidence" and not row.category and low is not None:
+            gaps = (rows["confidence"] - rows["correct"]).to_numpy()
+            p = stats.paired(gaps, rows["group"].to_numpy(), weights=rows["weight"].to_numpy()).p
+        yield replace(
+            row, figure=name, value=value, low=low, high=high, p_adjusted=p, reason=in_cases(reason)
+        )
     present = part.answers["confidence"].is_not_null().cast(pl.Float64)
     yield mean_row(row, "with_confidence", part.answers, present)
 
@@ -383,8 +389,10 @@ def _direction(row: CalibrationRow) -> str:
     value = row.value or 0.0
     if row.low is None or row.high is None:
         return f"a difference of {value:.2f} without an interval ({row.reason})"
-    if row.low <= 0 <= row.high:
+    if row.low <= 0 <= row.high or (row.p_adjusted or 0.0) > stats.ALPHA:
         span = f"{_decimals(row.low)} to {_decimals(row.high)}{few_cases(row.effective_cases)}"
+        if not row.low <= 0 <= row.high:
+            span += f"; p {row.p_adjusted:.2g} by Holm over all candidates and kinds of confidence"
         return f"neither over- nor underconfidence is shown ({_decimals(value)}, {span})"
     word, sign = ("overconfident", 1) if value > 0 else ("underconfident", -1)
     low, high = sorted((sign * row.low, sign * row.high))

@@ -102,9 +102,16 @@ def errors_at_threshold(
 
 
 def adjusted_rows(rows: Sequence[CalibrationRow]) -> list[CalibrationRow]:
-    """The rows with the p of all categories adjusted together."""
-    adjusted = iter(stats.holm([row.p_adjusted for row in rows if row.p_adjusted is not None]).tolist())
-    return [row if row.p_adjusted is None else replace(row, p_adjusted=next(adjusted)) for row in rows]
+    """The rows with the p of all that test one figure adjusted together."""
+    tested = [row for row in rows if row.p_adjusted is not None]
+    by_figure = {
+        figure: iter(stats.holm([row.p_adjusted or 0.0 for row in tested if row.figure == figure]).tolist())
+        for figure in {row.figure for row in tested}
+    }
+    return [
+        row if row.p_adjusted is None else replace(row, p_adjusted=next(by_figure[row.figure]))
+        for row in rows
+    ]
 
 
 def broken_promise(rows: Sequence[CalibrationRow], n_tests: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.intervals import by_holm
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.pooling import clipped_mean
 from vivavoce.studies.score_table import ScoreTable
@@ -78,9 +79,9 @@ LOWEST = NamingSentence(
     code="axes.lowest",
     templates=("{candidate} is lowest on {axis} ({mean}, scored by {rater}).",),
     names=("candidate", "category", "rater"),
-    family="all axes of a candidate",
-    correction="Bonferroni",
-    unmeasured="no simulation yet",
+    family="all axes and candidates of the call",
+    correction="Holm",
+    null="axes",
 )
 
 
@@ -113,8 +114,8 @@ class Axes(Study):
         are the 95 % t interval by case, clipped too, null with fewer than 10 effective cases. An unanswered
         conversation reaches no point. A response of which a point failed enters no mean and is counted in
         `n_failed`. Of an axis, `below_others` is the mean of the other axes less this one, inside
-        conversations that have both, with the paired test by case and `p_adjusted` by Bonferroni over the
-        candidate's axes.
+        conversations that have both, with the paired test by case and `p_adjusted` by Holm over all axes of
+        all candidates and raters.
         """
         if scores.units is None or scores.items is None:
             return self.finding((), NOTHING)
@@ -127,6 +128,7 @@ class Axes(Study):
             for key, measure in scores.unit_measures.items()
             for row in _rows_of(scores.units.filter(measure_id=key, edit="", pass_no=1), measure, points)
         ]
+        rows = by_holm(rows)
         return self.finding(rows, _sentence(rows))
 
 
@@ -160,7 +162,6 @@ class _Gap(NamedTuple):
 
     below_others: float | None = None
     p: float | None = None
-    p_adjusted: float | None = None
 
 
 _Place = tuple[str, str, str, str]
@@ -195,7 +196,7 @@ def _axis_gap(
     if not gaps:
         return _Gap()
     test = stats.paired(list(gaps.values()), [points[item].group for item in gaps])
-    return _Gap(test.difference, test.p, min(1.0, test.p * len(axes)))
+    return _Gap(test.difference, test.p)
 
 
 def _mean(by_item: Mapping[tuple[str, ...], list[float]], groups: list[str]) -> stats.Pooled:
