@@ -42,10 +42,9 @@ def _replaced(text: str, n: int, word: str) -> str:
 
 REWORDINGS: dict[str, Edit] = {
     "polite": lambda text: f"Please answer: {text}",
-    "without articles": lambda text: text.replace(" the ", " ").replace(" a ", " "),
-    "one word more": lambda text: text.replace(" ", " usually ", 1),
-    "plural": lambda text: re.sub(r"\b(patient|drug|treatment|effect|role|factor)\b", r"\1s", text),
-    "one word for another": lambda text: _replaced(text, 1, "substitute"),
+    "without articles": lambda text: text.replace(" the ", " ").replace(" an ", " "),
+    "another spelling": lambda text: re.sub(r"(?<=\w)(?:em|aem)(?=i[ac]\b)", "aem", text),
+    "asked otherwise": lambda text: re.sub(r"^(?:What (?:is|are)|Describe)\b", "Explain", text),
 }
 CHANGES: dict[str, Edit] = {
     "negated": lambda text: re.sub(
@@ -54,6 +53,9 @@ CHANGES: dict[str, Edit] = {
     "another number": lambda text: re.sub(r"\d+", lambda m: str(int(m[0][:9]) + 1), text, count=1),
     "ten times the dose": lambda text: re.sub(r"\b(\d+)\b(?= ?m?g\b)", r"0.\1", text, count=1),
     "another unit": lambda text: re.sub(r"(?<=\d)( ?)mg\b", r"\1g", text, count=1),
+    "one word more": lambda text: text.replace(" ", " usually ", 1),
+    "plural": lambda text: re.sub(r"\b(patient|drug|treatment|effect|role|factor)\b", r"\1s", text),
+    "one word for another": lambda text: _replaced(text, 1, "substitute"),
     "three words for others": lambda text: _replaced(text, 3, "substitute"),
 }
 

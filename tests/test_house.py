@@ -101,7 +101,7 @@ LINES: dict[str, int] = {
     "facts": 2665,
     "formats": 1964,
     "judging": 1482,
-    "language": 2020,
+    "language": 1881,
     "logprobs": 1886,
     "metrics": 4494,
     "models": 9831,

@@ -18,7 +18,7 @@ WORDINGS: tuple[Callable[[str], str], ...] = (
     str,
     lambda text: f"Please answer: {text}",
     lambda text: text.replace("What is the", "Describe the"),
-    lambda text: text.replace("daily dose", "usual daily dose"),
+    lambda text: text.replace("What is the", "Which is"),
 )
 """Four wordings of one question."""
 DRUGS = ("quinine", "digoxin", "lithium", "warfarin", "insulin", "codeine", "atenolol", "heparin", "morphine",

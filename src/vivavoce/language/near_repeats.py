@@ -1,64 +1,36 @@
-"""Questions that are nearly the same: the same words but for a few, with equal numbers, units and denials.
+"""Questions that are nearly the same: they say the same words in the same order, and ask in other ones.
 
-Two questions are near repeats if in question, context and options alike
+Two questions are near repeats if question, context and options are equal but for case, punctuation, British
+or American spelling, words that say nothing ("the", "is", "please") and words that ask alike ("what is",
+"describe"). All other words are equal, so another number, unit, negation or drug makes another question, as
+does a word more or less or another order. So a question put in other words is none. What says nothing is
+known in English alone: in other languages there are no near repeats.
 
-- the words that say something (stems, without articles, auxiliaries and "describe") have a Jaccard similarity
-  of 0.8 or more, and half of the pairs of such words that follow each other (shingles) are the same;
-- no word stands in the place of another in a text of fewer than 20 such words ("asthma" for "malaria"): words
-  may only be added; and no word that turns a question ("except", "after", "left") is added or replaced;
-- numbers with their units are equal, as are the number of negations and what each of them denies.
-
-So a question put in quite other words is none, and where the words of a language are not known, as of all but
-English, only their order may differ. Pairs are found by a prefix filter: two sets with a similarity of 0.8
-share one of their rarest words (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
+Each text is read once and grouped by what it says, so time is linear in the words.
 """
 
 import json
-import re
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain, pairwise
-from math import ceil
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.cases import CaseCount, NearDuplicates, content_text, count_items, exhibit_of, media_of
 from vivavoce.core.records import Item
-from vivavoce.language.invariants import NEGATION, invariants
-from vivavoce.language.stems import stem
+from vivavoce.language.languages import text_language
 from vivavoce.language.words import one_spelling
 
-ALIKE, SAME_ORDER = 0.8, 0.5
-LEAST_TO_REPLACE = 20
-"""Words of two texts together from which on one may stand in the place of another."""
 MOST_QUESTIONS = 50_000
-"""Questions beyond which nobody looks: a short one takes 0.1 ms, a vignette 0.5."""
-_LARGE = 500
-"""Questions of one rare word that another is compared with at most, the latest of them."""
-_SHARED = 4
-"""Rare words that two long questions share at least, before all of their words are compared."""
-_ENGLISH = 0.12
-"""The least share of words of `_LIGHT` in an English text."""
+"""Questions beyond which nobody looks: a vignette of 120 words takes 0.1 ms."""
 _LIGHT_WORDS = """
-a an and any are as at be been being best briefly by can cannot could define describe did discuss do does
-explain for following from give had has have he her here him his i in is it its kindly likely list main me
-most my name neither never no none not of on or our outline please she should state summarise summarize tell
-that the their them there these they this those to us was we were what which will with without would you your
+the an is are be this that these those
+please kindly briefly answer tell
 """
 _LIGHT = frozenset(_LIGHT_WORDS.split())
-"""Words that two wordings of one question may differ in; negations are compared by themselves."""
-_TURNING_WORDS = """
-above acute adult after avoid before below benign bilateral child chronic contraindicated decrease
-decreased down either except excluding failure false fewer first high higher incorrect increase increased
-last least left less low lower malignant more negative nor normal off only over positive prevent right second
-stop start true under unilateral unlikely until up upper worst wrong
-"""
-_TURNS = frozenset(_TURNING_WORDS.split())
-"""Words without which a question is another one."""
-_SCOPE_END = re.compile(r"[.,;:?!()]|\b(?:but|and|or|with|which|what)\b", re.IGNORECASE)
-_SCOPE = 3
-"""Words behind a negation of which two wordings share one."""
+"""Words that say nothing. "A" is none: it names a hepatitis and a vitamin."""
+_ASKS = frozenset(
+    ("what", "which", "define", "describe", "discuss", "explain", "outline", "summarise", "summarize")
+)
+"""Words that ask alike: "Describe the role" and "What is the role"; but "Are drugs" is not "Which drugs"."""
 
 
 class Wording(NamedTuple):
@@ -70,15 +42,10 @@ class Wording(NamedTuple):
     exhibit: Hashable = None
 
     @property
-    def contents(self) -> list[list[str]]:
-        """The words of question, context and each option, numbers and signs among them."""
-        texts = (self.question, self.context, *sorted(self.options))
-        return [content_text(text).split() for text in texts]
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """What is asked, and the options, whatever their order."""
-        return f"{self.context}\n{self.question}", "\n".join(sorted(self.options))
+    def contents(self) -> tuple[str, str, tuple[str, ...]]:
+        """Question, context and options, whatever their order, without case and punctuation."""
+        options = tuple(sorted(map(content_text, self.options)))
+        return content_text(self.question), content_text(self.context), options
 
 
 def near_items(items: Sequence[Item]) -> list[tuple[int, int]] | None:
@@ -115,146 +82,40 @@ def wording_of(
 
 
 def near_repeats(wordings: Sequence[Wording | None]) -> list[tuple[int, int]]:
-    """Pairs of places of near repeats, the earlier first, sorted; wordings of equal content are no pair.
+    """Pairs of places of near repeats, sorted: the first of those that say the same, with each later one.
 
-    Empty for fewer than two wordings, and for those without words; null repeats nothing. Of several of equal
-    content the first stands for all. Time grows with the words, and with the pairs that share rare words, of
-    which 500 at most are looked at for each of these.
+    Empty for fewer than two wordings, and for those without words; null repeats nothing. Wordings of equal
+    content are no pair: of these the first stands for all. Time is linear in the words.
     """
-    present = {place: wording for place, wording in enumerate(wordings) if wording is not None}
-    numbers: dict[tuple[int, str], int] = {}
-    words_of: dict[int, array[int]] = {}
-    blocks: dict[Hashable, list[int]] = defaultdict(list)
-    for place, contents in _distinct(present):
-        blocks[present[place].exhibit, len(contents), _signs(contents)].append(place)
-        words_of[place] = array("L", (numbers.setdefault(word, len(numbers)) for word in _tagged(contents)))
-    _rank_by_rarity(words_of, numbers)
-    pairs = (pair for block in blocks.values() for pair in _similar(block, words_of))
-    return sorted(pair for pair in pairs if _are_near(*(present[place] for place in pair)))
+    alike: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
+    for place, wording in enumerate(wordings):
+        if wording is not None:
+            contents = wording.contents
+            alike[hash((wording.exhibit, _saying(contents)))].setdefault(hash(contents), place)
+    groups = (list(places.values()) for places in alike.values() if len(places) > 1)
+    return sorted(
+        (first, place)
+        for first, *later in groups
+        if _are_english(wordings, [first, *later])
+        for place in later
+    )
 
 
-def _distinct(wordings: Mapping[int, Wording]) -> Iterator[tuple[int, list[list[str]]]]:
-    """The place and the words of the first wording of each content."""
-    contents_seen: set[int] = set()
-    for place, wording in wordings.items():
-        contents = wording.contents
-        options = tuple(sorted(map(tuple, contents[2:])))
-        content = hash((wording.exhibit, *map(tuple, contents[:2]), options))
-        if content not in contents_seen:
-            contents_seen.add(content)
-            yield place, contents
+def _are_english(wordings: Sequence[Wording | None], places: Sequence[int]) -> bool:
+    """Whether these wordings together are in English."""
+    language = text_language(" ".join(wording[:2]) for n in places if (wording := wordings[n])).language
+    return language is not None and language.code == "en"
 
 
-def _signs(contents: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """All numbers and signs, in one order."""
-    return tuple(sorted(word for words in contents for word in words if not word.isalpha()))
+def _saying(contents: tuple[str, str, tuple[str, ...]]) -> Hashable:
+    """What question, context and options say, in words of one spelling, the options in one order."""
+    question, context, options = contents
+    return _words(question), _words(context), tuple(sorted(map(_words, options)))
 
 
-def _tagged(contents: Sequence[Sequence[str]]) -> set[tuple[int, str]]:
-    """Each word with the part that it is of: question, context or options."""
-    return {(part, word) for part, words in enumerate(_parts(contents)) for word in words}
-
-
-def _parts(contents: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """The words of question, context and all options, in their order, that say something."""
-    options = [word for words in contents[2:] for word in words]
-    return tuple(tuple(map(_term, _bare(words))) for words in (*contents[:2], options))
-
-
-def _bare(words: Sequence[str]) -> list[str]:
-    """The words that say something; all where none does, as in "Which of these?"."""
-    return [word for word in words if word not in _LIGHT] or list(words)
-
-
-@lru_cache(maxsize=1 << 16)
-def _term(word: str) -> str:
-    return word if word in _TURNS or not word.isascii() else stem(one_spelling(word))
-
-
-def _rank_by_rarity(words_of: dict[int, "array[int]"], numbers: Mapping[tuple[int, str], int]) -> None:
-    """Number words anew, the rarest first, and sort those of each wording."""
-    frequency = Counter(chain.from_iterable(words_of.values()))
-    in_order = sorted(numbers, key=lambda word: (frequency[numbers[word]], word))
-    rank = array("L", bytes(array("L").itemsize * len(numbers)))
-    for n, word in enumerate(in_order):
-        rank[numbers[word]] = n
-    for words in words_of.values():
-        words[:] = array("L", sorted(rank[word] for word in words))
-
-
-def _similar(block: Sequence[int], words_of: Mapping[int, "array[int]"]) -> Iterator[tuple[int, int]]:
-    """Pairs of a block of which nearly all words are the same; words stand as numbers, the rarest first."""
-    holders: dict[int, list[int]] = defaultdict(list)
-    least: dict[int, int] = {}
-    for place in sorted(block, key=lambda place: (len(words_of[place]), place)):
-        words = words_of[place]
-        same = ceil(ALIKE * len(words))  # words that a near repeat of this size or more shares at least
-        least[place] = min(_SHARED, max(1, same // 2))
-        prefix = words[: len(words) - same + least[place]]
-        shared = Counter(chain.from_iterable(holders[word][-_LARGE:] for word in prefix))
-        for word in prefix:
-            holders[word].append(place)
-        for earlier, n in shared.items():
-            likely = n >= min(least[earlier], least[place]) and len(words_of[earlier]) >= ALIKE * len(words)
-            if likely and _jaccard(frozenset(words_of[earlier]), frozenset(words)) >= ALIKE:
-                yield min(earlier, place), max(earlier, place)
-
-
-def _are_near(first: Wording, second: Wording) -> bool:
-    """Whether two wordings of which nearly all words are the same are near repeats."""
-    contents = first.contents, second.contents
-    english = all(_is_english([*words[0], *words[1]]) for words in contents)
-    parts = zip(*map(_parts, contents), strict=True)
-    alike = (_parts_alike(*pair, english=english, ordered=part < 2) for part, pair in enumerate(parts))
-    return all(alike) and _agree(first.texts, second.texts)
-
-
-def _is_english(words: Sequence[str]) -> bool:
-    return sum(word in _LIGHT for word in words) >= _ENGLISH * len(words)
-
-
-def _parts_alike(first: tuple[str, ...], second: tuple[str, ...], *, english: bool, ordered: bool) -> bool:
-    a, b = frozenset(first), frozenset(second)
-    if _jaccard(a, b) < ALIKE or (ordered and _jaccard(_shingles(first), _shingles(second)) < SAME_ORDER):
-        return False
-    return a == b or (english and _may_differ(a - b, b - a, len(a | b)))
-
-
-def _may_differ(gone: frozenset[str], new: frozenset[str], n_words: int) -> bool:
-    """Whether wordings of so many words in all are one question, though these words are in one of them."""
-    if gone and new and n_words < LEAST_TO_REPLACE:
-        return False
-    return _TURNS.isdisjoint(gone | new) and not _are_opposed(gone, new)
-
-
-def _are_opposed(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether a word is high in one and low in the other: hyperkalaemia and hypokalaemia."""
-    ends = [{w.replace("hyper", "hypo") for w in words if "hyp" in w} for words in (first, second)]
-    return not ends[0].isdisjoint(ends[1])
-
-
-def _jaccard(first: frozenset[Hashable], second: frozenset[Hashable]) -> float:
-    """The share of the members of both that are in each; 1 where both are empty."""
-    shared = len(first & second)
-    return shared / union if (union := len(first) + len(second) - shared) else 1.0
-
-
-def _shingles(words: tuple[str, ...]) -> frozenset[Hashable]:
-    return frozenset(pairwise(words)) or frozenset(words)
-
-
-def _agree(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether numbers, units and negations of two wordings are the same, in what is asked and in options."""
-    for text_a, text_b in zip(first, second, strict=True):
-        old, new = invariants(text_a), invariants(text_b)
-        if Counter(old.numbers) != Counter(new.numbers) or len(old.negations) != len(new.negations):
-            return False
-        if not all(a & b or a == b for a, b in zip(_denied(text_a), _denied(text_b), strict=True)):
-            return False
-    return True
-
-
-def _denied(text: str) -> list[set[str]]:
-    """For each negation the words that it denies: the first behind it, within its clause."""
-    scopes = (_SCOPE_END.split(text[match.end() :], maxsplit=1)[0] for match in NEGATION.finditer(text))
-    return [{_term(word) for word in _bare(content_text(scope).split())[:_SCOPE]} for scope in scopes]
+def _words(content: str) -> tuple[str, ...]:
+    """The words that say something, in one spelling, without a repeat of those that ask; all if none does."""
+    words = content.split()
+    terms = ["which" if word in _ASKS else one_spelling(word) for word in words if word not in _LIGHT]
+    pairs = zip(terms, ["", *terms], strict=False)
+    return tuple(term for term, last in pairs if (term, last) != ("which", "which")) or tuple(words)
