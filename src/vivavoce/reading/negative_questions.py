@@ -8,6 +8,7 @@ what must be avoided, or is excluded, "B should be avoided" chooses B.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from vivavoce.core.text import lazy_pattern
@@ -137,12 +138,8 @@ def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:
     """
     doc = reader.doc
     inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
-    starts = [
-        k for i, j in doc.sentences() if not doc.gap_has(j, "?？") for k in _clause_starts(reader, i, j)
-    ]
-    inside = {k for mention in reader.texts for k in range(mention.i, mention.j)}
-    for a, following in zip(starts, [*starts[1:], len(doc)], strict=True):
-        b = min(following, doc.sentence_end(a))
+    assertions = [(i, j) for i, j in doc.sentences() if not doc.gap_has(j, "?？")]
+    for a, b in chain.from_iterable(_clauses_between(reader, i, j) for i, j in assertions):
         if names := _names(reader, a, b):
             yield [doc.forms[k] for k in range(a, b) if k not in inside], names
 
@@ -153,13 +150,14 @@ def _names(reader: ChoiceReader, a: int, b: int) -> set[int]:
     return texts.union(_labels(reader, a, b))
 
 
-def _clause_starts(reader: ChoiceReader, i: int, j: int) -> list[int]:
-    """Where the clauses of the sentence of tokens i to j-1 begin."""
+def _clauses_between(reader: ChoiceReader, i: int, j: int) -> Iterable[tuple[int, int]]:
+    """The clauses of the sentence of tokens i to j-1: where each begins, and the token behind it."""
     doc = reader.doc
     firsts = {mention.i for mention in reader.texts if i <= mention.i < j} | {
         *reader.options.places(doc, i, j, ())
     }
-    return [i, *(k for k in range(i + 1, j) if _begins(doc, k) or _joins(doc, i, k, firsts))]
+    starts = [i, *(k for k in range(i + 1, j) if _begins(doc, k) or _joins(doc, i, k, firsts))]
+    return zip(starts, [*starts[1:], j], strict=True)
 
 
 def _joins(doc: Doc, i: int, k: int, firsts: Collection[int]) -> bool:

@@ -258,11 +258,11 @@ def notes_on_plans(rows: Sequence[ComparisonRow]) -> Iterator[str]:
 
 
 def notes_on_losses(compared: Sequence[Compared]) -> Iterator[str]:
-    """What a plan allows for where no whole loss was seen, and what it cannot without limits of the scale."""
+    """What a plan allows for where hardly a whole loss was seen, and what it cannot without limits."""
     if unseen := [pair for pair in compared if any(not side.hits for side in pair.observed.rare or ())]:
         yield (
             f"{_listed_pairs(unseen)}: p values and intervals of the plan allow for whole losses (over half "
-            "the scale) of which none was seen, as many as may exist."
+            "the scale) that few or no questions showed, as many as may exist."
         )
     if few := list(filter(_is_unbounded, compared)):
         yield (
