@@ -113,6 +113,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop("primary")  # of `run.compare`: a gate names its metric
         ours.pop("assisted")  # and its candidates
         ours.pop("near_duplicates")  # chosen before a gate
+        ours.pop("view")  # which decides no gate
     if verb == "import":
         marks = inspect.signature(Run.import_scores).parameters.items()
         theirs["reader"] = default_of(inspect.signature(Run.import_logs).parameters["reader"])
@@ -140,6 +141,7 @@ def rows(found: Any, verb: str) -> list[dict[str, Any]]:
     more += ["headline"] if verb in ("compare", "score", "status", "study") else []
     more += ["languages"] if verb == "score" else []
     more += ["integrity"] if verb in ("compare", "score") else []
+    more += ["questions"] if verb == "compare" else []
     assert [f"viva.{verb}/1", "schema", "run", "rows", *more] == [answer["schema"], *answer]
     assert isinstance(answer["rows"], list)
     return answer["rows"]  # type: ignore[no-any-return]

@@ -106,6 +106,30 @@ def test_joined_near_repeats_are_one_case_for_this_and_later_calls(run: Run, viv
     assert "(15 cases)" in viva(*words, "--near-duplicates", "join").stdout
 
 
+def test_a_comparison_says_what_status_says(run: Run, viva: Viva):
+    words = ("compare", run.file.path, "A", "B", "--metric", "told")
+    assert f"Near repeats in exam: {LOOK_ALIKE}\n" in viva(*words).stdout
+    answer = json.loads(viva(*words, "--json").stdout)
+    assert [row(run.status(), about="questions")] == answer["questions"]
+    assert "near repeats are one case here" in viva(*words, "--near-duplicates", "join").stdout
+    part = run.file.path.parent / "part"
+    part.mkdir()
+    lines = (run.file.path.parent / "exam.jsonl").read_text(encoding="utf-8").splitlines()
+    (part / "exam.jsonl").write_text("\n".join(lines[:10]), encoding="utf-8")
+    (of_part,) = run.compare("A", "B", metric="told", items=f"jsonl(path='{part / 'exam.jsonl'}')").questions
+    assert (10, 7) == (of_part["questions"], of_part["near_repeated"])
+
+
+def test_where_nobody_looks_status_and_comparison_say_so(
+    run: Run, viva: Viva, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("vivavoce.language.near_repeats.MOST_QUESTIONS", 59)
+    sentence = "Near repeats in exam: not known, nobody looks for them in a run of this size."
+    assert sentence in viva("status", run.file.path).stdout
+    assert sentence in run.compare("A", "B", metric="told").notes
+    assert row(run.status(), about="questions")["near_repeated"] is None
+
+
 def test_import_collect_and_evaluate_take_the_choice(tmp_path: Path, answers: Answers, viva: Viva):
     run = marked(tmp_path, answers, items=sixty())
     spec = f"jsonl(path='{tmp_path / 'exam.jsonl'}')"

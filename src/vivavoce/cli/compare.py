@@ -214,7 +214,8 @@ def compare(
         else opened.compare(*candidates, **terms, **choice, primary=primary, assisted=assisted, view=view)
     )
     if json:
-        print_json("compare", run, finding.rows, headline=finding.headline, integrity=finding.integrity)
+        more = {"integrity": finding.integrity, "questions": finding.questions}
+        print_json("compare", run, finding.rows, headline=finding.headline, **more)
     elif not quiet:
         print_comparison(finding, full=full)
     if gate:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.repeats import hashes_of, repeats
-from vivavoce.core.text import SIGNS, raised_as_powers
+from vivavoce.core.text import SIGNS, one_line, raised_as_powers
 
 NearDuplicates = Literal["count", "join"]
 """What becomes of questions that are nearly the same: they are counted, or they are one case."""
@@ -236,6 +236,17 @@ def near_repeats_text(
     if near_joined:
         return f"{phrase}: {of_what}, and near repeats are one case here."
     return f"{phrase}: {of_what}. Each counts as a case; --near-duplicates join makes near repeats one case."
+
+
+def near_repeats_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """For each benchmark with near repeats how many there are, or that nobody looked for them."""
+    for row in rows:
+        if row["about"] == "questions":
+            text = near_repeats_text(**{name: row[name] for name in CASE_FACTS})
+            if row["near_repeated"] is None:
+                text = "not known, nobody looks for them in a run of this size."
+            if text:
+                yield f"Near repeats in {one_line(row['benchmark'], 40)}: {text}"
 
 
 def look_alike(questions: int, repeated: int, near_repeated: int) -> str:

@@ -351,7 +351,8 @@ class Finding:
     none. `passes` of scores: how many texts went through each encoder, by its name; `languages`: a row for
     each benchmark with its script, its language, null where it is not known, and what is supported in it.
     `integrity` of scores and comparisons: a row for each benchmark and candidate of which some answers are
-    in some way not whole, as `Run.status` has them.
+    in some way not whole, as `Run.status` has them. `questions` of comparisons: a row for each compared
+    benchmark with its cases and near repeats, as in `Run.status`, of all its items or those that were chosen.
     """
 
     study: str
@@ -362,6 +363,7 @@ class Finding:
     headline: str = ""
     languages: tuple[Mapping[str, Any], ...] = ()
     integrity: tuple[Mapping[str, Any], ...] = ()
+    questions: tuple[Mapping[str, Any], ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.cases import CaseCount, NearDuplicates, content_text, count_items, exhibit_of, media_of
 from vivavoce.core.records import Item
-from vivavoce.language.languages import text_language
 from vivavoce.language.words import one_spelling
 
 MOST_QUESTIONS = 50_000
@@ -103,6 +102,8 @@ def near_repeats(wordings: Sequence[Wording | None]) -> list[tuple[int, int]]:
 
 def _are_english(wordings: Sequence[Wording | None], places: Sequence[int]) -> bool:
     """Whether these wordings together are in English."""
+    from vivavoce.language.languages import text_language  # not where no questions look alike
+
     language = text_language(" ".join(wording[:2]) for n in places if (wording := wordings[n])).language
     return language is not None and language.code == "en"
 

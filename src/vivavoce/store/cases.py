@@ -2,10 +2,19 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from vivavoce.core.cases import Cases, Content, NearDuplicates, Place, content_of, exhibit_of, join_cases
+from vivavoce.core.cases import (
+    Cases,
+    Content,
+    NearDuplicates,
+    Place,
+    content_of,
+    count_cases,
+    exhibit_of,
+    join_cases,
+)
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
 from vivavoce.store.damage import decoding
@@ -68,6 +77,15 @@ def run_cases(db: sqlite3.Connection) -> Cases:
     Near repeats are looked for, and are one case if a user chose that they be.
     """
     return _cases(db, "AND origin IS NULL", look=True)
+
+
+def question_rows(
+    db: sqlite3.Connection, rows: Sequence[Mapping[str, Any]], items: Collection[ItemKey] | None
+) -> tuple[dict[str, Any], ...]:
+    """What `Run.status` has on the questions of the benchmarks of rows: of these items, or of all."""
+    benchmarks = {row["benchmark"] for row in rows}
+    counts = count_cases(run_cases(db), items)
+    return tuple({"about": "questions", **n._asdict()} for n in counts if n.benchmark in benchmarks)
 
 
 def near_pairs(db: sqlite3.Connection) -> list[_Pair] | None:

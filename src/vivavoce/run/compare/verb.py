@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from vivavoce.core.cases import NearDuplicates
+from vivavoce.core.cases import NearDuplicates, near_repeats_lines
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.run.compare.assistance import by_help, helped_people
@@ -37,7 +37,7 @@ from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
-from vivavoce.store.cases import check_choice, choose_near_duplicates
+from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
@@ -153,9 +153,13 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     pairs = ((row["benchmark"], row["a"], row["b"]) for row in finding.rows)
     of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
-    headline = _headline(finding.rows, question)
+    questions = question_rows(view.db, finding.rows, selected)
     finding = replace(
-        finding, headline=headline, notes=(*notes, *writer_notes(view, names)), integrity=not_whole(integrity)
+        finding,
+        headline=_headline(finding.rows, question),
+        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions)),
+        integrity=not_whole(integrity),
+        questions=questions,
     )
     settings: dict[str, Any] = {
         "candidates": names,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from vivavoce.core.cases import CASE_FACTS, near_repeats_text
+from vivavoce.core.cases import near_repeats_lines
 from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
 from vivavoce.studies.answer_integrity import integrity_lines
@@ -34,7 +34,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     return (
         missing_line(rows),
         _contents(rows, every, scores),
-        *_near_repeats(rows),
+        *near_repeats_lines(rows),
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),
@@ -63,15 +63,6 @@ def _contents(
         f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
-
-
-def _near_repeats(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each benchmark with questions that are nearly the same, how many there are."""
-    questions = [row for row in rows if row["about"] == "questions"]
-    texts = {
-        row["benchmark"]: near_repeats_text(**{name: row[name] for name in CASE_FACTS}) for row in questions
-    }
-    return [f"Near repeats in {one_line(name, 40)}: {text}" for name, text in texts.items() if text]
 
 
 MOST_JOBS = 3
