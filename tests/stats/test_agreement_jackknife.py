@@ -12,6 +12,7 @@ from tests.lengths import length
 from vivavoce import stats
 from vivavoce.stats import agreement_jackknife, agreement_without_groups
 from vivavoce.stats.agreement_jackknife import AgreementCoefficient
+from vivavoce.stats.sums import rounded
 
 NAMES = get_args(AgreementCoefficient)
 OF_TWO = ("quadratic_kappa", "pearson")
@@ -34,9 +35,9 @@ def coefficient(name, ratings, missing=None, categories=None):
 
 
 def labels_of(ratings, missing):
-    """The labels of the whole table; numbers equal to 1e-9 are one."""
+    """The labels of the whole table; numbers equal to 1e-9 are one, and large ones as they are."""
     present = ratings if missing is None else ratings[~missing]
-    return np.unique(np.round(present, 9) if present.dtype.kind == "f" else present)
+    return np.unique(rounded(present) if present.dtype.kind == "f" else present)
 
 
 def one_by_one(name, ratings, groups, missing=None):

@@ -95,7 +95,7 @@ def _system_rows(row: AuditRow, responses: Responses, column: str, seed: int) ->
 
 def _across_halves(common: pl.DataFrame, column: str, seed: int) -> stats.HalvesCorrelation | None:
     """Pearson's r of the candidates' means of both columns, each from cases that the other has not."""
-    half = stats.random_half(common["group"].to_numpy(), np.random.default_rng(seed))
+    half = stats.random_half(common["group"].to_numpy(), stats.seeded_rng(seed))
     if not half.any():
         return None
     parts = [

@@ -288,12 +288,12 @@ def _verdict(signal: Signal, row: ContaminationRow) -> tuple[str, str | None]:
     assert comparison is not None  # what has a p and no decoys was tested in pairs
     bound = row.low if signal.sign > 0 else row.high
     # Few cases may have no interval; beside a t test memory is named only where its interval shows it too.
-    excludes_zero = comparison.test == "sign-flip" or (bound is not None and bound * signal.sign > 0)
+    excludes_zero = comparison.test != "t" or (bound is not None and bound * signal.sign > 0)
     if row.p_adjusted <= stats.ALPHA and comparison.direction > 0 and excludes_zero:
         return (DIFFERENT if signal.weak else CONSISTENT), None
     different = comparison.n_different
     # The smallest p that sign flips of so many cases can give: all of them on one side.
-    if different and comparison.test == "sign-flip" and 2 * 0.5**different * row.n_tests > stats.ALPHA:
+    if different and comparison.test != "t" and 2 * 0.5**different * row.n_tests > stats.ALPHA:
         return CANNOT_TELL, f"{count(different, 'case')} that differ: too few for any outcome to show it"
     return NO_SIGN, None
 
