@@ -266,7 +266,7 @@ def test_a_small_category_beside_a_large_one_is_covered(sizes, shares):
     kinds = np.repeat([0, 1], sizes)
     for _ in range(draws):
         y = (rng.random(len(kinds)) < np.array(shares)[kinds]).astype(float)
-        e = estimate_macro(y, np.arange(len(y)), categories=kinds, low=0, high=1)
+        e = estimate_macro(y, np.arange(len(y)), categories=kinds, low=0, high=1, floor=True)
         hits += e.low <= sum(shares) / 2 <= e.high
     assert hits / draws >= 0.93 - 2 * (0.05 * 0.95 / draws) ** 0.5
 
@@ -276,7 +276,7 @@ def test_a_macro_mean_has_the_interval_of_the_same_weighted_mean():
     rng, kinds = np.random.default_rng(9), np.repeat([0, 1, 2], [4, 30, 60])
     y = (rng.random(94) < 0.8).astype(float)
     by_cells = estimate_mean(y, range(94), weights=1 / np.bincount(kinds)[kinds], cells=kinds, low=0, high=1)
-    macro = estimate_macro(y, range(94), categories=kinds, low=0, high=1)
+    macro = estimate_macro(y, range(94), categories=kinds, low=0, high=1, floor=True)
     assert pytest.approx((by_cells.low, by_cells.high)) == (macro.low, macro.high)
 
 

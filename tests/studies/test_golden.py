@@ -262,9 +262,9 @@ def test_wins_ties_and_losses_count_questions(comprehension: Finding) -> None:
 
 
 def test_the_questions_needed_come_from_the_margin(run: Run, paper: str, comprehension: Finding) -> None:
-    """Section 3 has 62 cases as uneven, 93 questions, by the variance seen; by its upper limit 74 and 111."""
+    """Section 3 has 62 cases as uneven, 93 questions, by the variance seen; by its upper limit 78 and 117."""
     found = run.compare(GEMINI, CLAUDE, metric="published_comprehension", items=paper, margin=0.2).rows[0]
-    assert 111 == found["n_needed"]
+    assert 117 == found["n_needed"]
 
 
 def test_the_sign_flip_check_agrees_with_the_t_test(comprehension: Finding) -> None:

@@ -140,11 +140,9 @@ def estimate_macro(
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
+    floor: bool = False,
 ) -> Estimate:
     """Macro mean with the default interval: Wilson with effective size if there are two limits, else t.
-
-    Items of a small category weigh more than others, and where they are all alike their error is seen too
-    small: with two limits n* is from the larger of SE^2 and s^2 / (G * evenness), as in `estimate_mean`.
 
     Parameters
     ----------
@@ -154,6 +152,9 @@ def estimate_macro(
         The metric's limits, where it has them. With one limit the t interval is clipped to it.
     level : float
         0.95 by default.
+    floor : bool
+        Whether, with two limits, n* is from the larger of SE^2 and s^2 / (G * evenness), as in
+        `estimate_mean`: items of a small category weigh more, and where all are alike CR2 sees no spread.
 
     Returns
     -------
@@ -170,9 +171,9 @@ def estimate_macro(
     mean, design, parts = _macro(y, groups, categories, strata, weights)
     bounded = low is not None and high is not None
     judged = mean
-    if bounded and mean.se is not None:
-        floor = error_of_weights(y, mean.value, mean.se, design.item_shares, mean.n_groups)
-        judged = mean._replace(se=floor)
+    if floor and bounded and mean.se is not None:
+        se = error_of_weights(y, mean.value, mean.se, design.item_shares, mean.n_groups)
+        judged = mean._replace(se=se)
     ends = mean_interval(
         judged, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
     )

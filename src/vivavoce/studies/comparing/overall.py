@@ -312,6 +312,7 @@ def _overall(sheet: Sheet, values: pl.DataFrame, by_format: Sequence[Mapping[str
         weights=weights_of(observed),
         low=low,
         high=high,
+        floor=True,
     )
     lone = [SEVEN[row["format"]] for row in by_format if row["n_groups"] < 2]
     if lone:  # its column would pass for known without error
