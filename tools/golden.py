@@ -805,7 +805,6 @@ def through_a_run(data: Data) -> list[Row]:
                 for r in run.estimates("published(criteria=five)", items=paper).rows}
         pairs = {r["b"]: r for r in run.compare(GEMINI, *OTHERS, metric="published(criteria=one)",
                                                 items=paper).rows}
-        (two,) = run.compare(GEMINI, CLAUDE, metric="published(criteria=one)", items=paper, margin=0.2).rows
     out: list[Row] = []
     for model, criterion, printed in (
         (GEMINI, "comprehension", "estimate 4.14127; low 3.9381 (3.9403); high 4.3124 (4.3108)"),
@@ -832,8 +831,7 @@ def through_a_run(data: Data) -> list[Row]:
     out += each("Gemini - Med42, blanks as worst", "difference .6746; "
                                                    "SE .1706 (.1704)", (r["difference"], half),
                 "Run.compare")
-    return out + each("Gemini - Claude, margin .2", "questions needed, of 62 cases 93 (92)",
-                      [two["n_needed"]], "Run.compare")
+    return out
 # fmt: on
 
 

@@ -80,7 +80,21 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
     )  # fmt: skip
     assert done.benchmark.startswith("jsonl(path=")
     assert done._replace(benchmark="", benchmark_name="") == Imported(
-        1, 1, 1, 0, 0, 0, 1, 0, 0, (), questions=4, cases=3, left_out=("unknown",), encoding="utf-8"
+        1,
+        1,
+        1,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        (),
+        questions=4,
+        cases=3,
+        near_repeated=0,
+        left_out=("unknown",),
+        encoding="utf-8",
     )
     assert {
         "benchmark": "exam", "item": "q1", "variant": "", "alias": None, "group": "q1", "category": None,
@@ -206,7 +220,7 @@ def test_csv_and_parquet_give_the_same_as_jsonl(desk: Desk) -> None:
         )
         desk.run = viva.open(desk.folder / f"{path.suffix[1:]}.viva")
         done = desk.file(path)._replace(benchmark="", benchmark_name="", delimiter=None, encoding=None)
-        assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), questions=4, cases=3) == done
+        assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), questions=4, cases=3, near_repeated=0) == done
         made.append(desk.run.responses)
     assert made[0].equals(made[2])
     assert made[1].equals(made[2])

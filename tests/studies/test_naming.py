@@ -161,5 +161,5 @@ def cells(bench):
 def test_nobody_is_named_where_nobody_differs(bench):
     """Not more often than 5 % in a thousandth of a percent of seeds; the table in the docs has the rates."""
     for name, null, cell in cells(bench):
-        for rate in bench.rates(name, null, cell, 400 if LONG else 24, n_power=0):
+        for rate in bench.rates(name, null, cell, 400 if LONG else 10, n_power=0):
             assert binom.sf(rate.hits - 1, rate.draws, 0.05) >= 1e-4, rate
