@@ -56,6 +56,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	OMP_NUM_THREADS=1 .venv/bin/python bench/build.py
 	.venv/bin/python bench/coverage.py 500
 	.venv/bin/python bench/judge.py 500 --install .venv/peers-of-judge
+	.venv/bin/python bench/rivals.py --install .venv/rivals
 	.venv/bin/python bench/label_draws.py 200
 	.venv/bin/python bench/gate.py 500
 	.venv/bin/python bench/sequential.py 500

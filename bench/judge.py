@@ -204,16 +204,26 @@ WAYS: dict[str, Callable[[Compared], Verdict]] = {
 OTHERS = {"CJE": ("cje", by_cje), "truescore": ("truescore", by_truescore)}
 
 
+def install(folder: str, peers: Iterable[str] = PEERS) -> None:
+    """Put the peers there, one by one, unless the folder exists."""
+    if folder and not Path(folder).exists():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder]
+        for peer in peers:
+            subprocess.run([*pip, peer], check=False)
+
+
+def can_import(module: str) -> bool:
+    """Whether a peer is installed."""
+    try:
+        __import__(module)
+    except ImportError:
+        return False
+    return True
+
+
 def importable() -> dict[str, Callable[[Compared], Verdict]]:
     """The peers that are installed."""
-    ways = {}
-    for name, (module, way) in OTHERS.items():
-        try:
-            __import__(module)
-        except ImportError:
-            continue
-        ways[name] = way
-    return ways
+    return {name: way for name, (module, way) in OTHERS.items() if can_import(module)}
 
 
 def figures_of(ways: dict[str, list[Verdict]], *, power: bool = False) -> Figures:
@@ -559,10 +569,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--install", default="", metavar="FOLDER", help="peers are, or are put, there")
     asked = parser.parse_args()
-    if asked.install and not Path(asked.install).exists():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", asked.install]
-        for peer in PEERS:
-            subprocess.run([*pip, peer], check=False)
+    install(asked.install)
     ready(asked.install)
     missing = set(OTHERS) - set(importable())
     if missing:
