@@ -3,24 +3,15 @@
 No package need be installed: rows are made by hand, and ours is measured on a few draws.
 """
 
-import importlib
-import sys
-
 import pytest
+from tests.tools.loading import bench_module
 
 
 @pytest.fixture(scope="module")
-def bench(root):
-    """`bench/rivals.py`; it and what it imports from there are forgotten afterwards."""
-    modules = set(sys.modules)
-    sys.path.insert(0, str(root / "bench"))
-    try:
-        yield importlib.import_module("rivals")
-    finally:
-        sys.path.remove(str(root / "bench"))
-        for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(root / "bench")):
-                del sys.modules[name]
+def bench():
+    """`bench/rivals.py`."""
+    with bench_module("rivals") as module:
+        yield module
 
 
 def row_of(bench, package, *, hits=4, power=70, refused=0, cell="grades, 50", block="scores"):

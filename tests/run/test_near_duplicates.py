@@ -124,7 +124,7 @@ def test_where_nobody_looks_status_and_comparison_say_so(
     run: Run, viva: Viva, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("vivavoce.language.near_repeats.MOST_QUESTIONS", 59)
-    sentence = "Near repeats in exam: not known, nobody looks for them in a run of this size."
+    sentence = "Near repeats in exam: not known, a run of this size is not searched for them."
     assert sentence in viva("status", run.file.path).stdout
     assert sentence in run.compare("A", "B", metric="told").notes
     assert row(run.status(), about="questions")["near_repeated"] is None

@@ -1,13 +1,12 @@
 """No name without a null: sentences that name somebody are declared, and held to data of equals."""
 
-import importlib
 import re
-import sys
 
 import pytest
 from scipy.stats import binom
 from tests.lengths import LONG
 from tests.studies.naming import FIGURES, declared_of, undeclared_in
+from tests.tools.loading import bench_module
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding
@@ -29,17 +28,10 @@ LEAST_DRAWS = 50
 
 
 @pytest.fixture(scope="module")
-def bench(root):
-    """`bench/false_alarms.py`; it and its nulls are forgotten afterwards."""
-    modules = set(sys.modules)
-    sys.path.insert(0, str(root / "bench"))
-    try:
-        yield importlib.import_module("false_alarms")
-    finally:
-        sys.path.remove(str(root / "bench"))
-        for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(root / "bench")):
-                del sys.modules[name]
+def bench():
+    """`bench/false_alarms.py`."""
+    with bench_module("false_alarms") as module:
+        yield module
 
 
 def test_a_sentence_is_written_from_its_template_and_known_by_it():

@@ -150,7 +150,7 @@ class Cases(NamedTuple):
 
     `repeated` holds, for each question that several items ask, the positions of these items: one for each
     item, the first of its variants that asks it. `alike` holds the same of questions that are the same
-    or nearly, null where nobody looked for those; `joined` says whether near repeats are one case.
+    or nearly, null where those were not searched for; `joined` says whether near repeats are one case.
     """
 
     places: tuple[Place, ...]
@@ -239,12 +239,12 @@ def near_repeats_text(
 
 
 def near_repeats_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """For each benchmark with near repeats how many there are, or that nobody looked for them."""
+    """For each benchmark with near repeats how many there are, or that none were searched for."""
     for row in rows:
         if row["about"] == "questions":
             text = near_repeats_text(**{name: row[name] for name in CASE_FACTS})
             if row["near_repeated"] is None:
-                text = "not known, nobody looks for them in a run of this size."
+                text = "not known, a run of this size is not searched for them."
             if text:
                 yield f"Near repeats in {one_line(row['benchmark'], 40)}: {text}"
 
@@ -273,7 +273,7 @@ def join_cases(
     benchmarks would share a label, every label begins with its benchmark. Items with exhibits are the same if
     these are the same too, or if some item asks their question without one: a template ("Which step is
     wrong?") joins nothing. Variants of one item are no repeats of each other. Time is linear in the items.
-    `near_pairs` are positions of questions that are nearly the same, null if nobody looked for such; they are
+    `near_pairs` are positions of questions that are nearly the same, null if not searched for; they are
     one case with `join_near` alone.
     """
     places = tuple(places)

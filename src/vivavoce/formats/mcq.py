@@ -38,8 +38,8 @@ class MultipleChoice(OptionsFormat):
             return reading
         if judgement := asked_judgement(item.question):
             return _called(judgement, answer, options_in(item.options, answer), reading)
-        if (asked := asked_exceptions(item.question)) is not None:
-            return _excepted(asked, answer, options_in(item.options, answer), reading)
+        if (exception := asked_exceptions(item.question)) is not None:
+            return _excepted(exception, answer, options_in(item.options, answer), reading)
         return reading
 
     def read_options(self, answer: str, options: Options) -> Reading:
@@ -87,12 +87,12 @@ def _called(judgement: Judgement, answer: str, options: Options, reading: Readin
     return reading
 
 
-def _excepted(asked: AskedExceptions, answer: str, options: Options, reading: Reading) -> Reading:
+def _excepted(exception: AskedExceptions, answer: str, options: Options, reading: Reading) -> Reading:
     """The reading of an answer to a question for an exception, where none is given outright."""
     reader = SingleChoiceReader(answer, options)
     if options.exactly(answer) is not None or reader.settles():
         return reading
-    exceptions, others = said_exceptions(reader, asked)
+    exceptions, others = said_exceptions(reader, exception)
     named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
     names = exceptions or named - others
     if len(names) > 1:

@@ -19,7 +19,7 @@ from vivavoce.core.records import Item
 from vivavoce.language.words import one_spelling
 
 MOST_QUESTIONS = 50_000
-"""Questions beyond which nobody looks: a vignette of 120 words takes 0.1 ms."""
+"""More questions are not searched: a vignette of 120 words takes 0.1 ms."""
 _LIGHT_WORDS = """
 the an is are be this that these those
 please kindly briefly answer tell

@@ -104,11 +104,11 @@ def _behind_denial(forms: Sequence[str]) -> list[str] | None:
     return [form for form in denied if len(form) > 3 and form not in _LEADS]
 
 
-def said_exceptions(reader: ChoiceReader, asked: AskedExceptions) -> tuple[set[int], set[int]]:
+def said_exceptions(reader: ChoiceReader, exception: AskedExceptions) -> tuple[set[int], set[int]]:
     """The options that clauses say to be what is asked for, and those that they say not to be."""
     said: tuple[set[int], set[int]] = (set(), set())
     for forms, names in _clauses(reader):
-        is_asked_for = asked.said_of(forms)
+        is_asked_for = exception.said_of(forms)
         if is_asked_for is not None:
             said[not is_asked_for].update(names)
     return said

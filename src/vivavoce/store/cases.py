@@ -57,7 +57,7 @@ def choose_near_duplicates(db: sqlite3.Connection, rule: NearDuplicates) -> None
     """
     if rule == "join" and near_pairs(db) is None:
         raise InputError(
-            "near duplicates cannot be joined here: nobody looks for them in a run of this size. Give "
+            "near duplicates cannot be joined here: a run of this size is not searched for them. Give "
             "such questions one group in the exam file."
         )
     if rule != near_duplicates_choice(db):
