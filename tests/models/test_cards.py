@@ -203,3 +203,11 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00x")
     with pytest.raises(ModelError, match=r"mine\.yaml"):
         cards(file)
+
+
+def test_cards_of_a_caller_are_its_own() -> None:
+    """The cards that ship are read once: what a caller takes out is there for the next."""
+    changed = cards()
+    del changed["gpt-4o"]
+    assert card_of("gpt-4o", changed) is None
+    assert card_of("gpt-4o") is cards()["gpt-4o"]

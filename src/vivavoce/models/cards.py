@@ -1,8 +1,9 @@
 """Model cards: what is publicly known of a model, from a small YAML file; null means unknown."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ def cards(file: Path | None = None) -> dict[str, ModelCard]:
     taken from the card that had them. Raises `ModelError` naming file, card and field where something cannot
     be used.
     """
-    shipped = _load_cards(Path(__file__).with_name("models.yaml"), {})
-    return shipped if file is None else _load_cards(file, shipped)
+    return dict(_shipped()) if file is None else _load_cards(file, _shipped())
+
+
+@cache
+def _shipped() -> dict[str, ModelCard]:
+    return _load_cards(Path(__file__).with_name("models.yaml"), {})
 
 
 def card_of(candidate: str, all_cards: Mapping[str, ModelCard] | None = None) -> ModelCard | None:
@@ -32,10 +37,11 @@ def card_of(candidate: str, all_cards: Mapping[str, ModelCard] | None = None) ->
     `-Q4_K_M`): a quantised model has the card of the original. Prefixes never fit: `llama3` is not
     `llama3.1:70b`.
     """
-    index = _index(cards() if all_cards is None else all_cards)
+    index = _index(tuple((_shipped() if all_cards is None else all_cards).values()))
     label = normal_label(candidate)
     bare = _SETTINGS.sub("", label)
-    forms = [label, *([] if "(" in bare else _tails(bare))]
+    parts = [part for part in bare.split("/") if part]
+    forms = [label, *([] if "(" in bare else ("/".join(parts[k:]) for k in range(len(parts))))]
     plain = [without_quantisation(form) for form in forms]
     return next((index[form] for form in (*forms, *plain) if form in index), None)
 
@@ -59,26 +65,20 @@ def normal_label(label: str) -> str:
     return re.sub(r"[\s_-]+", "-", label.strip().casefold())
 
 
-def _tails(label: str) -> Iterator[str]:
-    """`a/b/c`, `b/c`, `c`."""
-    parts = [part for part in label.split("/") if part]
-    return ("/".join(parts[k:]) for k in range(len(parts)))
-
-
-def _index(cards: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
+@lru_cache(maxsize=4)
+def _index(cards: tuple[ModelCard, ...]) -> dict[str, ModelCard]:
     """Every label in its normal form; the last part of a label counts where it is one card's alone."""
-    tails: dict[str, set[str]] = {}
-    for card in cards.values():
+    owners: dict[str, set[ModelCard]] = {}
+    for card in cards:
         for label in card.names:
-            tails.setdefault(normal_label(label).rpartition("/")[2], set()).add(card.name)
-    by_label = {normal_label(label): card for card in cards.values() for label in (card.name, *card.names)}
-    return {tail: cards[min(owners)] for tail, owners in tails.items() if len(owners) == 1} | by_label
+            owners.setdefault(normal_label(label).rpartition("/")[2], set()).add(card)
+    by_label = {normal_label(label): card for card in cards for label in (card.name, *card.names)}
+    return {tail: card for tail, (card, *more) in owners.items() if not more} | by_label
 
 
 def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
     """The cards of `file` over the inherited ones, field by field."""
-    cards = dict(inherited)
-    owners: dict[str, str] = {}
+    cards, owners = dict(inherited), dict[str, str]()
     for name, settings in read_mapping(file, "cards", ModelError).items():
         place = f"{file}, {name}"
         typed = _fields(place, settings)
