@@ -25,7 +25,7 @@ PARTICLES: dict[str, int] = {
 }
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
-    "benchmarks": 32,
+    "benchmarks": 46,
     "cli": 49,
     "core": 34,
     "embeddings": 9,
@@ -43,7 +43,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "reading": 22,
     "report": 42,
     "retrieval": 6,
-    "run": 319,
+    "run": 306,
     "stats": 48,
     "store": 10,
     "studies": 226,
@@ -54,7 +54,7 @@ FUNCTION_WORDS: dict[str, int] = {
 """Names such as `where` by room."""
 IN_TESTS: dict[str, int] = {
     ".": 61,
-    "benchmarks": 66,
+    "benchmarks": 72,
     "building": 32,
     "cli": 110,
     "contrib": 12,
@@ -77,7 +77,7 @@ IN_TESTS: dict[str, int] = {
     "reading": 12,
     "report": 189,
     "retrieval": 13,
-    "run": 522,
+    "run": 516,
     "soak": 106,
     "stats": 414,
     "store": 163,
@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4012,
+    "benchmarks": 4354,
     "cli": 6178,
     "contrib": 467,
     "core": 5980,
@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 8042,
     "report": 8449,
     "retrieval": 1691,
-    "run": 27943,
+    "run": 27637,
     "stats": 12337,
     "store": 8635,
     "studies": 24368,
@@ -122,7 +122,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_009, 176
+MODULES, COMPLEX = 1_010, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

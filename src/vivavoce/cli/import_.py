@@ -407,8 +407,8 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
 
 def _print_matched(imported: "Imported | ImportedScores") -> None:
     """The columns that were found under other names, and how the file was read, where that is to be said."""
+    from vivavoce.benchmarks.column_names import matched_words
     from vivavoce.core.tables import Dialect
-    from vivavoce.run.exchange.column_names import matched_words
 
     if imported.matched:
         echo(f"Columns: {matched_words(imported.matched)}.")

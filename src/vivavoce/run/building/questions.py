@@ -9,7 +9,7 @@ from vivavoce.benchmarks import load
 from vivavoce.benchmarks.files import json_value
 from vivavoce.benchmarks.health.source_files import content_id
 from vivavoce.benchmarks.table import table_items
-from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_layout import layout_of
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item
@@ -18,8 +18,6 @@ from vivavoce.core.specs import parse
 from vivavoce.core.tables import ITEMS, Line, is_file, open_table
 from vivavoce.run.building.parts import Part
 from vivavoce.run.building.step import Lab, Step, StepResult
-from vivavoce.run.exchange.column_names import columns_of, match_answers, spread_options
-from vivavoce.run.exchange.rows import renamed
 
 
 @step("questions")
@@ -51,9 +49,7 @@ def read_questions(text: str, benchmark: str) -> list[Item]:
     if not is_file(path):
         return _of_benchmark(text)
     lines = list(open_table(path).lines)
-    matched = match_answers(columns_of(lines), map={}, with_questions=True)
-    spread = spread_options(lines, matched, matched, needed=("question",))
-    named = list(_named(renamed(gathered(lines, spread), matched, {}, {}), path))
+    named = list(_named(layout_of(lines).rows(lines), path))
     rows = {str(line.row["item"]): line for line in named}
     try:
         items = table_items(named, benchmark).benchmark.items

@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
+from vivavoce.benchmarks.column_names import (
+    by_field,
+    columns_of,
+    holds_questions,
+)
 from vivavoce.benchmarks.table import table_items
-from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_layout import layout_of
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
@@ -17,16 +22,8 @@ from vivavoce.core.tables import ITEMS, Line, Lines
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
 from vivavoce.run.exchange.answer_tally import AnswerTally
-from vivavoce.run.exchange.column_names import (
-    by_field,
-    columns_of,
-    holds_questions,
-    match_answers,
-    named_options,
-    spread_options,
-)
 from vivavoce.run.exchange.imported import Imported, odd_texts
-from vivavoce.run.exchange.rows import listed, refuse_blank_twins, renamed, server_errors
+from vivavoce.run.exchange.rows import listed, refuse_blank_twins, server_errors
 from vivavoce.run.exchange.sources import (
     AS_IT_IS,
     Data,
@@ -101,13 +98,14 @@ def read_answers(
         with_questions = loaded is None and in_table
         refuse_faulty(reading.faulty, with_questions=with_questions)
         check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
-        matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
-        spread = spread_options(
-            source.lines, {*constants, *matched}, matched, needed=("question", "candidate")
+        layout = layout_of(
+            source.lines if source.free else (),
+            map=columns,
+            set=constants,
+            with_questions=with_questions,
+            needed=("question", "candidate"),
         )
-    lines: Iterable[Line] = Lines(
-        lambda: renamed(gathered(source.lines, spread), matched, columns, constants)
-    )
+    lines: Iterable[Line] = layout.rows(source.lines)
     inferred: Mapping[str, int] = {}
     if with_questions:
         loaded, of_items, inferred = table_items(lines, name or source.stem, reading.faulty)
@@ -115,20 +113,10 @@ def read_answers(
         lines = Lines(lambda: filter(_of_answer, of_items))
     loaded = loaded or _benchmark_of(run, source, present)
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    rows = AnswerRows(lines, keys_by_name(loaded.items), matched, numbers_are_texts=source.in_memory)
+    rows = AnswerRows(lines, keys_by_name(loaded.items), layout.fields, numbers_are_texts=source.in_memory)
     tally = AnswerTally.of(rows)
-    columns_read = columns_of(gathered(source.lines, spread)) if spread else present
-    matched |= named_options(spread)
-    return Answers(
-        source, loaded, rows, tally, rows.skipped, matched, inferred, _left_out(columns_read, matched)
-    )
-
-
-def _left_out(columns: Iterable[str], matched: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns that are no field of ours."""
-    used = {*matched.values(), *COLUMNS, *ITEMS, "id"}
-    used |= {name.partition(".")[0] for name in matched.values()}
-    return tuple(column for column in columns if column not in used)
+    left_out = tuple(column for column in layout.others if column not in {*COLUMNS, *ITEMS})
+    return Answers(source, loaded, rows, tally, rows.skipped, layout.matched, inferred, left_out)
 
 
 def refuse_faulty(faulty: str, *, with_questions: bool) -> None:

@@ -3,24 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
+from vivavoce.benchmarks.column_names import (
+    OF_RESPONSES,
+    by_field,
+    columns_of,
+    match_columns,
+)
 from vivavoce.benchmarks.table import table_items
-from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_layout import layout_of
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.tables import ITEMS
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answers import check_fields, refuse_faulty
-from vivavoce.run.exchange.column_names import (
-    OF_RESPONSES,
-    by_field,
-    columns_of,
-    match_answers,
-    match_columns,
-    named_options,
-    spread_options,
-)
 from vivavoce.run.exchange.imported import Imported
-from vivavoce.run.exchange.rows import renamed
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.tables.stored_benchmarks import store_loaded, with_earlier_exclusions
 from vivavoce.store.cases import check_choice, kept_choice
@@ -52,13 +48,11 @@ def import_questions(
     map = by_field(map)
     with source.named():
         check_fields((*map, *set), ITEMS)
-        matched = match_answers(columns_of(source.lines), map=map, set=set, with_questions=True)
-        spread = spread_options(source.lines, {*set, *matched}, matched, needed=("question",))
-    lines = renamed(gathered(source.lines, spread), matched, map, set)
-    loaded, _, formats = table_items(lines, name or source.stem, faulty)
+        layout = layout_of(source.lines, map=map, set=set)
+    loaded, _, formats = table_items(layout.rows(source.lines), name or source.stem, faulty)
     loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
     excluded = exclusion_facts(loaded.exclusion_counts)
-    matched |= named_options(spread)
+    matched = layout.matched
     with run.writing() as db:
         store_loaded(db, loaded, loaded.items)
         body = (

@@ -10,14 +10,12 @@ from typing import Any
 from vivavoce.core.endings import SERVER_ERROR, server_error
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response
-from vivavoce.core.tables import Line, cell, rename
+from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line, refuse_line_ends
 
 _NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))\s*")
 """A number that can only be meant so: three digits behind the comma may be thousands."""
-_EXACT = 2**53
-"""From here on a float no longer holds every whole number."""
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -25,37 +23,6 @@ def by_name(items: Iterable[Item]) -> dict[tuple[str, str], Item]:
     """Items by every name they answer to: published id, or base id and variant."""
     names = {(item.item, item.variant): item for item in items}
     return {(item.alias, ""): item for item in items if item.alias} | names
-
-
-def renamed(
-    lines: Iterable[Line], matched: Mapping[str, str], map: Mapping[str, str], set: Mapping[str, Any]
-) -> Iterator[Line]:
-    """Rows under our names: each field from its `matched` column, or as it is `set` for all rows.
-
-    Raises `InputError` for a row without a column that the user's `map` names; another may be absent.
-    """
-    for line in lines:
-        present = {
-            ours: theirs
-            for ours, theirs in matched.items()
-            if ours in map or (theirs != ours and _has_cell(line.row, theirs))
-        }
-        row = {**rename(line, present), **set}
-        item = row.get("item")
-        if isinstance(item, float) and abs(item) >= _EXACT:
-            raise InputError(
-                f"{line.where}: the id {item:g} is a number so large that two ids may have become one: have "
-                "the column of ids read as text."
-            )
-        yield Line(line.where, row)
-
-
-def _has_cell(row: Mapping[str, Any], name: str) -> bool:
-    try:
-        cell(row, name)
-    except KeyError:
-        return False
-    return True
 
 
 def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str, str]) -> Iterator[Line]:

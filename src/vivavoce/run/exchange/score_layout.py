@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from vivavoce.benchmarks.column_names import OF_SCORES, by_field, columns_of, match_columns
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.tables import Line, cell
-from vivavoce.run.exchange.column_names import OF_SCORES, by_field, columns_of, match_columns
 from vivavoce.run.exchange.sources import Source
 
 COLUMNS = (

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from vivavoce.benchmarks.table_layout import renamed
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Value
 from vivavoce.core.specs import Spec
 from vivavoce.core.tables import Line
 from vivavoce.core.text import is_blank
 from vivavoce.run.exchange.label_probabilities import RowProbability, row_probability
-from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
+from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
 from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.sources import Source
 from vivavoce.store.by_place import response_at

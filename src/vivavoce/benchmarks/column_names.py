@@ -203,11 +203,6 @@ def spread_options(
     return spread
 
 
-def named_options(spread: Mapping[str, str]) -> dict[str, str]:
-    """What `matched` says of options in columns of their own."""
-    return {"options": ", ".join(spread.values())} if spread else {}
-
-
 def _has_key(line: Line, column: str, options: Mapping[str, str]) -> bool:
     """Whether the row's key is the letter or the text of one of its options."""
     key = str(line.row.get(column) or "").strip()

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.core.errors import InputError
-from vivavoce.run.exchange.column_names import (
+from vivavoce.benchmarks.column_names import (
     FIELDS,
     OF_ITEMS,
     OF_RESPONSES,
@@ -14,6 +13,7 @@ from vivavoce.run.exchange.column_names import (
     match_answers,
     match_columns,
 )
+from vivavoce.core.errors import InputError
 
 
 @pytest.mark.parametrize(
