@@ -95,7 +95,7 @@ LINES: dict[str, int] = {
     "benchmarks": 4354,
     "cli": 6178,
     "contrib": 467,
-    "core": 5980,
+    "core": 6147,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,
@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 8042,
     "report": 8449,
     "retrieval": 1691,
-    "run": 27637,
+    "run": 27638,
     "stats": 12337,
     "store": 8635,
     "studies": 24368,
@@ -122,7 +122,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_010, 176
+MODULES, COMPLEX = 1_011, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -35,16 +35,24 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=finite_number
 NAN_DECODER = json.JSONDecoder(parse_float=finite_number)
 
 
-def read_json(text: str, pairs: _Pairs | None = None, *, nan: bool = False) -> Any:
+def _null_for_nan(word: str) -> None:
+    return None if word == "NaN" else _no_number(word)
+
+
+# Python and pandas write NaN for a cell that holds nothing.
+_NULL_DECODER = json.JSONDecoder(parse_constant=_null_for_nan, parse_float=finite_number)
+
+
+def read_json(text: str, pairs: _Pairs | None = None, *, nan: bool = False, nan_is_null: bool = False) -> Any:
     """The value that a JSON text stands for; `pairs` makes of an object's pairs what stands for it.
 
-    With `nan` the word NaN is a float that is no number.
+    With `nan` the word NaN is a float that is no number, with `nan_is_null` it is null.
 
     Raises `ValueError` with a clause that says what is wrong: no JSON, NaN, a number that is not finite or of
     thousands of digits, more than 100 levels, an escape that gives half of a character.
     """
     try:
-        plain = NAN_DECODER if nan else _DECODER
+        plain = NAN_DECODER if nan else _NULL_DECODER if nan_is_null else _DECODER
         decoder = plain if pairs is None else json.JSONDecoder(
             parse_constant=_no_number, parse_float=finite_number, object_pairs_hook=pairs
         )  # fmt: skip

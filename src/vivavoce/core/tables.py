@@ -1,7 +1,6 @@
 """Tables in and out: the schemas of ours, and reading of other people's files, sheets included."""
 
 import functools
-import json
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.json_text import read_json
 from vivavoce.core.records import Candidate, Item, Response, Score
 
 if TYPE_CHECKING:
@@ -115,11 +113,15 @@ AS_FOUND = Dialect()
 
 
 class Table(NamedTuple):
-    """The rows of a file, how it was read, and why that was guessed ('' where it was not)."""
+    """The rows of a file, how it was read, and why that was guessed ('' where it was not).
+
+    `layout` says in a few words how an object of JSON holds them, '' for lines and arrays.
+    """
 
     lines: Lines
     dialect: Dialect = AS_FOUND
     guess: str = ""
+    layout: str = ""
 
 
 def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
@@ -128,7 +130,7 @@ def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
     Delimiter and encoding of delimited text are found where `dialect` does not state them (see `encoding_of`
     and `delimiter_of`); JSON is UTF-8 or has a byte order mark. A sheet is read as the CSV that would be
     saved of it, by default the first. Raises `InputError` naming file and line: no such file, another kind of
-    file, an empty one, an encoding that does not fit or is not told, broken JSON (NaN and halves of surrogate
+    file, an empty one, an encoding that does not fit or is not told, broken JSON (halves of surrogate
     pairs included), a row of another length than its header; or a choice that the kind of file does not have.
     """
     suffix = path.suffix.lower()
@@ -161,50 +163,14 @@ def _not_empty(path: Path, lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _json_table(path: Path, dialect: Dialect) -> Table:
-    """JSON lines, or of a .json file also one array of objects."""
+    """JSON lines, one array of objects, or an object that holds the rows; see `core.json_layouts`."""
     from vivavoce.core.encodings import codec_of, marked_encoding
+    from vivavoce.core.json_layouts import json_rows
 
     codec = codec_of(dialect.encoding) if dialect.encoding else marked_encoding(path) or "utf-8"
-    named = Dialect(encoding=codec)
-    if path.suffix.lower() == ".json" and (lines := _array(path, codec)) is not None:
-        return Table(lines, named)
-    return Table(Lines(functools.partial(_json_lines, path, codec)), named)
-
-
-def _array(path: Path, codec: str) -> Lines | None:
-    """The objects of a file that holds one array, all in memory; null if it begins with something else."""
-    from vivavoce.core.encodings import text_lines
-
-    texts = text_lines(path, codec)
-    start = next((text for _, text in texts if text.strip()), "")
-    if not start.lstrip().startswith("["):
-        return None
-    text = start + "".join(text for _, text in texts)
-    try:
-        entries = read_json(text)
-    except ValueError as error:
-        position = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        words = error.msg if isinstance(error, json.JSONDecodeError) else error
-        raise InputError(f"{path}{position}: broken JSON ({words}).") from None
-    return Lines(lambda: (Line(place, _object(entry, place)) for place, entry in (
-        (f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)
-    )))  # fmt: skip
-
-
-def _json_lines(path: Path, codec: str) -> Iterator[Line]:
-    from vivavoce.core.encodings import text_lines
-
-    for number, text in text_lines(path, codec):
-        if not text.strip():
-            continue
-        place = f"{path}, line {number}"
-        try:
-            row = read_json(text.rstrip("\r\n"))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{place}: broken JSON ({error.msg}, column {error.colno}).") from None
-        except ValueError as error:
-            raise InputError(f"{place}: broken JSON ({error}).") from None
-        yield Line(place, _object(row, place))
+    rows, layout = json_rows(path, codec)
+    lines = Lines(lambda: (Line(place, _object(row, place)) for place, row in rows()))
+    return Table(lines, Dialect(encoding=codec), layout=layout)
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

@@ -153,4 +153,5 @@ def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
         return Source(str(file), list(lines), digest, free=False, roles=roles, notes=notes)
     digest = file_hash(file)
     table = open_table(file, dialect)
-    return Source(str(file), table.lines, digest, dialect=table.dialect, guess=table.guess)
+    notes = (f"{file.name} holds {table.layout}: each is a row.",) if table.layout else ()
+    return Source(str(file), table.lines, digest, dialect=table.dialect, guess=table.guess, notes=notes)
