@@ -160,10 +160,6 @@ def test_odd_further_columns_reach_the_run_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (
-            [{"question": "?", "format": "short"}],
-            "line 1: no id. Every item needs a column 'id'; columns=[id:theirs]",
-        ),
         ([ITEM, ITEM | {"id": ""}], "line 2: no id."),
         ([ITEM | {"question": None}], "line 1: no question."),
         (
@@ -171,10 +167,6 @@ def test_odd_further_columns_reach_the_run_as_json(tmp_path: Path) -> None:
             "line 1: no format. Every item needs a column 'format' (or format=… in the spec",
         ),
         ([ITEM | {"id": ["q1"]}], "line 1, item: a text is needed, not list: ['q1']."),
-        (
-            [ITEM | {"question": {"text": "?"}}],
-            "line 1, question: a text is needed, not dict: {'text': '?'}.",
-        ),
         ([ITEM | {"answer": {"a": 1}}], "line 1, answer: a text is needed, not dict: {'a': 1}."),
         ([ITEM | {"references": ["a", None]}], "line 1, references: a text is needed, not NoneType: None."),
         ([ITEM | {"steps": [["a"]]}], "line 1, steps: a text is needed, not list: ['a']."),

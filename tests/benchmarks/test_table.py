@@ -124,9 +124,12 @@ def test_a_question_asked_of_two_cases_is_two_questions():
     assert len(read.benchmark.items) == 2
 
 
-def test_the_same_question_with_two_keys_is_refused_without_ids_too():
+def test_the_same_question_with_two_keys_is_two_questions_without_ids():
+    rows = [{"question": "Which?", "answer": "x"}, {"question": "Which?", "answer": "y"}]
+    first, second = table(*rows).benchmark.items
+    assert (f"{first.item}-2", ("y",)) == (second.item, second.references)
     with pytest.raises(InputError, match="has another answer than in data, row 1"):
-        table({"question": "Which?", "answer": "x"}, {"question": "Which?", "answer": "y"})
+        table({**rows[0], "candidate": "A"}, {**rows[1], "candidate": "B"})
 
 
 @each_case(

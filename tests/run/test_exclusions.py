@@ -23,7 +23,7 @@ from vivavoce.store.runfile import RunFile
 GOOD = {"question": "Which drug?", "format": "mcq", "options": ["aspirin", "heparin"], "answer": "heparin"}
 EQUAL = GOOD | {"options": ["aspirin", "aspirin"], "answer": "aspirin"}
 NO_KEY = GOOD | {"answer": "warfarin, of which nobody may read here"}
-SENTENCE = "3 of 5 rows of exam were left out: 2 two options are equal, 1 the key is no option."
+SENTENCE = "3 of 6 rows of exam were left out: 2 two options are equal, 1 the key is no option."
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
@@ -34,8 +34,9 @@ def write(path: Path, *rows: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def exam(tmp_path: Path) -> str:
-    """Two questions, and three rows that are none."""
-    return f"jsonl(path='{write(tmp_path / 'exam.jsonl', GOOD, EQUAL, NO_KEY, GOOD, EQUAL)}', faulty=exclude)"
+    """Three questions, and three rows that are none."""
+    path = write(tmp_path / "exam.jsonl", GOOD, EQUAL, NO_KEY, GOOD, EQUAL, GOOD)
+    return f"jsonl(path='{path}', faulty=exclude)"
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_collect_says_what_is_left_out_before_anybody_is_asked(tmp_path: Path, e
     (row,) = run.collect(exam, models=["baseline/reference"], progress=heard).rows
     assert SENTENCE == heard[0]
     assert "asked 0" <= heard[1] <= "asked 2"
-    assert (3, 5) == (row["excluded"], row["excluded_of"])
+    assert (3, 6) == (row["excluded"], row["excluded_of"])
     assert {"two options are equal": 2, "the key is no option": 1} == row["exclusions"]
     dry = viva.open(tmp_path / "other.viva").collect(exam, models=["baseline/reference"], dry_run=True)
     assert SENTENCE in dry.text
@@ -84,7 +85,7 @@ def test_a_run_keeps_each_row_with_its_place_and_its_reason(run: viva.Run) -> No
     ] == run.exclusions.select("benchmark", "file", "row", "reason").rows()
     assert not [check for check in run.verify() if check.wrong]
     (row,) = [row for row in run.status().rows if row["about"] == "exclusions"]
-    assert (3, 5) == (row["excluded"], row["excluded_of"])
+    assert (3, 6) == (row["excluded"], row["excluded_of"])
     copied = viva.open(run.copy(run.file.path.with_name("copy.viva")))
     assert run.exclusions.equals(copied.exclusions)
 
@@ -116,19 +117,19 @@ def test_nothing_is_said_of_a_benchmark_that_leaves_nothing_out(tmp_path: Path) 
 
 
 def test_a_row_that_was_mended_becomes_a_question_and_leaves_the_list(run: viva.Run, exam: str) -> None:
-    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, NO_KEY, GOOD, EQUAL)
+    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, NO_KEY, GOOD, EQUAL, GOOD)
     heard = Heard()
     run.collect(exam, models=["baseline/reference"], progress=heard)
-    assert heard[0].startswith("2 of 5 rows of exam were left out: ")
+    assert heard[0].startswith("2 of 6 rows of exam were left out: ")
     assert heard[1] == (
         "When exam was read for this run before, 3 rows were left out: its files or their loader have "
         "changed since, and candidates asked before lack the questions that are new."
     )
-    assert ["q1", "q2", "q4"] == sorted(run.responses["item"])
+    assert ["q1", "q2", "q4", "q6"] == sorted(run.responses["item"])
     assert ["3", "5"] == run.exclusions["row"].to_list()
-    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, EQUAL)
+    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, EQUAL, GOOD)
     run.collect(exam, models=["baseline/reference"])
-    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, GOOD)
+    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, GOOD, GOOD)
     run.collect(exam, models=["baseline/reference"], progress=(again := Heard()))
     assert again[0].startswith("When exam was read for this run before, 1 row was left out: ")
     assert 0 == run.exclusions.height
@@ -136,7 +137,7 @@ def test_a_row_that_was_mended_becomes_a_question_and_leaves_the_list(run: viva.
 
 
 def test_a_question_that_was_answered_cannot_become_a_row_left_out(run: viva.Run, exam: str) -> None:
-    write(run.file.path.with_name("exam.jsonl"), EQUAL, EQUAL, NO_KEY, GOOD, EQUAL)
+    write(run.file.path.with_name("exam.jsonl"), EQUAL, GOOD, NO_KEY, GOOD, EQUAL, GOOD)
     with pytest.raises(InputError, match=r"1 of the exam questions of this run \(q1\) are none now"):
         run.collect(exam, models=["baseline/random"])
     assert 3 == run.exclusions.height
@@ -199,7 +200,7 @@ def test_runs_whose_files_left_other_rows_out_do_not_merge(
 
 def test_two_copies_of_the_files_are_one_list_to_the_reader(run: viva.Run, tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
-    rows = (GOOD, EQUAL, NO_KEY, GOOD, EQUAL)
+    rows = (GOOD, EQUAL, NO_KEY, GOOD, EQUAL, GOOD)
     copy = f"jsonl(path='{write(tmp_path / 'copy' / 'exam.jsonl', *rows)}', faulty=exclude)"
     run.merge(another(run, copy).file.path)
     assert 3 == run.exclusions.height
@@ -315,12 +316,12 @@ def test_an_import_says_which_rows_nobody_can_have_answered(tmp_path: Path, exam
     imported = viva.open(tmp_path / "r.viva").import_answers(answers, benchmark=exam)
     assert (2, 1) == (imported.responses, imported.skipped)
     assert str(imported).endswith(f"{SENTENCE} Answers to them are skipped.")
-    assert (3, 5) == (imported.excluded, imported.excluded_of)
+    assert (3, 6) == (imported.excluded, imported.excluded_of)
 
 
 TABLE = [
     {"id": f"q{k}", "model": "A", "response": "B", **row}
-    for k, row in enumerate((GOOD, EQUAL, NO_KEY, GOOD | {"question": ""}), 1)
+    for k, row in enumerate((GOOD, EQUAL, NO_KEY, GOOD | {"question": ""}, GOOD, GOOD), 1)
 ]
 
 
@@ -334,13 +335,13 @@ def test_a_table_is_refused_at_its_first_faulty_question_with_the_option_that_le
 def test_evaluate_leaves_faulty_questions_out_where_it_is_let_and_says_so() -> None:
     run = viva.evaluate(TABLE, faulty="exclude")
     assert run.imported is not None
-    assert (1, 3) == (run.imported.responses, run.imported.skipped)
+    assert (3, 3) == (run.imported.responses, run.imported.skipped)
     assert (
-        "3 of 4 rows of exam were left out: 1 no question, 1 the key is no option, 1 two options are"
+        "3 of 6 rows of exam were left out: 1 no question, 1 the key is no option, 1 two options are"
         in str(run.imported)
     )
     assert ["2", "3", "4"] == sorted(run.exclusions["row"])
-    assert [1.0] == run.scores["value"].to_list()
+    assert [1.0] * 3 == run.scores["value"].to_list()
 
 
 def test_rows_that_say_two_things_of_one_question_leave_it_out_as_one() -> None:
@@ -389,7 +390,7 @@ def test_the_commands_say_it(tmp_path: Path, exam: str) -> None:
     assert "rows left out" in shown
     assert 3 == json.loads(viva_says("show", exam, "--json").stdout)["rows"][0]["excluded"]
     assert (
-        "Left out: 3 of 5 rows of exam; most often (2) two options are equal."
+        "Left out: 3 of 6 rows of exam; most often (2) two options are equal."
         in viva_says("status", path).stdout
     )
     full = viva_says("status", path, "--full").stdout

@@ -51,6 +51,11 @@ class Benchmark(ABC):
         """The files that it reads where a setting names only their folder: the signature hashes them."""
         return ()
 
+    @property
+    def inferred(self) -> Mapping[str, str]:
+        """What was inferred of how its files are laid out, in words by name; nothing of most benchmarks."""
+        return {}
+
     def selects(self, item: Item) -> bool:
         """Whether the settings select the item."""
         return True
@@ -87,6 +92,7 @@ class Loaded(NamedTuple):
 
     A long exam stands in a temporary file: its items can be read as often as needed, and none is held.
     `exclusions` are the rows of its files that were left out, in their order, whatever the settings select.
+    `inferred` says of a user's file how it was read.
     """
 
     spec: str
@@ -95,6 +101,7 @@ class Loaded(NamedTuple):
     items: Sequence[Item]
     others: Sequence[Item]
     exclusions: tuple[Exclusion, ...] = ()
+    inferred: Mapping[str, str] = {}
 
     @property
     def n_items(self) -> int:
@@ -173,7 +180,9 @@ def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Ex
         raise InputError(f"{benchmark} selects none of its items." if items else f"{benchmark} has no items.")
     others = item_sequence(item for item in items if not benchmark.selects(item))
     signature = registry.signature(benchmark) + (f"#{digest(exclusions)}" if exclusions else "")
-    return Loaded(str(benchmark), signature, benchmark.card, selected, others, tuple(exclusions))
+    return Loaded(
+        str(benchmark), signature, benchmark.card, selected, others, tuple(exclusions), benchmark.inferred
+    )
 
 
 def item_or_exclusion(item: Item, *, file: str | Path, row: int | str) -> Item | Exclusion:

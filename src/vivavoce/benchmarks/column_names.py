@@ -20,13 +20,19 @@ class Field(NamedTuple):
 FIELDS: dict[str, Field] = {
     "item": Field(
         "the question's id",
-        ("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
+        (
+            *("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
+            "problem_id",
+        ),
     ),
     "question": Field(
-        "the question", ("prompt", "input", "query", "question_text", "instruction", "problem", "stem")
+        "the question",
+        ("prompt", "input", "query", "question_text", "instruction", "problem", "problem_text", "stem"),
     ),
     "messages": Field("the messages of a conversation", ("dialogue", "chat_messages")),
-    "options": Field("the options", ("choices", "answer_options", "answer_choices", "possible_answers")),
+    "options": Field(
+        "the options", ("choices", "answer_options", "answer_choices", "possible_answers", "target_scores")
+    ),
     "answer": Field(
         "the key",
         (
@@ -38,12 +44,14 @@ FIELDS: dict[str, Field] = {
         "the reference answer",
         (
             *("reference", "reference_answer", "reference_answers", "gold_answers", "ground_truths"),
-            *("ideal", "ideal_answer", "expected_output"),
+            *("ideal", "ideal_answer", "expected_output", "free_form_answer"),
         ),
     ),
+    "must": Field("what an answer must say", ("must_have",)),
+    "nice": Field("what it would be good to say", ("nice_to_have",)),
     "context": Field("what is shown with the question", ("passage", "vignette")),
     "format": Field("the question's format", ("item_format", "question_format", "question_type")),
-    "category": Field("the category", ("topic", "subject", "specialty", "domain")),
+    "category": Field("the category", ("topic", "subject", "subject_name", "specialty", "domain")),
     "group": Field("the case", ("case", "case_id", "patient", "patient_id", "vignette_id")),
     "candidate": Field("the model", ("model", "model_name", "model_id", "system", "llm", "engine")),
     "text": Field(
@@ -67,6 +75,8 @@ OF_ITEMS = (
     "options",
     "answer",
     "references",
+    "must",
+    "nice",
     "context",
     "format",
     "category",
@@ -78,7 +88,7 @@ OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
-_LAST = {"item": ("case_id",), "answer": ("final_decision",)}
+_LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index")}
 """A name that a field takes where it has no other; a field beside it has the better right to it."""
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
-from vivavoce.benchmarks.column_names import columns_of, match_answers, spread_options
+from vivavoce import formats
+from vivavoce.benchmarks.column_names import columns_of, folded, match_answers, match_columns, spread_options
 from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_rows import format_named, list_of
 from vivavoce.core.errors import InputError
-from vivavoce.core.tables import Line, Lines, cell, rename
+from vivavoce.core.tables import ITEMS, Line, Lines, cell, rename
 
 _EXACT = 2**53
 """From here on a float no longer holds every whole number."""
@@ -29,6 +32,11 @@ class TableLayout(NamedTuple):
     def matched(self) -> dict[str, str]:
         """The column of each field, with options in columns of their own under one name."""
         return {**self.fields, **({"options": ", ".join(self.spread.values())} if self.spread else {})}
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The columns that say nothing of a question or an answer: no field of ours under any name."""
+        return tuple(column for column in self.others if column not in ITEMS)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -55,13 +63,78 @@ def layout_of(
 ) -> TableLayout:
     """The layout of a table, found by the names and the values of its columns.
 
-    Columns hold one option each only where the fields `needed` are there. Raises `InputError` where a column
-    may be two fields, or two columns one.
+    A column under another name than ours whose values do not fit the field is taken for another one
+    (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there. Raises
+    `InputError` where a column may be two fields, or two columns one.
     """
+    lines = held(lines)
     columns = columns_of(lines)
     fields = match_answers(columns, map=map, set=set, with_questions=with_questions)
+    misfits = {
+        field: column
+        for field, column in fields.items()
+        if field in _INSTEAD and field not in map and folded(column) != field
+        if not _fits(field, column, lines)
+    }
+    if misfits:
+        remaining = [column for column in columns if column not in misfits.values()]
+        fields = match_answers(remaining, map=map, set=set, with_questions=with_questions)
+        for field, column in misfits.items():
+            other = next((name for name in _INSTEAD[field] if name not in {*fields, *set}), None)
+            fields |= {other: column} if other else {}
     spread = spread_options(lines, {*set, *fields}, fields, needed=needed)
     return TableLayout(tuple(columns), fields, spread, map, set)
+
+
+_INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group": ("context",)}
+"""What a column is whose values do not fit a field: the first of these that the table has not."""
+_CASE_WORDS = 12
+"""Words of a text that tells of a case; what names one is shorter."""
+
+
+def _fits(field: str, column: str, lines: Iterable[Line]) -> bool:
+    """Whether the values of a column can be those of a field: formats, lists of messages, names of cases."""
+    values = [value for line in lines if (value := _cell(line.row, column)) not in (None, "")]
+    if field == "format":
+        return all(format_named(value) in formats.FORMATS for value in values)
+    if field == "messages":
+        return all(isinstance(list_of(value), list) for value in values)
+    return all(len(str(value).split()) <= _CASE_WORDS for value in values)
+
+
+_MOST_HELD = 20_000
+
+
+def held(lines: Iterable[Line]) -> Iterable[Line]:
+    """The rows in memory where they are few, so that they are read once; else as they were."""
+    first = list(islice(lines, _MOST_HELD + 1))
+    return first if len(first) <= _MOST_HELD else lines
+
+
+def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | None) -> TableLayout | None:
+    """The layout of an exam in our own: a column each for id, question and format, or one format for all.
+
+    Its other columns are what our names say, as they always were; of a closed format also options and key
+    under other names. Null for an exam in another layout.
+    """
+    columns = columns_of(lines)
+    names = {*columns, *map}
+    asks = {"question", "messages"} & names
+    states = {"format", "messages", "turns", "follows"} & names or default
+    if not ({"item", "id"} & names and asks and states):
+        return None
+    is_open = _is_open(lines, default)
+    others = [name for name in ("options", "answer") if name not in names and not is_open]
+    fields = dict(map) if {"item"} & names else {"item": "id", **map}
+    fields |= match_columns(columns, others, map=map)
+    spread = spread_options(lines, fields, fields, needed=()) if "options" in others else {}
+    return TableLayout(tuple(columns), fields, spread, map, {})
+
+
+def _is_open(lines: Iterable[Line], default: str | None) -> bool:
+    """Whether no row has a closed format."""
+    named = {str(line.row.get("format") or default) for line in lines}
+    return all(getattr(formats.FORMATS.get(format_named(name)), "open_text", True) for name in named)
 
 
 def renamed(
@@ -88,8 +161,14 @@ def renamed(
 
 
 def _has_cell(row: Mapping[str, Any], name: str) -> bool:
+    return _cell(row, name, absent=_ABSENT) is not _ABSENT
+
+
+_ABSENT = object()
+
+
+def _cell(row: Mapping[str, Any], name: str, absent: Any = None) -> Any:
     try:
-        cell(row, name)
+        return cell(row, name)
     except KeyError:
-        return False
-    return True
+        return absent

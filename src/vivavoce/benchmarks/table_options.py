@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.tables import Line
@@ -11,6 +11,7 @@ from vivavoce.core.text import label, one_line
 
 _COLUMN = re.compile(r"(?:(?:(?:answer_?)?(?:option|choice)|opt)_?|op)([a-z]|\d{1,2})|([a-z])")
 _LABELLED = re.compile(r"\(?([A-Za-z])[).:]\s*(.+)", re.DOTALL)
+_LABELLED_LINE = re.compile(r"\s*\(?([A-Z])(?:[).:、．]\s*|\s+)(\S.*)")
 _PAIRS = (("label", "text"), ("key", "value"), ("id", "text"))
 """How data sets name an option's label and its text, where each option is an object."""
 
@@ -64,7 +65,7 @@ def listed_options(options: Any, where: str) -> tuple[Any, tuple[str, ...]]:
     Labels that are letters or numbers give the order, as answers name options by it: blank options at the end
     are left out. Raises `InputError` for one between others, and where a label is left out.
     """
-    labelled = _labelled(options)
+    labelled = _lines_of(options) if isinstance(options, str) else _labelled(options)
     if labelled is not None:
         return _in_order({str(name).strip().upper(): value for name, value in labelled.items()}, where)
     if isinstance(options, str) and options.strip():
@@ -118,32 +119,70 @@ def _of_objects(options: Sequence[Any]) -> dict[Any, Any] | None:
     return None
 
 
+def _lines_of(text: str) -> dict[str, str] | None:
+    """The options of a text that has each on a line under its letter, from A without a gap; else null."""
+    lines = [_LABELLED_LINE.fullmatch(line) for line in text.strip().splitlines()]
+    options = {line[1]: line[2].strip() for line in lines if line}
+    return options if len(options) == len(lines) and list(options) == _series(options) else None
+
+
 def _is_said(value: Any) -> bool:
     return value is not None and str(value).strip() != ""
 
 
-def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, *, letters: bool) -> Any:
+class KeyStyle(NamedTuple):
+    """How the keys of a table name options: by `letters` also where one is a text, and from which number."""
+
+    letters: bool = False
+    first: int | None = None
+
+
+def key_style(questions: Iterable[tuple[Any, Sequence[Any], Sequence[str]]]) -> KeyStyle:
+    """The style of the keys of a table, of which each question has its key, options and labels.
+
+    Keys are letters where some key is the letter of an option and no text of one, and none is a text alone.
+    Numbers count from 0 where some key is 0, and from 1 where some key is the number of options.
+    """
+    letter = text = 0
+    numbers: set[int] = set()
+    for key, options, labels in questions:
+        for each in key if isinstance(key, list) else [key]:
+            is_option = each in options
+            letter += is_letter(each, options) and not is_option
+            text += is_option and not is_letter(each, options)
+            place = str(each).strip()
+            if place.isdecimal() and place not in (*map(str, options), *labels):
+                numbers |= {0} if int(place) == 0 else {1} if int(place) == len(options) else set()
+    return KeyStyle(letter > 0 and text == 0, numbers.pop() if len(numbers) == 1 else None)
+
+
+def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, style: KeyStyle) -> Any:
     """The option that a key names: its text, its label, its letter, or its letter with its text.
 
-    A key that is one option's text and another's letter is its text, unless `letters` says that keys of the
-    table are letters. Several letters are several options; any other key is as it is. Raises `InputError` for
-    a number that is one option's label and another's text, and for one that is no option: it may count from
-    0 or from 1.
+    A key that is one option's text and another's letter is its text, unless the table's keys are letters. A
+    list is that of each, several letters or labels are several options, and any other key is as it is. Raises
+    `InputError` for a number that is one option's label and another's text, and for one that is no option and
+    may count from 0 or from 1.
     """
+    if isinstance(key, list):
+        named = [key_of(each, options, labels, where, style) for each in key]
+        return [text for each in named for text in (each if isinstance(each, list) else [each])]
     if type(key) not in (str, int):
         return key
     text, texts = str(key).strip(), list(map(str, options))
     under = texts[labels.index(text.upper())] if text.upper() in labels else None
     if text.isdecimal():
-        return _by_number(text, texts, under, where)
-    if text in texts and not (letters and is_letter(text, texts)):
+        return _by_number(text, texts, under, where, style.first)
+    if text in texts and not (style.letters and is_letter(text, texts)):
         return text
-    return under or _by_letter_and_text(text, texts) or _by_letters(text, texts) or key
+    return under or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels) or key
 
 
-def _by_number(key: str, options: Sequence[str], under: str | None, place: str) -> str:
-    """The option that is this number, or stands under it."""
+def _by_number(key: str, options: Sequence[str], under: str | None, place: str, first: int | None) -> str:
+    """The option that is this number, stands under it, or is at this place counted from `first`."""
     if under is None and key not in options:
+        if first is not None and first <= int(key) < first + len(options):
+            return options[int(key) - first]
         raise RowError(
             f"{place}: the key {key} is no option; as a position it may count from 0 or from 1: write the "
             "option's letter or its text.",
@@ -169,8 +208,12 @@ def is_letter(key: Any, options: Sequence[Any]) -> bool:
     return isinstance(key, str) and key.strip().upper() in {label(k) for k in range(len(options))}
 
 
-def _by_letters(key: str, options: Sequence[str]) -> list[str]:
-    """The options of a key such as 'A, C' or '(b)'; none where it does not consist of letters."""
-    named = re.split(r"\s*[,;|/]\s*|\s+", key.strip(" []().").upper())
-    by_letter = {label(k): option for k, option in enumerate(options)}
-    return [by_letter[name] for name in named] if set(named) <= set(by_letter) else []
+def _by_letters(key: str, options: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """The options of a key such as 'A, C', 'AC', '(b)' or 'option1,option3'; none where it names others."""
+    by_label = {label(k): option for k, option in enumerate(options)}
+    by_label |= zip(labels, options, strict=False)
+    bare = key.strip(" []().").upper()
+    named = re.split(r"\s*[,;|/]\s*|\s+", bare)
+    if len(named) == 1 and bare.isalpha() and key.isupper() and sorted(set(bare)) == list(bare):
+        named = list(bare)
+    return [by_label[name] for name in named] if set(named) <= set(by_label) else []

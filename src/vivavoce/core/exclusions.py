@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
+from vivavoce.core.errors import InputError
 from vivavoce.core.records import Exclusion
 from vivavoce.core.text import one_line, printable
 
@@ -57,6 +58,17 @@ class ExclusionCounts(NamedTuple):
     def numbers(self) -> dict[str, Any]:
         """The rows left out, and of how many: what a step of provenance says."""
         return {"excluded": self.total, "excluded_of": self.total + self.items}
+
+
+def refuse_mostly_faulty(exclusions: Sequence[Exclusion], items: int, exam: str) -> None:
+    """Raise `InputError` where more than half of a user's questions would be left out: it is read wrongly."""
+    if len(exclusions) > items:
+        n, total = len(exclusions), len(exclusions) + items
+        raise InputError(
+            f"{n:,} of {total:,} rows of {exam} can be no question, more than half: "
+            f"{reasons_in_words(reasons(exclusions))}. So many say that it is read wrongly: `viva show` says "
+            "which columns are taken for what, and columns=[answer:COLUMN] or --map takes others."
+        )
 
 
 def exclusion_facts(counts: ExclusionCounts | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What can be named, and what a name means: the rows behind `viva list` and `viva show`."""
 
 import inspect
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any
@@ -158,7 +159,13 @@ def _questions(benchmark: str) -> dict[str, Any]:
     ]
     (counted,) = count_cases(joined)
     excluded = exclusion_facts(loaded.exclusion_counts)
-    return counted.facts | excluded | {"repeated_questions": questions, "signature": loaded.signature}
+    inferred = dict(loaded.inferred)
+    if inferred:
+        by_format = Counter(item.format for item in items)
+        inferred["formats"] = ", ".join(f"{name} {n:,}" for name, n in by_format.items())
+    return (
+        inferred | counted.facts | excluded | {"repeated_questions": questions, "signature": loaded.signature}
+    )
 
 
 def _beginning(item: Item, card: Card) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from vivavoce import formats
-from vivavoce.benchmarks.table import inferred_format
+from vivavoce.benchmarks.table_rows import inferred_format
 from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item, Unit
 from vivavoce.run.exchange.logs.fields import category_in, item_of, key_texts, keyed, question_of, texts

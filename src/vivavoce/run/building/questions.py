@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from vivavoce.benchmarks import load
-from vivavoce.benchmarks.files import json_value
 from vivavoce.benchmarks.health.source_files import content_id
+from vivavoce.benchmarks.item_rows import json_value
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_layout import layout_of
 from vivavoce.core import registry

@@ -108,7 +108,7 @@ def read_answers(
     lines: Iterable[Line] = layout.rows(source.lines)
     inferred: Mapping[str, int] = {}
     if with_questions:
-        loaded, of_items, inferred = table_items(lines, name or source.stem, reading.faulty)
+        loaded, of_items, inferred, *_ = table_items(lines, name or source.stem, reading.faulty)
         loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
         lines = Lines(lambda: filter(_of_answer, of_items))
     loaded = loaded or _benchmark_of(run, source, present)

@@ -8,7 +8,8 @@ from operator import attrgetter
 
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded
-from vivavoce.benchmarks.table import Table, inferred_format
+from vivavoce.benchmarks.table import Table
+from vivavoce.benchmarks.table_rows import inferred_format
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item, Response
 from vivavoce.core.text import one_line

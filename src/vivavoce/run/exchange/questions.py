@@ -49,7 +49,7 @@ def import_questions(
     with source.named():
         check_fields((*map, *set), ITEMS)
         layout = layout_of(source.lines, map=map, set=set)
-    loaded, _, formats = table_items(layout.rows(source.lines), name or source.stem, faulty)
+    loaded, _, formats, *_ = table_items(layout.rows(source.lines), name or source.stem, faulty)
     loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
     excluded = exclusion_facts(loaded.exclusion_counts)
     matched = layout.matched

@@ -105,9 +105,10 @@ def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None
 
 
 def exclusion_sentences(view: View, loaded: Loaded) -> list[str]:
-    """What is said before anybody is asked: which rows are left out, and whether they were others before."""
+    """What is said before anybody is asked: what was inferred, which rows are left out, if others before."""
     counts = loaded.exclusion_counts
-    sentences = [counts.text] if counts else []
+    sentences = [f"{name.capitalize()}: {text.rstrip('.')}." for name, text in loaded.inferred.items()]
+    sentences += [counts.text] if counts else []
     if view.exists:
         name = loaded.items[0].benchmark
         is_stored = (name, loaded.spec) in {b[:2] for b in view.fetch(read.benchmarks)}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
-from vivavoce.benchmarks.files import read_item
+from vivavoce.benchmarks.item_rows import read_item
 from vivavoce.core.errors import InputError
 from vivavoce.core.numbers import finite
 from vivavoce.core.records import Direction, IfUnanswered, ResponseStatus, ScoreStatus, Unit

@@ -1,0 +1,103 @@
+"""An exam in a file of the user's own: its rows under our names, each ready to be a question."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.benchmarks.column_names import matched_words
+from vivavoce.benchmarks.table_layout import TableLayout, held, layout_of, own_layout
+from vivavoce.benchmarks.table_options import KeyStyle
+from vivavoce.benchmarks.table_rows import (
+    Identities,
+    completed,
+    format_named,
+    identify,
+    identities,
+    list_of,
+    style_of,
+    with_key,
+)
+from vivavoce.core.tables import Line, Lines
+
+
+class ExamRows(NamedTuple):
+    """The rows of an exam, and how its columns are taken.
+
+    `is_ours` says that it is in our own layout, which states every id and format; `style` is how its keys
+    name options, `same` what becomes of rows that ask the same.
+    """
+
+    layout: TableLayout
+    rows: Lines
+    is_ours: bool
+    default: str | None
+    style: KeyStyle
+    same: Identities
+
+    @property
+    def holds_answers(self) -> bool:
+        """Whether its rows are answers of models: several may then be of one question."""
+        return not self.is_ours and bool({"candidate", "text"} & self.layout.fields.keys())
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What was inferred, in words: columns, ids, keys, rows that ask the same."""
+        if self.is_ours:
+            return {}
+        matched = self.layout.matched
+        first = "" if self.style.first is None else f"numbers of options, from {self.style.first}"
+        facts = {
+            "columns": matched_words(matched),
+            "ids": "" if "item" in matched else "made of what is asked",
+            "keys": first or "letters of options" * self.style.letters,
+            "rows that ask the same": self.same.text,
+            "columns not used": ", ".join(self.layout.unused),
+        }
+        return {name: text for name, text in facts.items() if text}
+
+    def completed(self, line: Line, seen: Counter[tuple[str, ...]]) -> Line:
+        """The row with an id, a format, and a key that is options; `seen` counts the rows before it.
+
+        Raises `RowError` where that cannot be.
+        """
+        if not self.is_ours:
+            return completed(identify(line, self.same.kept, seen), self.style)[0]
+        row = dict(line.row)
+        if "item" not in row and "id" in row:
+            row["item"] = row.pop("id")
+        of_turns = "conversation" if row.get("turns") or row.get("follows") else None
+        row["format"] = row.get("format") or self.default or of_turns
+        return Line(line.where, self._keyed(row, line.where))
+
+    def _keyed(self, row: dict[str, Any], place: str) -> dict[str, Any]:
+        """The row in our own layout with the options that its key names, where its format has some."""
+        row["format"] = format_named(row["format"]) if row["format"] else row["format"]
+        options = list_of(row.get("options"), dicts=True)
+        has_options = "options" in getattr(formats.FORMATS.get(row["format"]), "fields", ())
+        if not (has_options and options):
+            return row
+        return with_key({**row, "options": options, "answer": list_of(row.get("answer"))}, place, self.style)
+
+
+def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | None) -> ExamRows:
+    """The rows of an exam; `map` and the `default` format are what its spec says.
+
+    Raises `InputError` where a column may be two things.
+    """
+    lines = held(lines)
+    own = own_layout(lines, map=map, default=default)
+    if own is not None:
+        rows = own.rows(lines)
+        return ExamRows(own, rows, True, default, style_of(line.row for line in rows), Identities())
+    layout = layout_of(lines, map=map)
+    rows = layout.rows(lines)
+    if default is not None:
+        rows = Lines(partial(_with_default, layout.rows(lines), default))
+    style = style_of(line.row for line in rows)
+    return ExamRows(layout, rows, False, default, style, identities(rows))
+
+
+def _with_default(lines: Iterable[Line], default: str) -> Iterator[Line]:
+    return (Line(line.where, {**line.row, "format": line.row.get("format") or default}) for line in lines)
