@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.benchmarks.column_names import matched_words
-from vivavoce.benchmarks.table_layout import TableLayout, held, layout_of, own_layout
+from vivavoce.benchmarks.table_layout import TableLayout, in_memory, layout_of, own_layout
 from vivavoce.benchmarks.table_options import KeyStyle
 from vivavoce.benchmarks.table_rows import (
-    Identities,
+    SameQuestions,
     completed,
     format_named,
     identify,
-    identities,
     list_of,
+    same_questions,
     style_of,
     with_key,
 )
@@ -34,7 +34,7 @@ class ExamRows(NamedTuple):
     is_ours: bool
     default: str | None
     style: KeyStyle
-    same: Identities
+    same: SameQuestions
 
     @property
     def holds_answers(self) -> bool:
@@ -57,13 +57,13 @@ class ExamRows(NamedTuple):
         }
         return {name: text for name, text in facts.items() if text}
 
-    def completed(self, line: Line, seen: Counter[tuple[str, ...]]) -> Line:
-        """The row with an id, a format, and a key that is options; `seen` counts the rows before it.
+    def completed(self, line: Line, counts: Counter[tuple[str, ...]]) -> Line:
+        """The row with an id, a format, and a key that is options; `counts` is of the rows before it.
 
         Raises `RowError` where that cannot be.
         """
         if not self.is_ours:
-            return completed(identify(line, self.same.kept, seen), self.style)[0]
+            return completed(identify(line, self.same.rule, counts), self.style)[0]
         row = dict(line.row)
         if "item" not in row and "id" in row:
             row["item"] = row.pop("id")
@@ -86,17 +86,17 @@ def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | N
 
     Raises `InputError` where a column may be two things.
     """
-    lines = held(lines)
-    own = own_layout(lines, map=map, default=default)
-    if own is not None:
-        rows = own.rows(lines)
-        return ExamRows(own, rows, True, default, style_of(line.row for line in rows), Identities())
+    lines = in_memory(lines)
+    stated = own_layout(lines, map=map, default=default)
+    if stated is not None:
+        rows = stated.rows(lines)
+        return ExamRows(stated, rows, True, default, style_of(line.row for line in rows), SameQuestions())
     layout = layout_of(lines, map=map)
     rows = layout.rows(lines)
     if default is not None:
         rows = Lines(partial(_with_default, layout.rows(lines), default))
     style = style_of(line.row for line in rows)
-    return ExamRows(layout, rows, False, default, style, identities(rows))
+    return ExamRows(layout, rows, False, default, style, same_questions(rows))
 
 
 def _with_default(lines: Iterable[Line], default: str) -> Iterator[Line]:

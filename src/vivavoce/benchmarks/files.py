@@ -114,12 +114,13 @@ class ItemFile(Benchmark):
         exam, reading = self._exam, self.read_as
         if reading.holds_answers:
             loaded = table_items(reading.rows, exam, self.faulty).benchmark
-            yield from (*loaded.items, *loaded.exclusions)
+            yield from loaded.items
+            yield from loaded.exclusions
             return
-        faults, n_items, seen = [], 0, Counter[tuple[str, ...]]()
+        faults, n_items, counts = [], 0, Counter[tuple[str, ...]]()
         for line in reading.rows:
             try:
-                row = reading.completed(line, seen)
+                row = reading.completed(line, counts)
                 items = read_items(row, exam, arrays=self._arrays or not reading.is_ours)
                 for turn in [check_item(turn) for item in items for turn in self._turns(item)]:
                     n_items += 1

@@ -6,14 +6,14 @@ Such a benchmark has no file. Its items are stored in the run, and the run reads
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Benchmark, Loaded, check_item, checked
 from vivavoce.benchmarks.item_rows import read_item
-from vivavoce.benchmarks.table_rows import Identities, completed, identify, identities, style_of
+from vivavoce.benchmarks.table_rows import SameQuestions, completed, identify, same_questions, style_of
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.exclusions import Faulty, exclusion_at, refuse_mostly_faulty
@@ -76,15 +76,15 @@ class TableItems(NamedTuple):
     lines: Lines
     formats: dict[str, int]
     unnamed: int
-    same: Identities
+    same: SameQuestions
 
 
 def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> TableItems:
     """The questions of rows under our names: one item for each id and variant.
 
     Without an id, what is asked (question, options, context) names the question: `q` and ten hex digits of
-    its hash, the same in every table, and a number where rows ask the same (`Identities`). What a row leaves
-    empty, another row with that id may say. A question that states no format has it by `INFERRED`.
+    its hash, the same in every table, and a number where rows ask the same (`SameQuestions`). What a row
+    leaves empty, another row with that id may say. A question that states no format has it by `INFERRED`.
 
     Raises `RowError` for two rows that say different things of one id, for a row that names no question,
     and for items that their format cannot use; with `faulty` "exclude" such questions are left out, all of
@@ -97,13 +97,13 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
         faults.setdefault(key, exclusion_at(where, error.reason))
 
-    same = identities(lines)
-    seen: Counter[tuple[str, ...]] = Counter()
+    same = same_questions(lines)
+    counts: Counter[tuple[str, ...]] = Counter()
     merged: dict[tuple[str, str], dict[str, tuple[Any, str]]] = {}
     for line in lines:
         key = ("", line.where)  # no question bears it
         try:
-            named = identify(line, same.kept, seen)
+            named = identify(line, same.rule, counts)
             key = (str(named.row["item"]), str(named.row.get("variant") or ""))
             _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
         except RowError as error:
@@ -111,11 +111,7 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
     unnamed = sum(not key[0] for key in faults)
     inferred: Counter[str] = Counter()
     items = []
-    rows = {
-        key: Line(fields["item"][1], {field: value for field, (value, _) in fields.items()})
-        for key, fields in merged.items()
-        if key not in faults
-    }
+    rows = {key: _joined(fields) for key, fields in merged.items() if key not in faults}
     style = style_of(line.row for line in rows.values())
     for key, line in rows.items():
         try:
@@ -126,10 +122,15 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             leave_out(key, line.where, error)
     refuse_mostly_faulty(tuple(faults.values()), len(items), name)
     loaded = Table(name=name).loaded(items, tuple(faults.values()))
-    return TableItems(loaded, Lines(partial(_with_ids, lines, same.kept)), dict(inferred), unnamed, same)
+    return TableItems(loaded, Lines(partial(_with_ids, lines, same.rule)), dict(inferred), unnamed, same)
 
 
 _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out and counted.'
+
+
+def _joined(fields: Mapping[str, tuple[Any, str]]) -> Line:
+    """The row of what several say of a question, at the place of the first."""
+    return Line(fields["item"][1], {field: value for field, (value, _) in fields.items()})
 
 
 def _item(line: Line, name: str) -> Item:
@@ -144,12 +145,12 @@ def _item(line: Line, name: str) -> Item:
     return check_item(item)
 
 
-def _with_ids(lines: Iterable[Line], kept: str) -> Iterator[Line]:
+def _with_ids(lines: Iterable[Line], rule: str) -> Iterator[Line]:
     """The rows with an id each, without those that can have none."""
-    seen: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     for line in lines:
         with suppress(RowError):
-            yield identify(line, kept, seen)
+            yield identify(line, rule, counts)
 
 
 def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:

@@ -67,21 +67,15 @@ def layout_of(
     (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there. Raises
     `InputError` where a column may be two fields, or two columns one.
     """
-    lines = held(lines)
+    lines = in_memory(lines)
     columns = columns_of(lines)
     fields = match_answers(columns, map=map, set=set, with_questions=with_questions)
-    misfits = {
-        field: column
-        for field, column in fields.items()
-        if field in _INSTEAD and field not in map and folded(column) != field
-        if not _fits(field, column, lines)
-    }
-    if misfits:
+    if misfits := _misfits(fields, map, lines):
         remaining = [column for column in columns if column not in misfits.values()]
         fields = match_answers(remaining, map=map, set=set, with_questions=with_questions)
         for field, column in misfits.items():
-            other = next((name for name in _INSTEAD[field] if name not in {*fields, *set}), None)
-            fields |= {other: column} if other else {}
+            free = [name for name in _INSTEAD[field] if name not in {*fields, *set}]
+            fields |= {name: column for name in free[:1]}
     spread = spread_options(lines, {*set, *fields}, fields, needed=needed)
     return TableLayout(tuple(columns), fields, spread, map, set)
 
@@ -90,6 +84,12 @@ _INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group
 """What a column is whose values do not fit a field: the first of these that the table has not."""
 _CASE_WORDS = 12
 """Words of a text that tells of a case; what names one is shorter."""
+
+
+def _misfits(fields: Mapping[str, str], map: Mapping[str, str], lines: Iterable[Line]) -> dict[str, str]:
+    """The columns under other names than ours whose values do not fit their field."""
+    likely = {f: column for f, column in fields.items() if f in _INSTEAD and f not in map}
+    return {f: c for f, c in likely.items() if folded(c) != f and not _fits(f, c, lines)}
 
 
 def _fits(field: str, column: str, lines: Iterable[Line]) -> bool:
@@ -102,13 +102,13 @@ def _fits(field: str, column: str, lines: Iterable[Line]) -> bool:
     return all(len(str(value).split()) <= _CASE_WORDS for value in values)
 
 
-_MOST_HELD = 20_000
+_MOST_IN_MEMORY = 20_000
 
 
-def held(lines: Iterable[Line]) -> Iterable[Line]:
+def in_memory(lines: Iterable[Line]) -> Iterable[Line]:
     """The rows in memory where they are few, so that they are read once; else as they were."""
-    first = list(islice(lines, _MOST_HELD + 1))
-    return first if len(first) <= _MOST_HELD else lines
+    first = list(islice(lines, _MOST_IN_MEMORY + 1))
+    return first if len(first) <= _MOST_IN_MEMORY else lines
 
 
 def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | None) -> TableLayout | None:
@@ -124,10 +124,10 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     if not ({"item", "id"} & names and asks and states):
         return None
     is_open = _is_open(lines, default)
-    others = [name for name in ("options", "answer") if name not in names and not is_open]
+    sought = [name for name in ("options", "answer") if name not in names and not is_open]
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
-    fields |= match_columns(columns, others, map=map)
-    spread = spread_options(lines, fields, fields, needed=()) if "options" in others else {}
+    fields |= match_columns(columns, sought, map=map)
+    spread = spread_options(lines, fields, fields, needed=()) if "options" in sought else {}
     return TableLayout(tuple(columns), fields, spread, map, {})
 
 

@@ -146,14 +146,19 @@ def key_style(questions: Iterable[tuple[Any, Sequence[Any], Sequence[str]]]) -> 
     letter = text = 0
     numbers: set[int] = set()
     for key, options, labels in questions:
-        for each in key if isinstance(key, list) else [key]:
-            is_option = each in options
-            letter += is_letter(each, options) and not is_option
-            text += is_option and not is_letter(each, options)
-            place = str(each).strip()
-            if place.isdecimal() and place not in (*map(str, options), *labels):
-                numbers |= {0} if int(place) == 0 else {1} if int(place) == len(options) else set()
+        for entry in key if isinstance(key, list) else [key]:
+            is_option = entry in options
+            letter += is_letter(entry, options) and not is_option
+            text += is_option and not is_letter(entry, options)
+            numbers |= _first_numbers(str(entry).strip(), list(map(str, options)), labels)
     return KeyStyle(letter > 0 and text == 0, numbers.pop() if len(numbers) == 1 else None)
+
+
+def _first_numbers(key: str, options: Sequence[str], labels: Sequence[str]) -> set[int]:
+    """The number that the first option must have for a key to be a position; none where it tells nothing."""
+    if not key.isdecimal() or key in (*options, *labels):
+        return set()
+    return {0} if int(key) == 0 else {1} if int(key) == len(options) else set()
 
 
 def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, style: KeyStyle) -> Any:
@@ -165,22 +170,26 @@ def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, 
     may count from 0 or from 1.
     """
     if isinstance(key, list):
-        named = [key_of(each, options, labels, where, style) for each in key]
-        return [text for each in named for text in (each if isinstance(each, list) else [each])]
-    if type(key) not in (str, int):
-        return key
+        named = (key_of(entry, options, labels, where, style) for entry in key)
+        return [text for texts in named for text in (texts if isinstance(texts, list) else [texts])]
+    return _of_one_key(key, options, labels, where, style) if type(key) in (str, int) else key
+
+
+def _of_one_key(
+    key: str | int, options: Sequence[Any], labels: Sequence[str], place: str, style: KeyStyle
+) -> Any:
     text, texts = str(key).strip(), list(map(str, options))
-    under = texts[labels.index(text.upper())] if text.upper() in labels else None
+    labelled = texts[labels.index(text.upper())] if text.upper() in labels else None
     if text.isdecimal():
-        return _by_number(text, texts, under, where, style.first)
+        return _by_number(text, texts, labelled, place, style.first)
     if text in texts and not (style.letters and is_letter(text, texts)):
         return text
-    return under or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels) or key
+    return labelled or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels) or key
 
 
-def _by_number(key: str, options: Sequence[str], under: str | None, place: str, first: int | None) -> str:
+def _by_number(key: str, options: Sequence[str], labelled: str | None, place: str, first: int | None) -> str:
     """The option that is this number, stands under it, or is at this place counted from `first`."""
-    if under is None and key not in options:
+    if labelled is None and key not in options:
         if first is not None and first <= int(key) < first + len(options):
             return options[int(key) - first]
         raise RowError(
@@ -188,12 +197,12 @@ def _by_number(key: str, options: Sequence[str], under: str | None, place: str, 
             "option's letter or its text.",
             "the key is no option",
         )
-    if under not in (None, key) and key in options:
+    if labelled not in (None, key) and key in options:
         raise RowError(
             f"{place}: the key {key} is the number of one option and the text of another: write its letter.",
             "the key may be two options",
         )
-    return under or key
+    return labelled or key
 
 
 def _by_letter_and_text(key: str, options: Sequence[str]) -> str | None:

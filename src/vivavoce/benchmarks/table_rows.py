@@ -28,49 +28,56 @@ _OF_MARKS = {"rater", "judge", "annotator", "criterion", *FIELDS["criterion"].ot
 """Columns of a table with several rows for one answer, each with a mark of it."""
 
 
-class Identities(NamedTuple):
-    """How rows without an id are named, where several ask the same.
+class SameQuestions(NamedTuple):
+    """What becomes of rows without an id that ask the same of one candidate, or of nobody.
 
-    `again` counts the rows that ask what an earlier row asks, of the same candidate. They are `kept` as its
-    repeats where every question stands equally often for every candidate and repeats are not numbered, as
-    one with it where the table has a row for each mark, and else as questions of their own.
+    `rows` ask what an earlier row asks. They are its `repeats` where every question stands equally often for
+    every candidate and repeats are not numbered, `marks` of one answer where the table has a column for them,
+    and else `questions` of their own.
     """
 
-    again: int = 0
-    kept: str = ""
+    rows: int = 0
+    rule: str = ""
 
     @property
     def text(self) -> str:
         """The sentence on such rows; '' without any."""
-        if not self.again:
+        if not self.rows:
             return ""
-        ask = "row has no id and asks" if self.again == 1 else "rows have no id and ask"
+        ask = "row has no id and asks" if self.rows == 1 else "rows have no id and ask"
         become = {
             "repeats": "as every question stands there equally often, they are repeats of its answer",
             "marks": "as they hold marks, each is of the same answer",
             "questions": "each is a question of its own, with a number behind the id",
-        }[self.kept]
-        return f"{self.again:,} {ask} what an earlier row asks: {become}."
+        }[self.rule]
+        return f"{self.rows:,} {ask} what an earlier row asks: {become}."
 
 
-def identities(lines: Iterable[Line]) -> Identities:
-    """How the rows of a table are named. Raises nothing for a row that has neither id nor question."""
+def same_questions(lines: Iterable[Line]) -> SameQuestions:
+    """How the rows of a table that ask the same are named; rows with neither id nor question do not count."""
     counts: Counter[tuple[str, ...]] = Counter()
-    of_marks = numbered = False
+    numbered = of_marks = False
     for line in lines:
         if "item" not in line.row and _asks(line.row):
             counts[_place(line.row)] += 1
-            of_marks = of_marks or any(folded(column) in _OF_MARKS for column in line.row)
             numbered = numbered or line.row.get("repeat") not in (None, "")
-    again = counts.total() - len(counts)
-    if not again:
-        return Identities()
-    is_even = len(set(counts.values())) == 1 and all(place[1] for place in counts)
-    return Identities(again, "marks" if of_marks else "repeats" if is_even and not numbered else "questions")
+            of_marks = of_marks or not _OF_MARKS.isdisjoint(map(folded, line.row))
+    n_repeated = counts.total() - len(counts)
+    return SameQuestions(n_repeated, _rule(counts, of_marks, numbered)) if n_repeated else SameQuestions()
 
 
-def identify(line: Line, kept: str, seen: Counter[tuple[str, ...]]) -> Line:
-    """The row with an id, behind those that were `seen`. Raises `RowError` where there is nothing to name."""
+def _rule(counts: Counter[tuple[str, ...]], of_marks: bool, numbered: bool) -> str:
+    if of_marks:
+        return "marks"
+    is_even = len(set(counts.values())) == 1 and all(candidate for _, candidate, *_ in counts)
+    return "repeats" if is_even and not numbered else "questions"
+
+
+def identify(line: Line, rule: str, counts: Counter[tuple[str, ...]]) -> Line:
+    """The row with an id, behind those that are in `counts`; rows that ask the same are named by the `rule`.
+
+    Raises `RowError` where there is nothing to name.
+    """
     row = line.row
     if "item" in row:
         if row["item"] in (None, ""):
@@ -83,11 +90,11 @@ def identify(line: Line, kept: str, seen: Counter[tuple[str, ...]]) -> Line:
         subject = "neither an id nor a question"
         raise RowError(f"{line.where}: {subject}.", subject)
     place = _place(row)
-    seen[place] += 1
-    number = seen[place]
-    if kept == "repeats":
+    counts[place] += 1
+    number = counts[place]
+    if rule == "repeats":
         return Line(line.where, {**row, "item": place[0], "repeat": number})
-    is_own = kept == "questions" and number > 1
+    is_own = rule == "questions" and number > 1
     return Line(line.where, {**row, "item": f"{place[0]}-{number}" if is_own else place[0]})
 
 
@@ -97,8 +104,8 @@ def _asks(row: Mapping[str, Any]) -> bool:
 
 def _place(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The id that the content of a row makes, and what of it the row is: whose answer, and which one."""
-    said = (str(row.get(name) or "") for name in ("candidate", "variant", "repeat", "edit"))
-    return (_content_id(row), *said)
+    texts = (str(row.get(name) or "") for name in ("candidate", "variant", "repeat", "edit"))
+    return (_content_id(row), *texts)
 
 
 def _content_id(row: Mapping[str, Any]) -> str:
@@ -166,8 +173,8 @@ def with_key(row: dict[str, Any], place: str, style: KeyStyle) -> dict[str, Any]
     options = row.get("options")
     if _are_scores(options) and row.get("answer") in (None, "", []):
         best = max(options.values())
-        key = [text for text, score in options.items() if score == best]
-        return {**row, "options": [*options], "answer": key}
+        right = [text for text, score in options.items() if score == best]
+        return {**row, "options": [*options], "answer": right}
     listed, labels = listed_options(options, place)
     key = key_of(row.get("answer"), listed, labels, place, style) if listed else row.get("answer")
     return {**row, "options": listed, "answer": key}
