@@ -25,7 +25,7 @@ PARTICLES: dict[str, int] = {
 }
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
-    "benchmarks": 46,
+    "benchmarks": 44,
     "cli": 49,
     "core": 34,
     "embeddings": 9,
@@ -54,7 +54,7 @@ FUNCTION_WORDS: dict[str, int] = {
 """Names such as `where` by room."""
 IN_TESTS: dict[str, int] = {
     ".": 61,
-    "benchmarks": 72,
+    "benchmarks": 75,
     "building": 32,
     "cli": 110,
     "contrib": 12,
@@ -92,10 +92,10 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4354,
+    "benchmarks": 4779,
     "cli": 6178,
     "contrib": 467,
-    "core": 6147,
+    "core": 6159,
     "embeddings": 797,
     "evaluators": 747,
     "facts": 2665,
@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 8042,
     "report": 8449,
     "retrieval": 1691,
-    "run": 27638,
+    "run": 27647,
     "stats": 12337,
     "store": 8635,
     "studies": 24368,
@@ -122,7 +122,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_011, 176
+MODULES, COMPLEX = 1_014, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -6,7 +6,7 @@ Such a benchmark has no file. Its items are stored in the run, and the run reads
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -65,6 +65,10 @@ class Table(Benchmark):
         return loaded._replace(signature=f"{signature}#{digest}{loaded.signature.removeprefix(signature)}")
 
 
+_Merged = dict[tuple[str, str], dict[str, tuple[Any, str]]]
+_LeaveOut = Callable[[tuple[str, str], str, RowError], None]
+
+
 class TableItems(NamedTuple):
     """What a table says of questions: the benchmark, the rows with an id each, and the formats inferred.
 
@@ -98,16 +102,7 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
         faults.setdefault(key, exclusion_at(where, error.reason))
 
     same = same_questions(lines)
-    counts: Counter[tuple[str, ...]] = Counter()
-    merged: dict[tuple[str, str], dict[str, tuple[Any, str]]] = {}
-    for line in lines:
-        key = ("", line.where)  # no question bears it
-        try:
-            named = identify(line, same.rule, counts)
-            key = (str(named.row["item"]), str(named.row.get("variant") or ""))
-            _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
-        except RowError as error:
-            leave_out(key, line.where, error)
+    merged = _merged(lines, same.rule, leave_out)
     unnamed = sum(not key[0] for key in faults)
     inferred: Counter[str] = Counter()
     items = []
@@ -126,6 +121,21 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
 
 
 _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out and counted.'
+
+
+def _merged(lines: Iterable[Line], rule: str, leave_out: _LeaveOut) -> _Merged:
+    """What the rows say of each id and variant, field by field, each with its place."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    merged: _Merged = {}
+    for line in lines:
+        key = ("", line.where)  # no question bears it
+        try:
+            named = identify(line, rule, counts)
+            key = (str(named.row["item"]), str(named.row.get("variant") or ""))
+            _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
+        except RowError as error:
+            leave_out(key, line.where, error)
+    return merged
 
 
 def _joined(fields: Mapping[str, tuple[Any, str]]) -> Line:

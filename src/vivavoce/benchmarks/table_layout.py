@@ -124,10 +124,10 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     if not ({"item", "id"} & names and asks and states):
         return None
     is_open = _is_open(lines, default)
-    sought = [name for name in ("options", "answer") if name not in names and not is_open]
+    unfilled = [name for name in ("options", "answer") if name not in names and not is_open]
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
-    fields |= match_columns(columns, sought, map=map)
-    spread = spread_options(lines, fields, fields, needed=()) if "options" in sought else {}
+    fields |= match_columns(columns, unfilled, map=map)
+    spread = spread_options(lines, fields, fields, needed=()) if "options" in unfilled else {}
     return TableLayout(tuple(columns), fields, spread, map, {})
 
 
