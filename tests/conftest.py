@@ -94,10 +94,14 @@ def hivmedqa(shared: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _own_registry() -> Iterator[None]:
-    """What a test registers is forgotten after it, whichever test runs next in the process."""
+def _own_registry_and_runs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test registers is forgotten after it, whichever test runs next in the process.
+
+    A test that may patch what builds a run builds its own. One fixture for both: every test pays for each.
+    """
     from tests.studies.making import borrowed
 
+    Store.is_closed = "monkeypatch" in request.fixturenames
     with borrowed():
         yield
 
@@ -108,12 +112,6 @@ def _finished_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
     base = tmp_path_factory.getbasetemp()
     Store.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished-runs"
     Store.folder.mkdir(exist_ok=True)
-
-
-@pytest.fixture(autouse=True)
-def _own_runs(request: pytest.FixtureRequest) -> None:
-    """A test that may patch what builds a run builds its own."""
-    Store.is_closed = "monkeypatch" in request.fixturenames
 
 
 @pytest.fixture(scope="session")

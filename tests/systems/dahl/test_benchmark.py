@@ -66,10 +66,11 @@ def test_a_tenth_by_category_is_857_questions(dahl: Loaded) -> None:
     assert 857 == len(sampled(dahl.items, "10%"))
 
 
-def test_the_file_and_its_folder_are_one_benchmark(dahl: Loaded, shared: Path) -> None:
-    by_file = load(f"dahl(data={shared / 'data' / 'dahl' / 'questions.csv'})")
-    assert dahl.items == by_file.items
-    assert dahl.signature.partition("@")[2] == by_file.signature.partition("@")[2]
+def test_the_file_and_its_folder_are_one_benchmark(tmp_path: Path) -> None:
+    file = written(tmp_path, (ASKED, "physiology"), ("Define sepsis.", "medicine"))
+    by_folder, by_file = (load(f"dahl(data={path})") for path in (tmp_path, file))
+    assert by_folder.items == by_file.items
+    assert by_folder.signature.partition("@")[2] == by_file.signature.partition("@")[2]
 
 
 def test_an_id_is_made_of_the_text_and_not_of_its_place(tmp_path: Path) -> None:
@@ -129,9 +130,10 @@ def test_other_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
         load(f"dahl(data={tmp_path}, published=code)")
 
 
-def test_the_published_settings_are_those_of_the_paper_or_of_the_code(dahl: Loaded, shared: Path) -> None:
+def test_the_published_settings_are_those_of_the_paper_or_of_the_code(dahl: Loaded, tmp_path: Path) -> None:
     paper = dahl.card.published
-    released = load(f"dahl(data={shared / 'data' / 'dahl'}, published=released)").card.published
+    file = written(tmp_path, (ASKED, "physiology"))
+    released = load(f"dahl(data={file}, published=released)").card.published
     decoding = {"temperature": 0.6, "max_tokens": 256, "chat_template": False}
     assert {**decoding, "prompt": "dahl_paper"} == paper
     assert {**decoding, "top_p": 0.9, "prompt": "dahl_released"} == released
