@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.studies.making import SILENT, exam, made, marked, score, twins
+from tests.studies.making import SILENT, Answers, exam, made, marked, score, twins
 
 from vivavoce.core.records import Card, Criterion, Measure
 from vivavoce.run.run import Run, open_run
@@ -14,8 +14,17 @@ from vivavoce.run.tables.load import load_scores
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_benchmark
-from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, side_by_side
-from vivavoce.studies.score_table import with_group_codes
+from vivavoce.studies import score_matrix
+from vivavoce.studies.score_matrix import (
+    ScoreMatrix,
+    common,
+    grids,
+    grids_with_fillings,
+    key_of,
+    labels,
+    side_by_side,
+)
+from vivavoce.studies.score_table import resolve, with_group_codes
 
 
 def of(run: Run) -> list[ScoreMatrix]:
@@ -37,6 +46,29 @@ def test_a_grid_is_candidates_by_items(tmp_path: Path) -> None:
 def test_the_complete_grid_has_the_items_of_all(tmp_path: Path) -> None:
     (grid,) = of(marked(tmp_path, {"A": {"q1": 1, "q2": 1, "q3": "fail"}, "B": {"q2": 0.5, "q3": 0.5}}))
     assert ((("q2", ""),), [[1.0], [0.5]]) == (grid.complete.items, grid.complete.values.tolist())
+
+
+def test_a_large_table_is_read_a_candidate_at_a_time_and_gives_the_same_matrices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: Answers = {
+        "A": {"q1": [0, 1], "q2": 0.3, "q4": SILENT},
+        "B": {"q2": "fail", "q3": 1, "q4": 0.1},
+        "C": {"q1": "fail", "q4": 0.7},
+    }
+    marks = with_view(marked(tmp_path, answers).file, load_scores)
+    expected = list(grids_with_fillings(marks.scores, marks.measures))
+    candidates: list[set[str]] = []
+
+    def resolved(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
+        candidates.append(set(rows["candidate"]))
+        return resolve(rows, criterion)
+
+    monkeypatch.setattr(score_matrix, "resolve", resolved)
+    monkeypatch.setattr(score_matrix, "PART", 2)
+    by_parts = list(grids_with_fillings(marks.scores, marks.measures))
+    assert [{"A"}, {"B"}, {"C"}] == candidates
+    assert [repr(pair) for pair in expected] == [repr(pair) for pair in by_parts]
 
 
 def test_floor_and_ceiling_are_no_candidates(tmp_path: Path) -> None:

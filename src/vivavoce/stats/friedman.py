@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Floats, average_ranks, group_means, matrix, proportion
+from vivavoce.stats._arrays import Floats, group_means, matrix, proportion, ranks_by_block
 from vivavoce.stats._ratings import complete_rows
 from vivavoce.stats.draws import random_subset_sums, seeded_rng
 from vivavoce.stats.estimate import NO_SPREAD
@@ -92,7 +92,7 @@ def friedman(values: ArrayLike, groups: ArrayLike) -> Friedman:
     """
     blocks = group_means(matrix("values", values, n_systems=2), groups)
     k, n = blocks.shape
-    ranks = np.array([average_ranks(-column) for column in blocks.T])
+    ranks = ranks_by_block(blocks)
     means: Floats = ranks.mean(axis=0)
     # In quarters of whole numbers, so exact: tied ranks are halves.
     spread = float((ranks**2).sum()) - n * k * (k + 1) ** 2 / 4
@@ -115,7 +115,7 @@ def _turned_p(ranks: Floats) -> float:
     """How often rank sums are as far apart, if a coin turns each block's ranks round."""
     distinct = np.unique(ranks, axis=1)
     if distinct.shape[1] < ranks.shape[1]:
-        distinct = np.array([average_ranks(row) for row in distinct])
+        distinct = ranks_by_block(-distinct.T)
     centred = distinct - (distinct.shape[1] + 1) / 2
     # Neither the order of blocks nor what systems are called decides which patterns are drawn.
     columns = centred[:, np.argsort(centred.sum(axis=0), kind="stable")]

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Floats, average_ranks, group_codes, item_weights, matrix, proportion
+from vivavoce.stats._arrays import Floats, group_codes, item_weights, matrix, proportion, ranks_by_block
 from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, paired
@@ -199,7 +199,7 @@ def ranks_of_pairs(
     better = _better(len(y), adjusted, directions, alpha)
     return RankIntervals(
         means=y,
-        ranks=average_ranks(-y),
+        ranks=ranks_by_block(y[:, None])[0],
         intervals=_intervals(better),
         better=better,
         p=table,
@@ -443,6 +443,4 @@ def mean_ranks(values: ArrayLike) -> Floats:
     Another question than the mean score: how often ahead, not by how much. The two may name different
     winners; print both, never mix them, nor ranks from different judges.
     """
-    y = matrix("values", values)
-    ranks: Floats = np.mean([average_ranks(-column) for column in y.T], axis=0)
-    return ranks
+    return np.asarray(ranks_by_block(matrix("values", values)).mean(axis=0))

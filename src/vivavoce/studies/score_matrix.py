@@ -12,8 +12,9 @@ from vivavoce.core.measure_names import distinguished, earlier_versions, measure
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.pooling import counts, ratio_of
-from vivavoce.studies.row_parts import by_benchmark, distinct, select_rows
+from vivavoce.studies.row_parts import PART, by_benchmark, by_candidate, distinct, select_rows
 from vivavoce.studies.score_table import (
+    FILLED,
     ITEM,
     ScoreTable,
     by_answer,
@@ -63,21 +64,27 @@ class ScoreMatrix(NamedTuple):
     @property
     def complete(self) -> "ScoreMatrix":
         """The matrix on the items that every candidate has a value for."""
-        return self.on(np.all(self.present, axis=0))
+        members = np.all(self.present, axis=0)
+        return self if members.all() else self.on(members)
 
     def on(self, members: np.ndarray[Any, Any]) -> "ScoreMatrix":
-        """The matrix on some of its items."""
-        names = tuple(name for name, keep in zip(self.items, members, strict=True) if keep)
+        """The matrix on some of its items: a mask of them, or their columns in another order."""
+        columns = np.flatnonzero(members) if members.dtype == np.bool_ else members
         return self._replace(
-            items=names,
-            groups=self.groups[members],
-            categories=self.categories[members],
-            values=self.values[:, members],
-            present=self.present[:, members],
-            weights=None if self.weights is None else self.weights[members],
-            sizes=None if self.sizes is None else self.sizes[:, members],
-            benchmarks=None if self.benchmarks is None else self.benchmarks[members],
+            items=tuple(self.items[column] for column in columns),
+            groups=self.groups[columns],
+            categories=self.categories[columns],
+            values=self.values[:, columns],
+            present=self.present[:, columns],
+            weights=None if self.weights is None else self.weights[columns],
+            sizes=None if self.sizes is None else self.sizes[:, columns],
+            benchmarks=None if self.benchmarks is None else self.benchmarks[columns],
         )
+
+    @property
+    def columns(self) -> dict[tuple[str, str], int]:
+        """The column of each item."""
+        return {item: column for column, item in enumerate(self.items)}
 
     def even(self) -> Floats:
         """The values, none of them absent; for a ratio of sums, values with its mean and its error.
@@ -260,7 +267,7 @@ def grids(
     sums, on the log scale where it is exp of one.
     """
     for benchmark, measure, part in _parts(scores, _matrix_measures(measures, ratios)):
-        yield _grid(benchmark, measure, part, _values(part, measure))
+        yield _Cells.of(part, measure, "observed").matrix(benchmark, measure)
 
 
 def grids_with_fillings(
@@ -268,9 +275,10 @@ def grids_with_fillings(
 ) -> Iterator[tuple[ScoreMatrix, Fillings | None]]:
     """The matrices of `grids`, each with its fillings; null where no score failed."""
     for benchmark, measure, part in _parts(scores, by_answer(measures)[0]):
-        values = resolve(part, measure.criterion)
-        matrix = _grid(benchmark, measure, part, values.filter(pl.col("observed").is_not_null()))
-        yield matrix, _fillings(matrix, part, values)
+        failed = select_rows(part, (pl.col("status") == "failed") & (pl.col("edit") == ""))
+        cells = _Cells.of(part, measure, *(FILLED if failed.height else ("observed",)))
+        fillings = cells.fillings(benchmark, measure, failed) if failed.height else None
+        yield cells.matrix(benchmark, measure), fillings
 
 
 def _parts(
@@ -284,76 +292,91 @@ def _parts(
             yield benchmark, measure, with_results(part)
 
 
-def _fillings(matrix: ScoreMatrix, part: pl.DataFrame, values: pl.DataFrame) -> Fillings | None:
-    """The fillings of a matrix from all values by item (`resolve`)."""
-    rows = part.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))
-    if rows.is_empty():
-        return None
-    counted = values.filter(pl.col("low").is_not_null())
-    low, high = (
-        _grid(matrix.benchmark, matrix.measure, part, counted.with_columns(observed=pl.col(side)))
-        for side in ("low", "high")
-    )
-    failed = np.zeros(low.values.shape, dtype=int)
-    columns = {item: column for column, item in enumerate(low.items)}
-    for candidate, item, variant in rows.select("candidate", "item", "variant").iter_rows():
-        failed[low.candidates.index(candidate), columns[item, variant]] += 1
-    return Fillings(low, high, failed)
-
-
 def _matrix_measures(measures: Mapping[int, Measure], ratios: bool) -> dict[int, Measure]:
     """The measures that have a matrix."""
     single = by_answer(measures)[0]
     return {k: m for k, m in measures.items() if k in single or (ratios and ratio_of(m.criterion))}
 
 
-def _values(part: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """A row per candidate and item with its value, `observed`, and `size` where that is a ratio."""
+def _item_values(part: pl.DataFrame, measure: Measure) -> Iterator[pl.DataFrame]:
+    """Rows by candidate and item with what was `observed`, and its `size` where that is a ratio.
+
+    Those of a large table come a candidate at a time: names take many times the memory of a value.
+    """
     if not ratio_of(measure.criterion):
-        return resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
-    counted = counts(part, measure.criterion).items
-    if counted is None:
-        counted = part.head(0).with_columns(numerator=pl.lit(0.0), denominator=pl.lit(0.0))
-    defined = counted.filter(pl.col("denominator") > 0)  # 0 over 0 says nothing
-    return defined.with_columns(
-        observed=pl.col("numerator") / pl.col("denominator"), size=pl.col("denominator")
-    )
+        parts = [part] if part.height <= PART else (rows for _, rows in by_candidate(part))
+        yield from (resolve(rows, measure.criterion) for rows in parts)
+    elif (counted := counts(part, measure.criterion).items) is not None:
+        ratio = pl.col("numerator") / pl.col("denominator")
+        defined = counted.filter(pl.col("denominator") > 0)  # 0 over 0 says nothing
+        yield defined.with_columns(observed=ratio, size=pl.col("denominator"))
 
 
-def _grid(benchmark: str, measure: Measure, part: pl.DataFrame, values: pl.DataFrame) -> ScoreMatrix:
-    """The matrix of the values `observed` by candidate and item; `part` knows the items' categories."""
-    categories = distinct(part, "item", "variant", "category").unique(["item", "variant"])
-    items = (
-        values.select(*item_of(values))
-        .unique()
-        .join(categories, on=["item", "variant"], how="left", validate="1:1")
-        .sort("item", "variant")
-        .with_row_index("column")
-    )
-    candidates = sorted(values["candidate"].unique())
-    rows = {name: row for row, name in enumerate(candidates)}
-    table = np.zeros((len(candidates), items.height))
-    present = np.zeros(table.shape, dtype=np.bool_)
-    placed = values.join(items.select(*ITEM, "column"), on=list(ITEM), validate="m:1")
-    at = (np.array([rows[name] for name in placed["candidate"]], dtype=int), placed["column"].to_numpy())
-    table[at] = placed["observed"].to_numpy()
-    present[at] = True
-    sizes = None
-    if "size" in placed.columns:
-        sizes = np.ones(table.shape)
-        sizes[at] = placed["size"].to_numpy()
-    return ScoreMatrix(
-        benchmark=benchmark,
-        measure=measure,
-        candidates=tuple(candidates),
-        items=tuple(items.select("item", "variant").iter_rows()),
-        groups=items["group"].to_numpy(),
-        categories=items["category"].fill_null("").to_numpy(),
-        values=table,
-        present=present,
-        weights=weights_of(items),
-        sizes=sizes,
-    )
+class _Cells(NamedTuple):
+    """Columns of item means as tables of candidates x items, NaN where there is no value.
+
+    `items` are sorted by name, a row each. `filled` is where a value was observed or may be filled in.
+    """
+
+    candidates: tuple[str, ...]
+    items: pl.DataFrame
+    tables: Mapping[str, Floats]
+    filled: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @classmethod
+    def of(cls, part: pl.DataFrame, measure: Measure, *columns: str) -> "_Cells":
+        """The columns of the item means of one measure on one benchmark."""
+        categories = distinct(part, "item", "variant", "category").unique(["item", "variant"])
+        items = (
+            distinct(part, *item_of(part))
+            .join(categories, on=["item", "variant"], how="left", validate="1:1")
+            .sort("item", "variant")
+            .with_row_index("column")
+        )
+        names = distinct(part, "candidate")["candidate"].sort()
+        if ratio_of(measure.criterion):
+            columns = (*columns, "size")
+        tables = {column: np.full((len(names), items.height), np.nan) for column in columns}
+        filled = np.zeros((len(names), items.height), dtype=np.bool_)
+        for rows in _item_values(part, measure):
+            placed = rows.join(items.select(*ITEM, "column"), on=list(ITEM), validate="m:1")
+            row = placed["candidate"].cast(pl.Enum(names)).to_physical().to_numpy()
+            cells = row, placed["column"].to_numpy()
+            for column, table in tables.items():
+                table[cells] = placed[column].to_numpy()
+            filled[cells] = placed[columns[-1]].is_not_null().to_numpy()
+        return cls(tuple(names), items, tables, filled)
+
+    def matrix(self, benchmark: str, measure: Measure, column: str = "observed") -> ScoreMatrix:
+        """The matrix of a column, of the candidates and items that have a value in it."""
+        table, sizes = self.tables[column], self.tables.get("size")
+        present = ~np.isnan(table) if column == "observed" else self.filled
+        matrix = ScoreMatrix(
+            benchmark=benchmark,
+            measure=measure,
+            candidates=self.candidates,
+            items=tuple(self.items.select("item", "variant").iter_rows()),
+            groups=self.items["group"].to_numpy(),
+            categories=self.items["category"].fill_null("").to_numpy(),
+            values=np.where(present, table, 0.0),
+            present=present,
+            weights=weights_of(self.items),
+            sizes=None if sizes is None else np.where(present, sizes, 1.0),
+        )
+        if not present.any(axis=1).all():
+            matrix = matrix.of(
+                [name for name, row in zip(self.candidates, present, strict=True) if row.any()]
+            )
+        scored = np.any(present, axis=0)
+        return matrix if scored.all() else matrix.on(scored)
+
+    def fillings(self, benchmark: str, measure: Measure, failed_rows: pl.DataFrame) -> Fillings:
+        """The matrices of both ends of the scale, and where how many scores failed."""
+        low, high = (self.matrix(benchmark, measure, side) for side in ("low", "high"))
+        failed, columns = np.zeros(low.values.shape, dtype=int), low.columns
+        for candidate, *item in failed_rows.select("candidate", "item", "variant").iter_rows():
+            failed[low.candidates.index(candidate), columns[tuple(item)]] += 1
+        return Fillings(low, high, failed)
 
 
 def common(first: ScoreMatrix, second: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
@@ -362,24 +385,13 @@ def common(first: ScoreMatrix, second: ScoreMatrix) -> tuple[ScoreMatrix, ScoreM
     first, second = first.of(names), second.of(names)
     # A set has no fixed order, and the last digit of a mean depends on the order.
     shared = sorted(set(first.items) & set(second.items))
-    first, second = (_aligned(grid, shared) for grid in (first, second))
+    places = [matrix.columns for matrix in (first, second)]
+    first, second = (
+        matrix.on(np.array([columns[item] for item in shared], dtype=int))
+        for matrix, columns in zip((first, second), places, strict=True)
+    )
     both = first.present & second.present
     return first._replace(present=both), second._replace(present=both)
-
-
-def _aligned(grid: ScoreMatrix, items: Sequence[tuple[str, str]]) -> ScoreMatrix:
-    place = {name: column for column, name in enumerate(grid.items)}
-    columns = np.array([place[name] for name in items], dtype=int)
-    return grid._replace(
-        items=tuple(items),
-        groups=grid.groups[columns],
-        categories=grid.categories[columns],
-        values=grid.values[:, columns],
-        present=grid.present[:, columns],
-        weights=None if grid.weights is None else grid.weights[columns],
-        sizes=None if grid.sizes is None else grid.sizes[:, columns],
-        benchmarks=None if grid.benchmarks is None else grid.benchmarks[columns],
-    )
 
 
 def side_by_side(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from vivavoce import stats
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Criterion, Measure, ModelCard
 from vivavoce.core.specs import signed
@@ -227,11 +226,6 @@ def with_group_codes(rows: pl.DataFrame) -> pl.DataFrame:
     """
     labels = pl.Enum(distinct(rows, "group")["group"].drop_nulls().sort())
     return rows.with_columns(pl.col("group").cast(labels).to_physical().cast(pl.Int64))
-
-
-def weighted_mean(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None) -> float:
-    """The mean of one value per item, at least one."""
-    return stats.exact_mean(values, weights)
 
 
 def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:

@@ -28,7 +28,6 @@ from vivavoce.studies.score_table import (
     ScoreTable,
     resolve,
     unweighted,
-    weighted_mean,
     weights_of,
     with_results,
 )
@@ -290,7 +289,7 @@ def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
 def _filled(values: pl.DataFrame, side: str) -> float | None:
     """The mean with every failed score at one end of the scale; null where the scale has none."""
     filled = values.filter(pl.col(side).is_not_null())
-    mean = weighted_mean(filled[side].to_numpy(), weights_of(filled)) if filled.height else float("nan")
+    mean = stats.exact_mean(filled[side].to_numpy(), weights_of(filled)) if filled.height else float("nan")
     return None if np.isnan(mean) else mean
 
 

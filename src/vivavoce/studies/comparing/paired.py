@@ -35,7 +35,6 @@ from vivavoce.studies.score_table import (
     absent_sections,
     no_overall,
     repeats,
-    weighted_mean,
     weights_of,
 )
 
@@ -265,7 +264,9 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     if observed.n_groups < 2:
         return Incomparable(pair, ONE_CASE, observed, failed)
     weights = weights_of(common)
-    first, second = (weighted_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2"))
+    first, second = (
+        stats.exact_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2")
+    )
     fillings = None
     # Without a limit nothing bounds what failed.
     if failed and differences.has_end("low") and differences.has_end("high"):

@@ -19,7 +19,7 @@ from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
-from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weighted_mean, weights_of
+from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weights_of
 from vivavoce.studies.text import count
 
 ONE_CASE = "all that both scored is one case, and one case says nothing about the next"
@@ -63,7 +63,7 @@ def _beyond(change: Change, items: pl.DataFrame, names: Sequence[str]) -> Iterat
 
 def _shift(change: Change, items: pl.DataFrame, candidate: str) -> DiffRow:
     weights = weights_of(items)
-    old, new = (weighted_mean(items[name].to_numpy(), weights) for name in ("one", "other"))
+    old, new = (stats.exact_mean(items[name].to_numpy(), weights) for name in ("one", "other"))
     tested = _tested(items["d"].to_numpy(), items, change.width)
     n_items = items.n_unique(["item", "variant"])
     return change.row("level", candidate=candidate, one=old, other=new, **tested, n_items=n_items)
@@ -329,7 +329,7 @@ def _means(rows: pl.DataFrame, *columns: str) -> dict[str, tuple[float, ...]]:
         .sort("candidate", "item", "variant")
     )
     return {
-        str(name): tuple(weighted_mean(part[column].to_numpy(), weights_of(part)) for column in columns)
+        str(name): tuple(stats.exact_mean(part[column].to_numpy(), weights_of(part)) for column in columns)
         for (name,), part in by_item.group_by("candidate", maintain_order=True)
     }
 

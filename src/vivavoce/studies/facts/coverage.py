@@ -16,7 +16,7 @@ from vivavoce.facts.severity import severity
 from vivavoce.studies.facts.fact_table import KINDS, OTHER, WORDS, FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, estimate_columns, facts_row
 from vivavoce.studies.intervals import Estimate, by_mean, by_ratio
-from vivavoce.studies.score_table import RESPONSE, item_of, weighted_mean, weights_of
+from vivavoce.studies.score_table import RESPONSE, item_of, weights_of
 
 NO_FACT = "no answer with a fact that has a verdict"
 LOST = "an answer failed before its facts were known: how many it has nobody can say"
@@ -100,7 +100,7 @@ def precision_row(part: FactTable, row: FactsRow) -> FactsRow:
     bounded = items.drop_nulls(["low", "high"])
     if row.value is None or not bounded.height:
         return row
-    low, high = (weighted_mean(bounded[side].to_numpy(), weights_of(bounded)) for side in ("low", "high"))
+    low, high = (stats.exact_mean(bounded[side].to_numpy(), weights_of(bounded)) for side in ("low", "high"))
     return replace(row, bound_low=low, bound_high=high)
 
 
@@ -116,7 +116,7 @@ def _pooled(part: FactTable, row: FactsRow) -> FactsRow:
     open_ = items["claims"] - items["settled"]
     # A ratio of means over items is the ratio of sums, and items with several repeats count once.
     low, high, claims = (
-        weighted_mean(column.to_numpy(), weights_of(items))
+        stats.exact_mean(column.to_numpy(), weights_of(items))
         for column in (items["right"], items["right"] + open_, items["claims"])
     )
     return replace(row, bound_low=low / claims, bound_high=high / claims)

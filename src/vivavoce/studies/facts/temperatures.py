@@ -16,7 +16,6 @@ from vivavoce.studies.facts.fact_table import FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.item_means import Arrays
-from vivavoce.studies.score_table import weighted_mean
 from vivavoce.studies.text import count
 
 SETTING = "temperature"
@@ -89,7 +88,7 @@ def _step(table: FactTable, row: FactsRow) -> Step:
     )
     paired = sides[0].paired()
     ends = paired.interval()
-    low, high = (weighted_mean(side.values, side.weighing["weights"]) for side in sides[1:])
+    low, high = (stats.exact_mean(side.values, side.weighing["weights"]) for side in sides[1:])
     row = replace(
         row,
         value=paired.difference,
