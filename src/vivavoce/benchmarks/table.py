@@ -72,14 +72,17 @@ _LeaveOut = Callable[[tuple[str, str], str, RowError], None]
 class TableItems(NamedTuple):
     """What a table says of questions: the benchmark, the rows with an id each, and the formats inferred.
 
-    `lines` reads the rows of the table again, as often as asked for; `unnamed` of them name no question and
-    are left out. `same` says what became of rows that ask the same and have no id.
+    `lines` reads the rows of the table again, as often as asked for; of its `n_rows`, `unnamed` name no
+    question and are left out. `n_faulty` tell of a question that is left out. `same` says what became of rows
+    that ask the same and have no id.
     """
 
     benchmark: Loaded
     lines: Lines
     formats: dict[str, int]
+    n_rows: int
     unnamed: int
+    n_faulty: int
     same: SameQuestions
 
 
@@ -102,7 +105,7 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
         faults.setdefault(key, exclusion_at(where, error.reason))
 
     same = same_questions(lines)
-    merged = _merged(lines, same.rule, leave_out)
+    merged, rows_of = _merged(lines, same.rule, leave_out)
     unnamed = sum(not key[0] for key in faults)
     inferred: Counter[str] = Counter()
     items = []
@@ -117,25 +120,32 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             leave_out(key, line.where, error)
     refuse_mostly_faulty(tuple(faults.values()), len(items), name)
     loaded = Table(name=name).loaded(items, tuple(faults.values()))
-    return TableItems(loaded, Lines(partial(_with_ids, lines, same.rule)), dict(inferred), unnamed, same)
+    n_faulty = sum(rows_of[key] for key in faults if key[0])
+    named = Lines(partial(_with_ids, lines, same.rule))
+    n_rows = unnamed + rows_of.total()
+    return TableItems(loaded, named, dict(inferred), n_rows, unnamed, n_faulty, same)
 
 
 _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out and counted.'
 
 
-def _merged(lines: Iterable[Line], rule: str, leave_out: _LeaveOut) -> _Merged:
-    """What the rows say of each id and variant, field by field, each with its place."""
+def _merged(
+    lines: Iterable[Line], rule: str, leave_out: _LeaveOut
+) -> tuple[_Merged, Counter[tuple[str, str]]]:
+    """What the rows say of each id and variant, field by field, each with its place; and how many rows do."""
     counts: Counter[tuple[str, ...]] = Counter()
+    rows_of: Counter[tuple[str, str]] = Counter()
     merged: _Merged = {}
     for line in lines:
         key = ("", line.where)  # no question bears it
         try:
             named = identify(line, rule, counts)
             key = (str(named.row["item"]), str(named.row.get("variant") or ""))
+            rows_of[key] += 1
             _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
         except RowError as error:
             leave_out(key, line.where, error)
-    return merged
+    return merged, rows_of
 
 
 def _joined(fields: Mapping[str, tuple[Any, str]]) -> Line:

@@ -384,6 +384,7 @@ def _print_answers(run: Path, imported: "Imported") -> None:
     if text := repeats_text(**facts):
         echo(text)
     _print_probes(imported.probes, "answer")
+    _print_rows(imported.row_counts)
     for note in imported.notes:
         echo(note)
     for name in imported.identical_repeats:
@@ -399,6 +400,7 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
     _print_matched(imported)
     _print_outside(imported)
     _print_probes(imported.probes, "score of an answer")
+    _print_rows(imported.row_counts)
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
         echo(f"{blank} had been given scores, which do not count:")
@@ -423,6 +425,14 @@ def _print_outside(imported: "Imported | ImportedScores") -> None:
 
     if imported.skipped:
         echo(outside(imported.skipped, imported.skipped_items))
+
+
+def _print_rows(counts: Mapping[str, int]) -> None:
+    """The sentence on what the rows of the file are, where they are not all one thing."""
+    from vivavoce.run.exchange.row_counts import row_counts_text
+
+    if text := row_counts_text(counts):
+        echo(text)
 
 
 def _print_probes(rows: int, what: str) -> None:

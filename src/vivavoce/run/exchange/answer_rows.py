@@ -27,11 +27,12 @@ class AnswerRow(NamedTuple):
 
 
 class Skipped:
-    """Rows that give no response: of each item outside the benchmark, and of log-probabilities."""
+    """Of so many `rows` those that give no response: of each item outside, and of log-probabilities."""
 
     def __init__(self) -> None:
         self.by_item: Counter[str] = Counter()
         self.probes = 0
+        self.rows = 0
 
 
 def keys_by_name(items: Iterable[Item]) -> dict[tuple[str, str], ItemKey]:
@@ -65,6 +66,7 @@ class AnswerRows(Iterable[AnswerRow]):
         self.skipped = Skipped()
         lines = map(_with_text, self._lines) if self._numbers_are_texts else self._lines
         for line in named(lines, self._matched, _NEEDED):
+            self.skipped.rows += 1
             if of_probe(line):
                 self.skipped.probes += 1
                 continue

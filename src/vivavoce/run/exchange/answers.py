@@ -11,7 +11,7 @@ from vivavoce.benchmarks.column_names import (
     columns_of,
     holds_questions,
 )
-from vivavoce.benchmarks.table import table_items
+from vivavoce.benchmarks.table import TableItems, table_items
 from vivavoce.benchmarks.table_layout import layout_of
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError, suggest
@@ -23,6 +23,7 @@ from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
 from vivavoce.run.exchange.answer_tally import AnswerTally
 from vivavoce.run.exchange.imported import Imported, odd_texts
+from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.rows import listed, refuse_blank_twins, server_errors
 from vivavoce.run.exchange.sources import (
     AS_IT_IS,
@@ -68,6 +69,7 @@ class Answers(NamedTuple):
     matched: Mapping[str, str]
     formats: Mapping[str, int]
     left_out: tuple[str, ...]
+    table: TableItems | None = None
 
     @property
     def responses(self) -> Iterator[Response]:
@@ -107,8 +109,10 @@ def read_answers(
         )
     lines: Iterable[Line] = layout.rows(source.lines)
     inferred: Mapping[str, int] = {}
+    table = None
     if with_questions:
-        loaded, of_items, inferred, *_ = table_items(lines, name or source.stem, reading.faulty)
+        table = table_items(lines, name or source.stem, reading.faulty)
+        loaded, of_items, inferred = table[:3]
         loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
         lines = Lines(lambda: filter(_of_answer, of_items))
     loaded = loaded or _benchmark_of(run, source, present)
@@ -116,7 +120,7 @@ def read_answers(
     rows = AnswerRows(lines, keys_by_name(loaded.items), layout.fields, numbers_are_texts=source.in_memory)
     tally = AnswerTally.of(rows)
     left_out = tuple(column for column in layout.others if column not in {*COLUMNS, *ITEMS})
-    return Answers(source, loaded, rows, tally, rows.skipped, layout.matched, inferred, left_out)
+    return Answers(source, loaded, rows, tally, rows.skipped, layout.matched, inferred, left_out, table)
 
 
 def refuse_faulty(faulty: str, *, with_questions: bool) -> None:
@@ -158,6 +162,22 @@ def _with_marks(response: Response, marks: tuple[str, str] | None, errors: Count
 def _of_answer(line: Line) -> bool:
     """Whether a row of a table with questions tells of an answer, and not of a question alone."""
     return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
+
+
+def _row_counts(answers: Answers) -> dict[str, int]:
+    """What became of each row of the source."""
+    skipped, table, n_answers = answers.skipped, answers.table, answers.tally.rows.height
+    n_rows = skipped.rows if table is None else table.n_rows
+    unnamed = 0 if table is None else table.unnamed
+    return row_counts(
+        n_rows,
+        answers=n_answers,
+        same=len(answers.tally.is_first) - n_answers,
+        questions=n_rows - unnamed - skipped.rows,
+        skipped=skipped.by_item.total(),
+        faulty=unnamed,
+        probes=skipped.probes,
+    )
 
 
 def import_answers(
@@ -253,7 +273,8 @@ def import_answers(
         encoding=source.dialect.encoding,
         sheet=source.dialect.sheet,
         guess=source.guess,
-        notes=(*source.notes, *odd_texts(errors, recorded.escaped)),
+        notes=(*source.notes, *same_text(answers.table), *odd_texts(errors, recorded.escaped)),
+        row_counts=_row_counts(answers),
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,
         **exclusion_facts(loaded.exclusion_counts),

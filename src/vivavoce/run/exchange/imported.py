@@ -38,7 +38,8 @@ class Imported(NamedTuple):
     `server_errors` answers are the error of a server, and failed; `escaped_line_ends` have a backslash and an
     n for a line end.
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
-    why one of them was guessed. `notes` are sentences on what the log of another tool lacks.
+    why one of them was guessed. `row_counts` says what became of each of the file's rows.
+    `notes` are sentences on what the log of another tool lacks.
     """
 
     responses: int
@@ -73,6 +74,7 @@ class Imported(NamedTuple):
     excluded: int = 0
     excluded_of: int | None = None
     exclusions: Mapping[str, int] = {}
+    row_counts: Mapping[str, int] = {}
 
     def __str__(self) -> str:
         return f"{self._answers} {self.left_out_text}".rstrip()

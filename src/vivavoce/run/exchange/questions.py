@@ -17,6 +17,7 @@ from vivavoce.core.tables import ITEMS
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answers import check_fields, refuse_faulty
 from vivavoce.run.exchange.imported import Imported
+from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.tables.stored_benchmarks import store_loaded, with_earlier_exclusions
 from vivavoce.store.cases import check_choice, kept_choice
@@ -49,7 +50,12 @@ def import_questions(
     with source.named():
         check_fields((*map, *set), ITEMS)
         layout = layout_of(source.lines, map=map, set=set)
-    loaded, _, formats, *_ = table_items(layout.rows(source.lines), name or source.stem, faulty)
+    table = table_items(layout.rows(source.lines), name or source.stem, faulty)
+    loaded, formats, n_items = table.benchmark, table.formats, len(table.benchmark.items)
+    n_faulty = table.unnamed + table.n_faulty
+    counts_of_rows = row_counts(
+        table.n_rows, questions=n_items, same=table.n_rows - n_faulty - n_items, faulty=n_faulty
+    )
     loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
     excluded = exclusion_facts(loaded.exclusion_counts)
     matched = layout.matched
@@ -68,5 +74,5 @@ def import_questions(
         identical_repeats=(), **count_with_near(loaded.items, choice).facts,
         matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
         benchmark=loaded.spec, benchmark_name=loaded.items[0].benchmark, guess=source.guess,
-        **source.dialect._asdict(), **excluded,
+        notes=tuple(same_text(table)), row_counts=counts_of_rows, **source.dialect._asdict(), **excluded,
     )  # fmt: skip

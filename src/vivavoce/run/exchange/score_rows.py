@@ -83,8 +83,8 @@ class LeftOut:
     """What a reading met beside scores.
 
     Blank answers that had been given some; rows about items outside the benchmark, and about answers that the
-    run does not hold, by their words; how many rows are of probes; the criteria that a long table names,
-    chosen or not; the probabilities of a draw of labels.
+    run does not hold, by their words; how many rows there are, are scored, and are of probes; the
+    criteria that a long table names, chosen or not; the probabilities of a draw of labels.
     """
 
     def __init__(self) -> None:
@@ -92,6 +92,7 @@ class LeftOut:
         self.skipped: Counter[str] = Counter()
         self.unmatched: Counter[str] = Counter()
         self.probes = 0
+        self.rows = self.scored = 0
         self.criteria: dict[str, None] = {}
         self.draw: list[RowProbability] = []
 
@@ -118,13 +119,21 @@ class ScoreRows:
         """
         self.left_out = LeftOut()
         layout = self._layout
-        chosen = _selected_rows(self._source, layout, self._spec)
+        source = self._source._replace(lines=self._counted())
+        chosen = _selected_rows(source, layout, self._spec)
         lines = renamed(chosen, self.matched, layout.map, layout.constants)
         for line in named(lines, self.matched, _NEEDED):
             if of_probe(line) and "probe" not in layout.criteria:
                 self.left_out.probes += 1
             else:
-                yield from self._scores_of(line, db)
+                scores = list(self._scores_of(line, db))
+                self.left_out.scored += bool(scores)
+                yield from scores
+
+    def _counted(self) -> Iterator[Line]:
+        for line in self._source.lines:
+            self.left_out.rows += 1
+            yield line
 
     def _scores_of(self, line: Line, db: sqlite3.Connection) -> Iterator[RecordedScore]:
         """The scores of a row; none where it is about no item or no answer of the run."""

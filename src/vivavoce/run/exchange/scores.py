@@ -19,8 +19,9 @@ from vivavoce.core.specs import RECORDED, Spec, matches, parse
 from vivavoce.core.tables import AS_FOUND, Dialect
 from vivavoce.logprobs.requests import scores_logprobs
 from vivavoce.run.exchange.label_probabilities import put_imported_draw
+from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.run.exchange.score_layout import Blank, Layout
-from vivavoce.run.exchange.score_rows import RecordedScore, Scorable, ScoreRows
+from vivavoce.run.exchange.score_rows import LeftOut, RecordedScore, Scorable, ScoreRows
 from vivavoce.run.exchange.score_tally import ScoreTally
 from vivavoce.run.exchange.sources import Data, Reading, read_source
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
@@ -64,12 +65,28 @@ _PUBLISHED: tuple[tuple[Spec, dict[str, Declared]], ...] = (
 )
 
 
+def _row_counts(left_out: LeftOut, tally: ScoreTally, layout: Layout) -> dict[str, int]:
+    """What became of each row; one that repeats a score is told where a row has one."""
+    n_same = 0 if len(layout.criteria) > 1 else len(tally.is_first) - tally.rows.height
+    skipped = left_out.skipped.total()
+    unchosen = left_out.rows - left_out.scored - skipped - left_out.probes
+    return row_counts(
+        left_out.rows,
+        scored=left_out.scored - n_same,
+        same=n_same,
+        skipped=skipped,
+        unchosen=unchosen,
+        probes=left_out.probes,
+    )
+
+
 class ImportedScores(NamedTuple):
     """What an import of scores did, in score rows.
 
     `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
     blank answers that had been given scores. `probes` rows score what a model told of its
-    probabilities: those are no scores of an answer in words, and are left out. The rest is as in `Imported`.
+    probabilities: those are no scores of an answer in words, and are left out. `row_counts` says what
+    became of each row of the file. The rest is as in `Imported`.
     """
 
     scores: int
@@ -86,6 +103,7 @@ class ImportedScores(NamedTuple):
     encoding: str | None = None
     sheet: str | None = None
     guess: str = ""
+    row_counts: Mapping[str, int] = {}
 
 
 def import_scores(
@@ -164,6 +182,7 @@ def import_scores(
         ok=statuses["ok"],
         unanswered=statuses["unanswered"],
         failed=statuses["failed"],
+        row_counts=_row_counts(left_out, tally, layout),
         skipped=left_out.skipped.total(),
         skipped_items=tuple(left_out.skipped),
         matched={ours: theirs for ours, theirs in rows.matched.items() if ours != theirs},
