@@ -79,7 +79,7 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
             seconds=0.5, cost=0.001, error="e", unknown=[1])
     )  # fmt: skip
     assert done.benchmark.startswith("jsonl(path=")
-    assert done._replace(benchmark="", benchmark_name="") == Imported(
+    assert done._replace(benchmark="", benchmark_name="", row_counts={}) == Imported(
         1,
         1,
         1,
@@ -220,7 +220,9 @@ def test_csv_and_parquet_give_the_same_as_jsonl(desk: Desk) -> None:
         )
         desk.run = viva.open(desk.folder / f"{path.suffix[1:]}.viva")
         done = desk.file(path)._replace(benchmark="", benchmark_name="", delimiter=None, encoding=None)
-        assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), questions=4, cases=3, near_repeated=0) == done
+        counts = {"rows": 3, "answers": 3}
+        facts = {"questions": 4, "cases": 3, "near_repeated": 0, "row_counts": counts}
+        assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), **facts) == done
         made.append(desk.run.responses)
     assert made[0].equals(made[2])
     assert made[1].equals(made[2])

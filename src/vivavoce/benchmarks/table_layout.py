@@ -102,7 +102,8 @@ def _fits(field: str, column: str, lines: Iterable[Line]) -> bool:
     return all(len(str(value).split()) <= _CASE_WORDS for value in values)
 
 
-_MOST_IN_MEMORY = 20_000
+_MOST_IN_MEMORY = 100
+"""Rows of a small table; answers may be long."""
 
 
 def in_memory(lines: Iterable[Line]) -> Iterable[Line]:
