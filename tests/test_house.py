@@ -77,7 +77,7 @@ IN_TESTS: dict[str, int] = {
     "reading": 12,
     "report": 189,
     "retrieval": 13,
-    "run": 516,
+    "run": 519,
     "soak": 106,
     "stats": 414,
     "store": 163,
@@ -92,8 +92,8 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4779,
-    "cli": 6178,
+    "benchmarks": 4790,
+    "cli": 6188,
     "contrib": 467,
     "core": 6159,
     "embeddings": 797,
@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 8042,
     "report": 8449,
     "retrieval": 1691,
-    "run": 27647,
+    "run": 27746,
     "stats": 12346,
     "store": 8635,
     "studies": 24373,
@@ -122,7 +122,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_014, 177
+MODULES, COMPLEX = 1_015, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
