@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.lengths import length
+from tests.logs.written_logs import WRITTEN, write_log
 
 import vivavoce as viva
 from vivavoce.core.errors import VivaError
@@ -59,7 +60,7 @@ def refused(tmp_path: Path, *paths: Path, candidate: str | None = None) -> str:
 
 def test_every_reader_has_a_file_here() -> None:
     """Labels of HealthBench have no published file here: tests/systems/healthbench makes and alters one."""
-    assert {*FILES, "healthbench_meta"} == set(readers())
+    assert {*FILES, *WRITTEN, "healthbench_meta"} == set(readers())
 
 
 def copied(source: Path, folder: Path) -> Path:
@@ -156,6 +157,33 @@ def test_a_field_of_another_kind_gives_rows_or_one_sentence(
                 table.write_parquet(file)
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, OverflowError):
                 return  # rows that make no table
+        read_or_refused(file, name)
+
+    check()
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_written_log_cut_or_altered_gives_rows_or_one_sentence(
+    tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    """Bytes of the file, and fields of the JSON: rows, or one sentence."""
+    file = write_log(tmp_path_factory.mktemp(name), name)
+    text = file.read_text(encoding="utf-8")
+
+    @settings(max_examples=length(50, 1300), deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.integers(0, 2**32))
+    def check(seed: int) -> None:
+        rng = random.Random(seed)
+        if seed % 2 or file.suffix == ".csv":
+            altered = bytearray(text.encode()[: rng.randrange(len(text)) if seed % 3 == 0 else None])
+            for _ in range(3 if altered else 0):
+                altered[rng.randrange(len(altered))] = rng.randrange(256)
+            file.write_bytes(bytes(altered))
+        elif name in ("openai_evals", "oaieval", "doccano"):
+            rows = altered_value([json.loads(line) for line in text.splitlines()], rng)
+            file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        else:
+            file.write_text(json.dumps(altered_value(json.loads(text), rng)), encoding="utf-8")
         read_or_refused(file, name)
 
     check()

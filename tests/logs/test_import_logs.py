@@ -60,8 +60,8 @@ def test_a_log_gives_the_rows_that_a_hand_counts(peers: Path, tmp_path: Path, fo
     run, logs = imported(tmp_path, peers / folder)
     log = next(log for log in logs.logs if log.task == task)
     assert COUNTS[folder, task] == tuple(getattr(log, name) for name in _COUNTED)
-    again = run.import_logs(peers / folder)
-    assert {0} == {log.new + log.replaced for log in again.logs}
+    repeated = run.import_logs(peers / folder)
+    assert {0} == {log.new + log.replaced for log in repeated.logs}
 
 
 def test_an_evaluation_in_two_files_is_read_once(peers: Path, tmp_path: Path) -> None:

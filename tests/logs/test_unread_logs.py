@@ -11,12 +11,14 @@ from vivavoce.core.errors import InputError
 
 
 @pytest.mark.parametrize("name", ["export_JSON_MIN.json", "export_CSV.csv", "export_TSV.tsv"])
-def test_a_smaller_export_of_label_studio_is_named(
+def test_a_smaller_export_of_label_studio_is_not_read_beside_the_whole_one(
     shared: Path, tmp_path: Path, name: str, viva: Any
 ) -> None:
     """By the command as well, which takes other tables of these kinds as answers."""
     file = shared / "data" / "peers" / "label_studio" / name
-    with pytest.raises(InputError, match=r"a smaller export of Label Studio .*: export JSON\. Nothing was"):
+    with pytest.raises(
+        InputError, match=r"a smaller export .* and export_JSON\.json beside it has .*\. Nothing"
+    ):
         viva("import", tmp_path / "x.viva", file)
 
 
@@ -49,7 +51,9 @@ def test_a_helm_run_of_options_one_by_one_does_not_stop_the_others(shared: Path,
 
 
 @pytest.mark.parametrize("single", [0, 8])
-def test_conversations_of_deepeval_are_counted(shared: Path, tmp_path: Path, single: int) -> None:
+def test_conversations_of_deepeval_that_end_with_the_user_are_counted(
+    shared: Path, tmp_path: Path, single: int
+) -> None:
     file = shared / "data" / "peers" / "deepeval" / "test_run_20261122_154615.json"
     log = json.loads(file.read_text(encoding="utf-8"))
     turns = {"name": "talk", "turns": [{"role": "user", "content": "Hello"}], "metricsData": []}
@@ -57,12 +61,10 @@ def test_conversations_of_deepeval_are_counted(shared: Path, tmp_path: Path, sin
     log["conversationalTestCases"] = [turns, turns]
     copy = tmp_path / "test_run_1.json"
     copy.write_text(json.dumps(log), encoding="utf-8")
-    clause = "2 conversational test cases are not read: only those of a single turn are"
+    clause = "Rows without an answer are left out: 2 (a conversation without a last reply)."
     run = viva.open(tmp_path / "x.viva")
     if single:
-        assert [(8, (f"{copy.name}: {clause}.",))] == [
-            (n.items, n.notes[:1]) for n in run.import_logs(copy).logs
-        ]
+        assert [(8, (clause,))] == [(n.items, n.notes[:1]) for n in run.import_logs(copy).logs]
         return
-    with pytest.raises(InputError, match=f"{clause}, and it holds none. Nothing was imported."):
+    with pytest.raises(InputError, match=r"2 \(a conversation without a last reply\)\. Nothing"):
         run.import_logs(copy)

@@ -38,8 +38,7 @@ from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_reviews import ReviewsStored
-    from vivavoce.run.exchange.import_logs import ImportedLogs
-    from vivavoce.run.exchange.imported import Imported
+    from vivavoce.run.exchange.imported import Imported, ImportedLogs
     from vivavoce.run.exchange.scores import ImportedScores
 
 
@@ -223,7 +222,7 @@ def import_(
         options_of_tables: dict[str, object] = {
             **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
             **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
-            **{"--faulty": faulty == "exclude", "--near-duplicates": near_duplicates},
+            "--faulty": faulty == "exclude",
         }
         _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
         logs = opened.import_logs(
@@ -234,6 +233,7 @@ def import_(
             new_version=new_version,
             again=again,
             reasoning_marks=reasoning_marks,
+            near_duplicates=near_duplicates,
         )
         _show_logs(run, logs, json=json, quiet=quiet)
         return
@@ -348,6 +348,8 @@ def _print_logs(run: Path, imported: "ImportedLogs") -> None:
             echo(f"Skipped, as no item of the exam: {names}.")
         for note in log.notes:
             echo(note)
+        if text := repeats_text(**{name: getattr(log, name) for name in CASE_FACTS}):
+            echo(text)
     for name, reason in imported.skipped_files.items():
         echo(f"Skipped {name}: {reason}.")
 

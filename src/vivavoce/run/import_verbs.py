@@ -12,8 +12,7 @@ from vivavoce.core.tables import Dialect
 from vivavoce.store.runfile import RunFile
 
 if TYPE_CHECKING:
-    from vivavoce.run.exchange.import_logs import ImportedLogs
-    from vivavoce.run.exchange.imported import Imported
+    from vivavoce.run.exchange.imported import Imported, ImportedLogs
     from vivavoce.run.exchange.scores import ImportedScores
     from vivavoce.run.exchange.sources import Data
     from vivavoce.run.exchange.wide_tables import Columns
@@ -65,6 +64,7 @@ class ImportVerbs:
         self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
         candidate: str | None = None, new_version: bool = False, again: bool = False,
         reasoning_marks: Sequence[str] | None = None,
+        near_duplicates: NearDuplicates | None = None,
     ) -> "ImportedLogs":  # fmt: skip
         """Store the answers and scores in logs of other tools, files or folders of them; all of them or none.
 
@@ -72,14 +72,15 @@ class ImportVerbs:
         the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
         names the model of logs that name none, or one. Scores are recorded measures, such as
         `inspect.choice`. The same again changes nothing; `again` stores scores that came in before by another
-        tool or measure, which are refused without it. `reasoning_marks` are as in `import_answers`.
+        tool or measure, which are refused without it. `reasoning_marks` and `near_duplicates` are as in
+        `import_answers`. A file in a folder that cannot be read is listed, and does not refuse the others.
         """
         from vivavoce.run.exchange.import_logs import import_logs
 
         return import_logs(
             self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
             candidate=candidate, new_version=new_version, same_allowed=again,
-            own_marks=marks_of(reasoning_marks, "reasoning_marks"),
+            own_marks=marks_of(reasoning_marks, "reasoning_marks"), near_duplicates=near_duplicates,
         )  # fmt: skip
 
     def import_scores(

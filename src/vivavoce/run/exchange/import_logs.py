@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Loaded
+from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
+from vivavoce.language.near_repeats import count_with_near
 from vivavoce.logprobs.options import Choices, refuse_certain_options
 from vivavoce.run.exchange.batch_results import BatchImport, import_batches
-from vivavoce.run.exchange.imported import odd_texts
-from vivavoce.run.exchange.log_exam import LogExam, SamplesMet, exam_of, in_order
-from vivavoce.run.exchange.recognise import holds_tasks, recognise
-from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
+from vivavoce.run.exchange.imported import ImportedLog, ImportedLogs, left_out_text, odd_texts
+from vivavoce.run.exchange.log_exam import LogExam, OwnExam, SamplesMet, exam_of, in_order
+from vivavoce.run.exchange.recognise import holds_tasks, listed_reason, recognise
+from vivavoce.run.exchange.recorded_log import LeftOut, Mark, RecordedLog, Sample
 from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
 from vivavoce.run.exchange.rows import server_errors, without_server_error
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.by_place import response_at
+from vivavoce.store.cases import check_choice, kept_choice
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
@@ -52,48 +55,6 @@ _SECOND = (
 )
 
 
-class ImportedLog(NamedTuple):
-    """What the import of one log did. `repeats` is the largest number of answers to one item by a candidate.
-
-    `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
-    log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
-    answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
-    answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
-    """
-
-    source: str
-    tool: str
-    version: str | None
-    task: str
-    candidates: tuple[str, ...]
-    benchmark: str
-    items: int
-    responses: int
-    failed: int
-    blank: int
-    repeats: int
-    scores: int
-    scores_failed: int
-    units: int
-    logprobs: int
-    skipped: int
-    skipped_items: tuple[str, ...]
-    new: int
-    unchanged: int
-    replaced: int
-    measures: tuple[str, ...]
-    notes: tuple[str, ...]
-    server_errors: int = 0
-    escaped_line_ends: int = 0
-
-
-class ImportedLogs(NamedTuple):
-    """What an import of logs did: one entry for each log, and by name why other files were skipped."""
-
-    logs: tuple[ImportedLog, ...]
-    skipped_files: Mapping[str, str]
-
-
 @dataclass
 class _Counts:
     """What is counted of a log while it is read for the first time."""
@@ -104,6 +65,7 @@ class _Counts:
     numbers: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     items: set[tuple[str, str]] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def import_logs(
@@ -116,34 +78,52 @@ def import_logs(
     new_version: bool = False,
     same_allowed: bool = False,
     own_marks: tuple[str, str] | None = None,
+    near_duplicates: NearDuplicates | None = None,
 ) -> ImportedLogs:
     """Store the answers and scores of logs in one transaction: all of them, or none.
 
     Without a `benchmark` each log is the exam, under the name of its task. `candidate` names the model of
     logs that name none, or one; `own_marks` open and close its thinking. The same again changes nothing.
-    Raises `InputError` for what cannot be read, a log of several models that one is named for, what
-    contradicts the run, and unless `same_allowed` for scores that it holds by a measure of another tool.
+    `near_duplicates` is a choice that the run keeps. A file in a folder that cannot be read is listed in
+    `skipped_files`. Raises `InputError` for a file that was named and cannot be read, a log of several models
+    that one is named for, what contradicts the run, and unless `same_allowed` for scores that it holds by a
+    measure of another tool.
     """
+    check_choice(near_duplicates)
     _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
     tool_logs, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
+    logs: tuple[ImportedLog, ...] = ()
+    unreadable: dict[str, str] = {}
     with run.writing() as db:
-        logs: tuple[ImportedLog, ...] = ()
         for log in (log.with_own_marks(own_marks) for log in tool_logs):
+            try:
+                exam, counts = _counted(log, loaded, candidate)
+            except InputError as error:
+                if not log.in_folder:
+                    raise
+                unreadable[str(log.files[0])] = listed_reason(error)
+                continue
             digest = "-".join(map(file_hash, log.files))
             data = Import(str(log.files[0]), (digest,), log.tool)
             with refusing_same_scores(db, data, allowed=same_allowed), parting_recorded(db) as recorded:
-                log_import = _import_log(db, log, loaded, candidate, new_version, digest)
+                log_import = _import_log(db, log, exam, counts, candidate, new_version, digest)
             notes, n_escaped = (
                 (*log_import.notes, *odd_texts({}, recorded.escaped)),
                 sum(recorded.escaped.values()),
             )
-            logs += (log_import._replace(notes=notes, escaped_line_ends=n_escaped),)
+            facts = (
+                count_with_near(exam.loaded.items, near_duplicates).facts
+                if near_duplicates and log_import.items
+                else {}
+            )
+            logs += (log_import._replace(notes=notes, escaped_line_ends=n_escaped, **facts),)
         logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
-        _refuse_none(logs, loaded)
-    return ImportedLogs(logs, recognised.skipped)
+        _refuse_none(logs, loaded, unreadable)
+        kept_choice(db, near_duplicates)
+    return ImportedLogs(logs, {**recognised.skipped, **unreadable})
 
 
 def _refuse_tasks(paths: Sequence[Path], reader: str | None) -> None:
@@ -179,35 +159,46 @@ def _apart_from_batches(logs: Sequence[RecordedLog], *, named: bool) -> tuple[li
     return [log for log in logs if not log.of_batch], files
 
 
-def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None) -> None:
+def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None, unreadable: Mapping[str, str]) -> None:
     """Raise `InputError` where no log holds an answer to an item."""
     if not any(log.items for log in logs):
+        if unreadable:
+            raise InputError(f"{next(iter(unreadable.values()))}. Nothing was imported.")
         of = f" of {loaded.spec}" if loaded else ""
-        names = ", ".join([name for log in logs for name in log.skipped_items][:5]) or "they are empty"
+        reasons = [left_out_text(log.left_out).rstrip(".") for log in logs if log.left_out]
+        names = ", ".join([*(name for log in logs for name in log.skipped_items), *reasons][:5])
+        names = names or "they are empty"
         raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
+
+
+def _counted(log: RecordedLog, loaded: Loaded | None, candidate: str | None) -> tuple[LogExam, _Counts]:
+    """The exam of a log and what is counted of it, by a first reading of it all."""
+    name = log.candidate or f"unnamed ({log.tool})"
+    exam, counts = exam_of(log, loaded), _Counts()
+    for answer in _answers(log, exam, lambda sample: sample.candidate or name, counts.left_out):
+        _count(counts, answer)
+    if candidate:
+        _refuse_several(log.files[0], counts.candidates)
+        counts.candidates = {candidate: None}
+    return exam, counts
 
 
 def _import_log(
     db: sqlite3.Connection,
     log: RecordedLog,
-    loaded: Loaded | None,
+    exam: LogExam,
+    counts: _Counts,
     candidate: str | None,
     new_version: bool,
     digest: str,
 ) -> ImportedLog:
     name = log.candidate or f"unnamed ({log.tool})"
-    exam, counts = exam_of(log, loaded), _Counts()
-    for answer in _answers(log, exam, lambda sample: sample.candidate or name):
-        _count(counts, answer)
-    if candidate:
-        _refuse_several(log.files[0], counts.candidates)
-        counts.candidates = {candidate: None}
     skipped = Counter(exam.unmatched)  # the second reading counts them again
-    stored, spec = Stored(0, 0, 0), loaded.spec if loaded else ""
+    stored, spec = Stored(0, 0, 0), "" if isinstance(exam, OwnExam) else exam.loaded.spec
     if counts.items:
         benchmark = exam.loaded
         spec = benchmark.spec
-        answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name)
+        answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name, Counter())
         stored = _store(db, log, benchmark, counts, answers, new_version)
     imported = _imported(log, counts, stored, skipped, spec, db)
     body = {**imported._asdict(), "file_hash": digest, "of_run": log.settings}
@@ -255,11 +246,19 @@ def _refuse_several(source: Path | str, candidates: Collection[str]) -> None:
         )
 
 
-def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str]) -> Iterator[_Answer]:
-    """The answers of a log that are to items of the exam. Repeats without a number get one."""
+def _answers(
+    log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str], left_out: Counter[str]
+) -> Iterator[_Answer]:
+    """The answers of a log that are to items of the exam. Repeats without a number get one.
+
+    Rows that give no answer are counted in `left_out`, by reason.
+    """
     repeats: Counter[tuple[str, str, str]] = Counter()
     present = SamplesMet()
     for sample in log.samples():
+        if isinstance(sample, LeftOut):
+            left_out[sample.reason] += 1
+            continue
         item = exam.item_of(sample)
         if item is None:
             continue
@@ -385,6 +384,8 @@ def _imported(
         notes.append(
             f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
         )
+    if counts.left_out:
+        notes.append(left_out_text(counts.left_out))
     if lost := counts.numbers["scores of failed answers"]:
         notes.append(f"{lost} scores of answers that failed are left out: nothing was there to be scored.")
     return ImportedLog(
@@ -409,6 +410,7 @@ def _imported(
         measures=tuple(dict.fromkeys(f"{log.tool}.{scorer}" for scorer, *_ in counts.measures)),
         notes=tuple(notes),
         server_errors=counts.errors.total(),
+        left_out=dict(counts.left_out),
     )
 
 
@@ -426,14 +428,7 @@ def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
         failed=entry.numbers["failed"],
         blank=entry.numbers["blank"],
         repeats=entry.repeats,
-        scores=0,
-        scores_failed=0,
-        units=0,
-        logprobs=0,
-        skipped=0,
-        skipped_items=(),
         **entry.stored._asdict(),
-        measures=(),
         notes=entry.notes,
     )
 

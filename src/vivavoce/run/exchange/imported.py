@@ -24,6 +24,12 @@ def odd_texts(server_errors: Mapping[str, int], escaped: Mapping[str, int]) -> l
     return notes
 
 
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """The sentence on the rows of a log that give no answer; '' for none."""
+    reasons = ", ".join(f"{n:,} ({reason})" for reason, n in left_out.items())
+    return f"Rows without an answer are left out: {reasons}." if reasons else ""
+
+
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
@@ -95,3 +101,53 @@ class Imported(NamedTuple):
             f"{count(self.items, 'item')} ({self.new} new, {self.unchanged} unchanged, {self.replaced} "
             f"replacing failures); {self.blank} blank, {self.failed} failed, {self.skipped} skipped."
         )
+
+
+class ImportedLog(NamedTuple):
+    """What the import of one log did. `repeats` is the largest number of answers to one item by a candidate.
+
+    `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
+    log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
+    answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
+    answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
+    `left_out` counts by reason the rows that give no answer. From `questions` on they are as in `Imported`,
+    where near duplicates were asked for.
+    """
+
+    source: str
+    tool: str
+    version: str | None
+    task: str
+    candidates: tuple[str, ...]
+    benchmark: str
+    items: int
+    responses: int
+    failed: int
+    blank: int
+    repeats: int
+    scores: int = 0
+    scores_failed: int = 0
+    units: int = 0
+    logprobs: int = 0
+    skipped: int = 0
+    skipped_items: tuple[str, ...] = ()
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    measures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    server_errors: int = 0
+    escaped_line_ends: int = 0
+    left_out: Mapping[str, int] = {}
+    questions: int = 0
+    repeated: int = 0
+    cases: int = 0
+    near_repeated: int | None = None
+    near_joined: bool = False
+
+
+class ImportedLogs(NamedTuple):
+    """What an import of logs did: one entry for each log, and by name why other files were skipped."""
+
+    logs: tuple[ImportedLog, ...]
+    skipped_files: Mapping[str, str]

@@ -23,7 +23,7 @@ from vivavoce.core.tables import restrict_to_items
 from vivavoce.facts.fact import Fate, VerdictWord
 from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.training_lines import json_line, question_names
+from vivavoce.run.exchange.sft import json_line, question_names
 from vivavoce.run.tables.load import refuse_retired, select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read

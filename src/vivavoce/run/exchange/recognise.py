@@ -1,6 +1,6 @@
 """Which of some files are logs of other tools, told by their content."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.run.exchange.logs.files import no_text
-from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.recorded_log import LeftOut, RecordedLog, RecordedLogReader, Sample
 
 _Part = TypeVar("_Part")
 
@@ -49,6 +49,7 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
     logs: dict[tuple[str, str], RecordedLog] = {}
     skipped: dict[Path, str] = {}
     belonging: set[Path] = set()
+    unreadable: dict[Path, str] = {}
     for file, is_named in _files(paths):
         if file in belonging:
             continue
@@ -57,18 +58,43 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
         if not tool:
             skipped[file] = _unread(file, is_named, available, reason)
             continue
-        for log in _laid_out(available[tool].logs(file), file, tool):
-            log = replace(log, samples=partial(_samples, log))
+        for log in _logs_in(file, is_named, available[tool], tool, unreadable):
             same = logs.setdefault((log.tool, log.evaluation or str(file)), log)
             belonging.update(same.files)
             if same is not log:
                 skipped[file] = f"it is the evaluation of {same.files[0].name} again"
+    _refuse_unreadable(logs, unreadable)
     # What stands beside a log may have been met before it.
-    reasons = {str(file): reason for file, reason in skipped.items() if file not in belonging}
-    return Recognised(tuple(logs.values()), reasons)
+    reasons = {file: reason for file, reason in skipped.items() if file not in belonging} | unreadable
+    return Recognised(tuple(logs.values()), {str(file): reason for file, reason in reasons.items()})
 
 
-def _samples(log: RecordedLog) -> Iterator[Sample]:
+def _logs_in(
+    file: Path, is_named: bool, reader: RecordedLogReader, tool: str, unreadable: dict[Path, str]
+) -> list[RecordedLog]:
+    """The logs in a file; one in a folder that cannot be read is noted in `unreadable`."""
+    try:
+        logs = [*_laid_out(reader.logs(file), file, tool)]
+    except InputError as error:
+        if is_named:
+            raise
+        unreadable[file] = listed_reason(error)
+        return []
+    return [replace(log, samples=partial(_samples, log), in_folder=not is_named) for log in logs]
+
+
+def _refuse_unreadable(logs: Sized, unreadable: Mapping[Path, str]) -> None:
+    """Raise `InputError` where files were recognised, and none can be read."""
+    if unreadable and not logs:
+        raise InputError(f"{next(iter(unreadable.values()))}. Nothing was imported.")
+
+
+def listed_reason(error: InputError) -> str:
+    """Why a file in a folder is not read, as a list says it: the error without its last sentence."""
+    return str(error).removesuffix(" Nothing was imported.").rstrip(".")
+
+
+def _samples(log: RecordedLog) -> Iterator[Sample | LeftOut]:
     return _laid_out(log.samples(), log.files[0], log.tool)
 
 

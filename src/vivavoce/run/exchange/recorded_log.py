@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
@@ -75,6 +75,13 @@ class Sample:
     marks: tuple[Mark, ...] = ()
 
 
+class LeftOut(NamedTuple):
+    """A row of a log that gives no answer: its place in the file, and why, which is counted by its words."""
+
+    place: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLog:
     """A log as a reader read it: what it says of the run, and its samples, which can be read more than once.
@@ -82,26 +89,32 @@ class RecordedLog:
     `task` names the exam, `candidate` the model, '' where the log names none or each sample its own. `files`
     are all that were read. `evaluation` is the id that the tool gave this evaluation; two logs with one id
     hold the same. `of_batch` says that its requests were written by a run of ours, which knows what they ask.
+    `in_folder` says that the file was met in a folder, not named: if it cannot be read, it is listed.
     """
 
     tool: str
-    version: str | None
+    version: str | None = None
     task: str
-    candidate: str
+    candidate: str = ""
     files: tuple[Path, ...]
-    samples: Callable[[], Iterable[Sample]]
+    samples: Callable[[], Iterable[Sample | LeftOut]] = tuple
     evaluation: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     of_batch: bool = False
+    in_folder: bool = False
 
     def with_own_marks(self, marks: tuple[str, str] | None) -> Self:
         """The log with a model's own marks of thinking beside each answer; null: none."""
         if marks is None:
             return self
-        return replace(
-            self, samples=lambda: (replace(s, meta=with_marks(s.meta, marks)) for s in self.samples())
-        )
+
+        def marked(sample: Sample | LeftOut) -> Sample | LeftOut:
+            if isinstance(sample, LeftOut):
+                return sample
+            return replace(sample, meta=with_marks(sample.meta, marks))
+
+        return replace(self, samples=lambda: map(marked, self.samples()))
 
 
 class RecordedLogReader(LogReader):

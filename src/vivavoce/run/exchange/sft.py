@@ -21,12 +21,12 @@ from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.core.text import printable_json
 from vivavoce.models.requests import Message
 from vivavoce.run.collect.generate import text_as_received
 from vivavoce.run.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
-from vivavoce.run.exchange.training_lines import json_line, question_names
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
@@ -166,3 +166,17 @@ def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, keys: Set[st
         return "not asked by `viva collect`, so nobody knows the words"
     status = formats.read_response(item, Parts(row["final"], ending=row["ending"])).status
     return None if status == "ok" else status
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """A row as JSON on one line, also for readers that end a line at U+2028 and U+2029."""
+    text = printable_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def question_names(item: Item, licence: str, group: str) -> dict[str, Any]:
+    """What every line says of its question: answers to one group go into one split."""
+    return {
+        "benchmark": item.benchmark, "licence": licence, "item": item.item, "variant": item.variant,
+        "category": item.category, "group": group,
+    }  # fmt: skip

@@ -23,7 +23,7 @@ from vivavoce.run.exchange.annotation_tools.returned import (
     objects,
 )
 from vivavoce.run.exchange.logs.fields import name_or_empty, need
-from vivavoce.run.exchange.logs.files import first_entry, first_line, json_rows
+from vivavoce.run.exchange.logs.files import first_row, json_rows
 
 _UNSUBMITTED = ("draft", "discarded")
 _NO_STATUS = (
@@ -148,7 +148,7 @@ def _record(panel: ToolPanel, task: ToolTask, rater: str) -> dict[str, Any]:
 
 def is_ours(path: Path) -> bool:
     """Whether the first record of a file is one that `viva export` wrote."""
-    return is_task_id((first_entry(path) or first_line(path)).get("id"))
+    return is_task_id(first_row(path).get("id"))
 
 
 def annotated(path: Path) -> AnnotatedFile:

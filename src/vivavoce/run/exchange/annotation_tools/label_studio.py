@@ -20,7 +20,7 @@ from vivavoce.run.exchange.annotation_tools.returned import (
     objects,
 )
 from vivavoce.run.exchange.logs.fields import name_or_empty, need
-from vivavoce.run.exchange.logs.files import first_entry, json_rows
+from vivavoce.run.exchange.logs.files import first_row, json_rows
 
 ID = "viva"
 """The field of a task that bears its id."""
@@ -88,7 +88,7 @@ def _data(panel: ToolPanel, task: ToolTask, rater: str) -> dict[str, Any]:
 
 def is_ours(path: Path) -> bool:
     """Whether the first task of a file is one that `viva export` wrote."""
-    data = first_entry(path).get("data")
+    data = first_row(path).get("data")
     return isinstance(data, dict) and is_task_id(data.get(ID))
 
 

@@ -17,6 +17,7 @@ from vivavoce.run.exchange.logs.fields import (
     key_texts,
     keyed,
     mark_of,
+    messages_of,
     name_or_empty,
     need,
     number_or_null,
@@ -26,8 +27,7 @@ from vivavoce.run.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.run.exchange.logs.files import first_line, json_rows
-from vivavoce.run.exchange.logs.messages import messages_of
+from vivavoce.run.exchange.logs.files import first_row, json_rows
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 NEWEST = (0, 3)
@@ -43,11 +43,11 @@ class EveryEvalEver(RecordedLogReader):
 
     def knows(self, path: Path) -> bool:
         """Told by the fields of the first line."""
-        return first_line(path).keys() >= {"schema_version", "evaluation_id", "sample_id"}
+        return first_row(path).keys() >= {"schema_version", "evaluation_id", "sample_id"}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one file."""
-        first = first_line(path)
+        first = first_row(path)
         version = str(first["schema_version"])
         numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
         if numbers > NEWEST:

@@ -5,13 +5,15 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
+from vivavoce.core.conversations import Message, read_messages
 from vivavoce.core.endings import meaning_of
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
-from vivavoce.models.content import end_of
+from vivavoce.models.content import end_of, thinking_text
 from vivavoce.run.exchange.recorded_log import Mark
 
+_KINDS = ("reasoning", "thinking", "redacted_thinking")
 MOST = 1 << 53
 """More than any count is, and what every column of numbers holds."""
 
@@ -163,3 +165,36 @@ def keyed(options: Sequence[str], key: Sequence[str]) -> dict[str, tuple[str, ..
 def item_of(task: str, identity: str, question: str, **fields: Any) -> Item:
     """An item of the log's exam; its format is told when the exam is checked."""
     return Item(benchmark=task, item=identity, format="", question=question, **fields)
+
+
+def messages_of(question: Any) -> tuple[Message, ...]:
+    """Two messages or more with the user's last; none for a text, for images, tools, or another order.
+
+    Such a question is the text that `question_of` makes of it.
+    """
+    if not isinstance(question, list) or len(question) < 2:
+        return ()
+    try:
+        return read_messages(question, "the question")
+    except RowError:
+        return ()
+
+
+def without_reasoning(content: Any) -> Any:
+    """The parts of a message but those of the model's reasoning."""
+    return [entry for entry in content if not _is_reasoning(entry)] if isinstance(content, list) else content
+
+
+def reasoning_of(message: Mapping[str, Any]) -> str | None:
+    """The model's reasoning in a message; null for none.
+
+    It stands in a field `reasoning_content` or `reasoning`, or among the parts (`thinking_text`).
+    """
+    stated = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in stated if isinstance(text, str) and text), None) or thinking_text(
+        message.get("content")
+    )
+
+
+def _is_reasoning(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and (entry.get("type") in _KINDS or entry.get("thought") is True)

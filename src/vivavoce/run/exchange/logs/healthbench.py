@@ -16,13 +16,13 @@ from vivavoce.run.exchange.logs.fields import (
     content_text,
     item_of,
     mark_of,
+    messages_of,
     need,
     number_or_null,
     question_of,
     rows_in,
 )
 from vivavoce.run.exchange.logs.files import start_of
-from vivavoce.run.exchange.logs.messages import messages_of
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
 
 _EXAMPLES = "metadata.example_level_metadata"

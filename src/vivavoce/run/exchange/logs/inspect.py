@@ -21,6 +21,7 @@ from vivavoce.run.exchange.logs.fields import (
     item_of,
     key_texts,
     keyed,
+    messages_of,
     name_or_empty,
     need,
     number_or_null,
@@ -29,13 +30,12 @@ from vivavoce.run.exchange.logs.fields import (
     rows_in,
     texts,
     whole_number,
+    without_reasoning,
 )
 from vivavoce.run.exchange.logs.files import members_before, start_of
 from vivavoce.run.exchange.logs.inspect_archive import attached, header, member, open_archive
 from vivavoce.run.exchange.logs.inspect_marks import Scorers
 from vivavoce.run.exchange.logs.inspect_ours import OURS, restored
-from vivavoce.run.exchange.logs.messages import messages_of
-from vivavoce.run.exchange.logs.reasoning import without_reasoning
 from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 NEWEST = 2

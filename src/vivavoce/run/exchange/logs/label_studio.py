@@ -1,47 +1,40 @@
-"""Annotations of Label Studio, as its export JSON has them; the smaller exports drop what was cancelled."""
+"""Annotations of Label Studio: its export JSON, and the smaller exports (JSON_MIN, CSV and TSV)."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from vivavoce.core.registry import log_reader
+from vivavoce.core.tables import Line
 from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.run.exchange.annotation_tools import label_studio
 from vivavoce.run.exchange.annotation_tools.returned import refuse_task
-from vivavoce.run.exchange.logs.annotations import (
-    Judgement,
-    answer_in,
-    candidate_in,
-    marks_of,
-    task_item,
-)
-from vivavoce.run.exchange.logs.fields import (
-    answer_fields,
-    name_or_empty,
-    need,
-    number_or_null,
-    text_or_null,
-    texts,
-)
-from vivavoce.run.exchange.logs.files import first_entry, json_rows, start_of
-from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.annotations import DATA_NAMES, AnnotatedLog, Judgement
+from vivavoce.run.exchange.logs.fields import name_or_empty, need, number_or_null, texts
+from vivavoce.run.exchange.logs.files import first_row
+from vivavoce.run.exchange.logs.mapping import Names, json_cell
+from vivavoce.run.exchange.recorded_log import RecordedLog
 
-_SMALL = ("annotation_id", "annotator", "lead_time")
-"""Columns of the smaller exports."""
+_BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
+_MOST_WORDS, _LONGEST_WORD = 12, 40
+_SMALLER = "This export leaves out annotations that were cancelled: only the export JSON has them."
 
 
 @log_reader("label_studio")
-class LabelStudioExport(RecordedLogReader):
+class LabelStudioExport(AnnotatedLog):
     """Tasks with the annotations of several people; ratings, numbers and choices become scores."""
 
+    tool: ClassVar[str] = "label_studio"
     describes: ClassVar[str] = "the export JSON of Label Studio"
 
     def knows(self, path: Path) -> bool:
         """Told by the fields of the first task."""
-        first = first_entry(path)
-        return isinstance(first.get("data"), dict) and isinstance(first.get("annotations"), list)
+        first = first_row(path)
+        is_list = isinstance(first.get("annotations"), list) and path.suffix.lower() == ".json"
+        return is_list and isinstance(first.get("data"), dict)
 
     def has_tasks(self, path: Path) -> bool:
         """Told by the id of the first task."""
@@ -51,55 +44,33 @@ class LabelStudioExport(RecordedLogReader):
         """The annotations, each as the entries of a form."""
         return label_studio.annotated(path)
 
-    def refuses(self, path: Path) -> str:
-        """A smaller export, told by its columns."""
-        text = path.suffix.lower() in (".csv", ".tsv")
-        columns = start_of(path).partition("\n")[0] if text else first_entry(path)
-        if not all(name in columns for name in _SMALL):
-            return ""
-        return (
-            "a smaller export of Label Studio (JSON_MIN, CSV or TSV), which leaves out what was cancelled: "
-            "export JSON"
-        )
-
-    def logs(self, path: Path) -> Iterable[RecordedLog]:
-        """The tasks of one file."""
-        choices: dict[str, dict[str, None]] = defaultdict(dict)
-        cancelled = []
-        for line in json_rows(path):
-            for annotation in need(line.row, "annotations", line.where, list):
-                if annotation.get("was_cancelled"):
-                    cancelled.append(str(line.row.get("id")))
-                    continue
-                for judgement in _judgements(annotation):
-                    choices[judgement.name] |= dict.fromkeys(judgement.words)
+    def head(self, path: Path) -> RecordedLog:
+        """With the tasks whose annotations were cancelled."""
+        cancelled = [str(line.row.get("id")) for line in self.rows(path) for _ in _cancelled(line)]
         tasks = ", ".join(cancelled[:5]) + (" …" if len(cancelled) > 5 else "")
         verb = "annotation was" if len(cancelled) == 1 else "annotations were"
-        yield RecordedLog(
-            tool="label_studio",
-            version=None,
-            task="label_studio",
-            candidate="",
-            files=(path,),
-            samples=partial(_samples, path, choices),
-            notes=(f"{len(cancelled)} {verb} cancelled and left out: tasks {tasks}.",) if cancelled else (),
-        )
+        notes = (f"{len(cancelled)} {verb} cancelled and left out: tasks {tasks}.",) if cancelled else ()
+        return replace(super().head(path), notes=notes)
 
-
-def _samples(path: Path, choices: Mapping[str, Iterable[str]]) -> Iterator[Sample]:
-    for line in json_rows(path):
-        fields = need(line.row, "data", line.where)
+    def task(self, line: Line) -> Mapping[str, Any]:
+        """The data of a task. Raises `InputError` for a task of ours."""
+        fields: Mapping[str, Any] = need(line.row, "data", line.where)
         refuse_task(fields.get(label_studio.ID), line.where)
-        text = text_or_null(answer_in(fields), line.where)
-        annotations = [a for a in line.row["annotations"] if not a.get("was_cancelled")]
-        judgements = [judgement for annotation in annotations for judgement in _judgements(annotation)]
-        yield Sample(
-            where=line.where,
-            item=task_item("label_studio", fields, name_or_empty(line.row.get("id"))),
-            candidate=candidate_in(fields),
-            **answer_fields(text, "the task shows no answer"),
-            marks=tuple(marks_of(judgements, choices)),
+        return fields
+
+    def judging(self, path: Path) -> Callable[[Line], Iterable[Judgement]]:
+        """What people said in annotations that were not cancelled."""
+        return lambda line: (
+            judgement
+            for annotation in need(line.row, "annotations", line.where, list)
+            if not annotation.get("was_cancelled")
+            for judgement in _judgements(annotation)
         )
+
+
+def _cancelled(line: Line) -> list[Any]:
+    annotations = need(line.row, "annotations", line.where, list)
+    return [annotation for annotation in annotations if annotation.get("was_cancelled")]
 
 
 def _judgements(annotation: Mapping[str, Any]) -> Iterator[Judgement]:
@@ -120,3 +91,80 @@ def _rater(person: Any) -> str:
     if isinstance(person, dict):
         person = person.get("email") or person.get("id")
     return name_or_empty(person)
+
+
+@log_reader("label_studio_min")
+class LabelStudioRows(AnnotatedLog):
+    """A row for each annotation, of which ratings and choices stand in columns of their own."""
+
+    tool: ClassVar[str] = "label_studio"
+    describes: ClassVar[str] = "the smaller exports of Label Studio: JSON_MIN, CSV and TSV"
+    endings: ClassVar[Names] = (".json", ".csv", ".tsv")
+    signs: ClassVar[tuple[Names, ...]] = (("annotation_id", "annotator", "lead_time"),)
+    numbers_repeats: ClassVar[bool] = True
+
+    def refuses(self, path: Path) -> str:
+        """A smaller export beside the export JSON."""
+        if not self.knows(path):
+            return ""
+        exports = (
+            file.name for file in sorted(path.parent.glob("*.json")) if LabelStudioExport().knows(file)
+        )
+        name = next(exports, "")
+        return (
+            f"a smaller export of Label Studio, and {name} beside it has what was cancelled too"
+            if name
+            else ""
+        )
+
+    def head(self, path: Path) -> RecordedLog:
+        """With what the export leaves out."""
+        return replace(super().head(path), notes=(_SMALLER,))
+
+    def rows(self, path: Path) -> Iterator[Line]:
+        """The rows, with cells that are JSON as what they stand for."""
+        for line in super().rows(path):
+            cells = {name: c if name in DATA_NAMES else json_cell(c) for name, c in line.row.items()}
+            yield Line(line.where, cells)
+
+    def judging(self, path: Path) -> Callable[[Line], Iterable[Judgement]]:
+        """A text is a word of a choice where the words of its column are few, short, and come again."""
+        words: dict[str, Counter[str]] = defaultdict(Counter)
+        for line in self.rows(path):
+            for name, cell in _judged(line.row):
+                words[name].update([cell] if isinstance(cell, str) and cell else [])
+        choices = {name for name, counts in words.items() if _is_choice(counts)}
+        comments = [name for name, counts in words.items() if counts and name not in choices]
+        return partial(_columns_judged, choices=choices, comments=comments)
+
+
+def _judged(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The columns that are neither data of the task nor of the export."""
+    return [(name, cell) for name, cell in row.items() if name not in _BESIDE and name not in DATA_NAMES]
+
+
+def _is_choice(words: Counter[str]) -> bool:
+    if not words or len(words) > _MOST_WORDS or len(words) == words.total():
+        return False
+    return max(map(len, words)) <= _LONGEST_WORD
+
+
+def _columns_judged(line: Line, *, choices: set[str], comments: Collection[str]) -> Iterator[Judgement]:
+    """What the person of a row said: ratings and numbers as they are, words of choices."""
+    note = "\n".join(str(line.row[name]) for name in comments if line.row.get(name)) or None
+    rater = name_or_empty(line.row.get("annotator"))
+    for name, cell in _judged(line.row):
+        number, words = _rated(cell)
+        if name in choices and isinstance(cell, str):
+            words = texts(cell)
+        if number is not None or words:
+            yield Judgement(name, rater, number, words, note)
+
+
+def _rated(cell: Any) -> tuple[float | None, tuple[str, ...]]:
+    """The number or the chosen words in a cell."""
+    if isinstance(cell, list):
+        cell = next((entry for entry in cell if isinstance(entry, Mapping)), None)
+    if isinstance(cell, Mapping):
+        return number_or_null(cell.get("rating", cell.get("number"))), texts(cell.get("choices"))
+    return number_or_null(cell), ()

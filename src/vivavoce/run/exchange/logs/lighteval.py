@@ -24,6 +24,7 @@ from vivavoce.run.exchange.logs.fields import (
     text_or_null,
     texts,
 )
+from vivavoce.run.exchange.logs.files import first_row
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet")
@@ -39,14 +40,7 @@ class LightevalDetails(RecordedLogReader):
 
     def knows(self, path: Path) -> bool:
         """Told by the columns."""
-        if path.suffix.lower() != ".parquet":
-            return False
-        import polars as pl
-
-        try:
-            return set(_COLUMNS) <= set(pl.read_parquet_schema(path))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            return False
+        return path.suffix.lower() == ".parquet" and first_row(path).keys() >= {*_COLUMNS}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one file."""

@@ -1,4 +1,7 @@
-"""Logs of lm-eval: `samples_TASK_DATE.jsonl`, and `results_DATE.json` beside it, which names the model."""
+"""Logs of lm-eval: `samples_TASK_DATE.jsonl`, and `results_DATE.json` beside it, which names the model.
+
+Up to 0.4.2 they are `MODEL_TASK.jsonl`, one indented list, beside `results.json`; requests are lists.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,10 +29,12 @@ from vivavoce.run.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.run.exchange.logs.files import first_line, json_rows
+from vivavoce.run.exchange.logs.files import first_row, json_rows
 from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
-_FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filter", "metrics"}
+_FIELDS = ("doc_id", "doc", "target", "arguments", "resps")
+_NO_METRICS = {*_FIELDS, "filter", "metrics", "filtered_resps", "doc_hash", "prompt_hash", "target_hash"}
+"""Fields of a row that are no metric, where a row does not name its metrics."""
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")
 _UNIT_RANGE = ("acc", "acc_norm", "exact_match", "em", "f1", "mcc", "acc_bytes", "pass@1")
 """Metrics of lm-eval that lie between 0 and 1."""
@@ -43,18 +48,18 @@ class LmEval(RecordedLogReader):
 
     def knows(self, path: Path) -> bool:
         """Told by the fields of the first line."""
-        return first_line(path).keys() >= _FIELDS
+        return first_row(path).keys() >= {*_FIELDS, "filtered_resps"}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one file."""
-        name = _NAME.fullmatch(path.name)
-        task = name["task"] if name else path.stem
-        results = path.with_name(f"results_{name['date']}.json") if name else path
-        of_run = read_json_file(results) if name and results.is_file() else {}
+        task, results = _task_and_results(path)
+        of_run = read_json_file(results) if results.is_file() else {}
         config, better = part(of_run, "configs", task), part(of_run, "higher_is_better", task)
         directions: Mapping[str, Direction] = {m: "higher" if up else "lower" for m, up in better.items()}
         repeats = config.get("repeats", 1)
         notes = [] if of_run else [f"{path.name} has no {results.name} beside it, which names the model."]
+        if pairs := [m for m in _metrics(first_row(path)) if isinstance(first_row(path).get(m), list)]:
+            notes.append(f"{', '.join(pairs)}: what lm_eval adds up over a task is no score of an answer.")
         if repeats != 1:
             notes.append(
                 f"lm_eval scores all {repeats} answers to an item together: scores stand at the first."
@@ -63,7 +68,7 @@ class LmEval(RecordedLogReader):
             tool="lm_eval",
             version=of_run.get("lm_eval_version"),
             task=task,
-            candidate=name_or_empty(of_run.get("model_name")),
+            candidate=_model(of_run),
             files=(path, results) if of_run else (path,),
             samples=partial(_samples, path, task, directions),
             settings={"generation": config.get("generation_kwargs"), "shots": config.get("num_fewshot")},
@@ -71,22 +76,52 @@ class LmEval(RecordedLogReader):
         )
 
 
+def _task_and_results(path: Path) -> tuple[str, Path]:
+    """The task of a file of samples, and where its results would be."""
+    name = _NAME.fullmatch(path.name)
+    if name:
+        return name["task"], path.with_name(f"results_{name['date']}.json")
+    results = path.with_name("results.json")
+    configs = part(read_json_file(results), "configs") if results.is_file() else {}
+    tasks = [task for task in configs if path.stem == task or path.stem.endswith(f"_{task}")]
+    return max(tasks, key=len, default=path.stem), results
+
+
+def _model(of_run: Mapping[str, Any]) -> str:
+    """The model of a run; up to 0.4.2 it is one of the arguments of its kind."""
+    config = part(of_run, "config")
+    arguments = config.get("model_args")
+    words = arguments.split(",") if isinstance(arguments, str) else []
+    of_kind = [word.partition("=")[2] for word in words if word.startswith(("pretrained=", "model="))]
+    return (
+        name_or_empty(of_run.get("model_name"))
+        or next(iter(of_kind), "")
+        or name_or_empty(config.get("model"))
+    )
+
+
+def _metrics(row: Mapping[str, Any]) -> Iterable[str]:
+    """The names of a row's metrics."""
+    return row["metrics"] if "metrics" in row else [name for name in row if name not in _NO_METRICS]
+
+
 def _samples(path: Path, task: str, directions: Mapping[str, Direction]) -> Iterator[Sample]:
-    first_filter = first_line(path).get("filter")
+    first_filter = first_row(path).get("filter")
     for line in json_rows(path, *_FIELDS):
         samples = _sample(line, task, directions)
         # Every filter repeats all answers; of those after the first only what they score is new.
-        yield from samples if line.row["filter"] == first_filter else (s for s in samples if s.marks)
+        yield from samples if line.row.get("filter") == first_filter else (s for s in samples if s.marks)
 
 
 def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Iterator[Sample]:
     """The answers of a row, one for each repeat, or the log-likelihoods of its options."""
     row, place = line.row, line.where
     doc = need(row, "doc", place)
-    requests = list(need(row, "arguments", place).values())
+    requests = _requests(row, place)
     replies = need(row, "resps", place, list)
     _check(requests, replies, place)
-    need(row, "metrics", place, list)
+    if "metrics" in row:
+        need(row, "metrics", place, list)
     question = _question(doc, requests)
     identity = name_or_empty(doc.get("id"))
     marks = tuple(_marks(row, directions))
@@ -106,6 +141,14 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
     for number, answer in enumerate(replies[0], 1):  # the scores are of all repeats, and stand at the first
         answered = answer_fields(text_or_null(answer, place))
         yield Sample(item=item, repeat=number, marks=marks if number == 1 else (), **answered, **fields)
+
+
+def _requests(row: Mapping[str, Any], place: str) -> list[Mapping[str, Any]]:
+    """The requests of a row, each by the names of its arguments."""
+    if not isinstance(row["arguments"], list):
+        return list(need(row, "arguments", place).values())
+    requests = need(row, "arguments", place, list)
+    return [{f"arg_{k}": argument for k, argument in enumerate(request)} for request in requests]
 
 
 def _check(requests: Sequence[Any], replies: Sequence[Any], place: str) -> None:
@@ -139,8 +182,8 @@ def _key(row: Mapping[str, Any], options: Sequence[str]) -> tuple[str, ...]:
 
 def _marks(row: Mapping[str, Any], directions: Mapping[str, Direction]) -> Iterator[Mark]:
     """A score for each metric of the row that gives a number; its filter is part of the scorer's name."""
-    label = "" if row["filter"] == "none" else f"(filter={one_line(str(row['filter']), 60)})"
-    for metric in row["metrics"]:
+    label = "" if row.get("filter", "none") == "none" else f"(filter={one_line(str(row['filter']), 60)})"
+    for metric in _metrics(row):
         value = row.get(metric)
         if not isinstance(value, int | float):  # what is only added up over a task, such as BLEU's counts
             continue

@@ -19,16 +19,17 @@ from vivavoce.run.exchange.logs.fields import (
     answer_fields,
     content_text,
     item_of,
+    messages_of,
     name_or_empty,
     need,
     part,
     question_of,
+    reasoning_of,
     rows_in,
     texts,
+    without_reasoning,
 )
-from vivavoce.run.exchange.logs.files import first_line, json_rows
-from vivavoce.run.exchange.logs.messages import messages_of
-from vivavoce.run.exchange.logs.reasoning import reasoning_of, without_reasoning
+from vivavoce.run.exchange.logs.files import first_row, json_rows
 from vivavoce.run.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _ID = re.compile(r"(?P<item>.+)#(?P<repeat>[1-9]\d{0,5})")
@@ -44,7 +45,7 @@ class OpenAIBatch(RecordedLogReader):
 
     def knows(self, path: Path) -> bool:
         """Told by the fields of the first line, which is a result or an error."""
-        return _row(first_line(path)).keys() >= {"custom_id", "response", "error"}
+        return _row(first_row(path)).keys() >= {"custom_id", "response", "error"}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The results of one batch: those of this file, and of others that answer the same requests.
@@ -64,7 +65,7 @@ class OpenAIBatch(RecordedLogReader):
             return
         neighbours = sorted(path.parent.glob("*.jsonl"))
         requests = _requests(
-            f for f in neighbours if _row(first_line(f)).keys() >= {"custom_id", "body", "url"}
+            f for f in neighbours if _row(first_row(f)).keys() >= {"custom_id", "body", "url"}
         )
         results = [file for file in neighbours if self.knows(file) and _first_id(file) in requests]
         if path not in results:
@@ -152,7 +153,7 @@ Requests = Mapping[str, tuple[Path, Mapping[str, Any]]]
 
 
 def _first_id(path: Path) -> str:
-    return name_or_empty(_row(first_line(path)).get("custom_id"))
+    return name_or_empty(_row(first_row(path)).get("custom_id"))
 
 
 def _requests(files: Iterable[Path]) -> dict[str, tuple[Path, Mapping[str, Any]]]:

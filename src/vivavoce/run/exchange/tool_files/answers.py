@@ -4,10 +4,12 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role
+from vivavoce.run.estimates import estimate_metric
 from vivavoce.run.exchange.tool_files.asked import item_ids
 from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
 from vivavoce.store import read
@@ -24,6 +26,7 @@ from vivavoce.store.exam_answers import (
 from vivavoce.store.name_keys import benchmark_keys, edit_keys
 from vivavoce.store.read import provenance_times
 from vivavoce.store.stored_values import stored_object
+from vivavoce.store.view import View
 
 _FIELDS = ("repeat", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 SCORED = ("mean", "clipped_mean", "unit")
@@ -198,3 +201,16 @@ def _hidden_answer(answer: Answer, hide: Hide) -> Answer:
         meta=hidden_value(dict(answer.meta), hide),
         scores=scores,
     )
+
+
+EstimateKey = tuple[str, ...]
+"""Benchmark, candidate, signature, criterion, rater."""
+_KEY = ("benchmark", "candidate", "signature", "criterion", "rater")
+
+
+def mean_estimates(view: View, items: str | None) -> dict[EstimateKey, Mapping[str, Any]]:
+    """The rows of the run's means and pooled figures on these items; none where nothing is scored."""
+    with suppress(SelectionError):
+        rows = estimate_metric(view, items=items).rows
+        return {tuple(row[name] for name in _KEY): row for row in rows if row["view"] in ("mean", "pooled")}
+    return {}

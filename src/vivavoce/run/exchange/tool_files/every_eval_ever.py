@@ -23,9 +23,8 @@ from vivavoce.core.registry import exporter
 from vivavoce.core.specs import Spec, parse, show
 from vivavoce.formats.base import with_context
 from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
+from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource, mean_estimates
 from vivavoce.run.exchange.tool_files.asked import filled, folder_name, key_texts
-from vivavoce.run.exchange.tool_files.estimates import mean_estimates
 from vivavoce.run.exchange.tool_files.files import (
     HIDDEN,
     ExportedFiles,

@@ -18,9 +18,8 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Role
 from vivavoce.core.registry import exporter
 from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource
+from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource, mean_estimates
 from vivavoce.run.exchange.tool_files.asked import file_slug
-from vivavoce.run.exchange.tool_files.estimates import mean_estimates
 from vivavoce.run.exchange.tool_files.files import (
     HIDDEN,
     ExportedFiles,
@@ -29,9 +28,14 @@ from vivavoce.run.exchange.tool_files.files import (
     json_text,
 )
 from vivavoce.run.exchange.tool_files.hidden_texts import hider
-from vivavoce.run.exchange.tool_files.inspect_results import results_of
 from vivavoce.run.exchange.tool_files.inspect_samples import sample_of, summary_of
-from vivavoce.run.exchange.tool_files.inspect_scores import OURS, Scorers, declared_scorers, scorers_of
+from vivavoce.run.exchange.tool_files.inspect_scores import (
+    OURS,
+    Scorers,
+    declared_scorers,
+    results_of,
+    scorers_of,
+)
 from vivavoce.run.tables.load import select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.integrity import refuse_damaged
