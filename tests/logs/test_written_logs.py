@@ -8,6 +8,7 @@ import pytest
 from tests.logs.written_logs import A1, A2, ITEMS, PROMPTFOO, Q1, Q2, WRITTEN, table, write_log
 
 import vivavoce as viva
+from vivavoce import open as viva_open
 from vivavoce.core.errors import InputError
 
 # By hand: task, candidates, items, responses, failed, repeats, scores, failed scores, rows left out.
@@ -165,3 +166,13 @@ def test_version_1_of_promptfoo_at_the_top_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     file.write_text(json.dumps({"version": 1, "results": PROMPTFOO, "stats": {}}), encoding="utf-8")
     assert [2] == [log.responses for log in imported(tmp_path, file)[1].logs]
+
+
+def test_with_options_of_tables_the_table_of_a_tool_is_a_table(tmp_path: Path, viva: Any) -> None:
+    """Its answers come in under the columns that are mapped, and no scores."""
+    file = write_log(tmp_path, "ragas")
+    viva("import", tmp_path / "log.viva", file)
+    words = ("--map", "text=response", "--map", "question=user_input", "--set", "candidate=m")
+    viva("import", tmp_path / "table.viva", file, *words)
+    scores = [viva_open(tmp_path / f"{name}.viva").scores.height for name in ("log", "table")]
+    assert [6, 0] == scores

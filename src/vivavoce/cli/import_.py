@@ -218,12 +218,12 @@ def import_(
     if are_annotations(file, reader, options_of_annotations):
         store_annotations(run, opened, file, reader, options_of_annotations, quiet=quiet, json=json)
         return
-    if not (scores or ballots) and _are_logs(file, reader):
-        options_of_tables: dict[str, object] = {
-            **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
-            **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
-            "--faulty": faulty == "exclude",
-        }
+    options_of_tables: dict[str, object] = {
+        **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
+        **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
+        "--faulty": faulty == "exclude",
+    }
+    if not (scores or ballots) and _are_logs(file, reader, as_tables=any(options_of_tables.values())):
         _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
         logs = opened.import_logs(
             *file,
@@ -291,11 +291,14 @@ def import_(
     _show(run, imported, _print_answers, json=json, quiet=quiet)
 
 
-def _are_logs(paths: Sequence[Path], reader: str | None) -> bool:
-    """Whether these are logs of other tools: named as such, or told by their content."""
+def _are_logs(paths: Sequence[Path], reader: str | None, *, as_tables: bool) -> bool:
+    """Whether these are logs of other tools: named as such, or told by their content.
+
+    With options of tables, the table of a tool is a table.
+    """
     from vivavoce.run.exchange.recognise import is_log
 
-    return reader is not None or any(is_log(path) for path in paths if path.exists())
+    return reader is not None or any(is_log(path, tables=not as_tables) for path in paths if path.exists())
 
 
 def _candidate_in(constants: Sequence[str]) -> str | None:

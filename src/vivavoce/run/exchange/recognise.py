@@ -53,10 +53,9 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
     for file, is_named in _files(paths):
         if file in belonging:
             continue
-        reason = _refusal(file, available)
-        tool = "" if reason else _tool_of(file, available)
+        tool = _tool_of(file, available)
         if not tool:
-            skipped[file] = _unread(file, is_named, available, reason)
+            skipped[file] = _unread(file, is_named, available)
             continue
         for log in _logs_in(file, is_named, available[tool], tool, unreadable):
             same = logs.setdefault((log.tool, log.evaluation or str(file)), log)
@@ -120,8 +119,9 @@ def _refusal(file: Path, available: Mapping[str, RecordedLogReader]) -> str:
     return next((reason for reader in available.values() if (reason := reader.refuses(file))), "")
 
 
-def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader], reason: str) -> str:
+def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader]) -> str:
     """Why a file is skipped. Raises `InputError` for one that was named by itself."""
+    reason = _refusal(file, available)
     if is_named and reason:
         raise InputError(f"{file}: {reason}. Nothing was imported.")
     if is_named and (reason := no_text(file)):
@@ -132,16 +132,21 @@ def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReade
 
 
 def _tool_of(file: Path, available: Mapping[str, RecordedLogReader]) -> str:
-    """The name of the reader that knows a file; '' for none. Raises `InputError` where two do."""
+    """The name of the reader that reads a file; '' for none. Raises `InputError` where two do."""
+    if _refusal(file, available):
+        return ""
     fitting = [name for name, reader in available.items() if reader.knows(file)]
     if len(fitting) > 1:
         raise InputError(f"{file} fits {' and '.join(fitting)}: --from says which it is.")
     return fitting[0] if fitting else ""
 
 
-def is_log(path: Path) -> bool:
-    """Whether a path is a folder with a log in it, or a file that a reader knows, or refuses."""
-    available = readers().values()
+def is_log(path: Path, *, tables: bool = True) -> bool:
+    """Whether a path is a folder with a log in it, or a file that a reader knows, or refuses.
+
+    Without `tables` readers of tables that tools write do not count.
+    """
+    available = [reader for reader in readers().values() if tables or not reader.reads_tables]
     return any(r.knows(file) or bool(r.refuses(file)) for file, _ in _files([path]) for r in available)
 
 

@@ -125,6 +125,8 @@ class RecordedLogReader(LogReader):
 
     describes: ClassVar[str] = ""
     """Which files it reads, in a few words."""
+    reads_tables: ClassVar[bool] = False
+    """Whether its files are tables of a tool, which may be read as any table too."""
 
     @abstractmethod
     def knows(self, path: Path) -> bool:

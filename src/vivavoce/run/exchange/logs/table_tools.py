@@ -28,6 +28,7 @@ class RagasResult(MappedLog):
     tool: ClassVar[str] = "ragas"
     describes: ClassVar[str] = "the table of ragas' result.to_pandas()"
     endings: ClassVar[Names] = _TABLES
+    reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (
         *(("user_input", "response", name) for name in _RAGAS),
         *(("question", "answer", name) for name in _RAGAS),
@@ -50,6 +51,7 @@ class LangSmithExperiment(MappedLog):
     tool: ClassVar[str] = "langsmith"
     describes: ClassVar[str] = "an experiment of LangSmith as a table (to_pandas, get_test_results)"
     endings: ClassVar[Names] = _TABLES
+    reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (("inputs.", "example_id"), ("input.", "outputs.", "feedback."))
     fields: ClassVar[Fields] = Fields(
         item=("example_id",),
@@ -70,6 +72,7 @@ class LangfuseExport(MappedLog):
     tool: ClassVar[str] = "langfuse"
     describes: ClassVar[str] = "traces or observations of Langfuse with scores"
     endings: ClassVar[Names] = _TABLES
+    reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (
         *(
             ("input", "output", "scores", name)
@@ -102,6 +105,7 @@ class PhoenixExperiment(MappedLog):
     tool: ClassVar[str] = "phoenix"
     describes: ClassVar[str] = "an experiment of Phoenix as JSON, or a table of evaluated spans"
     endings: ClassVar[Names] = _TABLES
+    reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (
         ("example_id", "repetition_number", "output"),
         ("attributes.input.value", "attributes.output.value"),
@@ -131,6 +135,7 @@ class BraintrustExperiment(MappedLog):
     tool: ClassVar[str] = "braintrust"
     describes: ClassVar[str] = "an experiment of Braintrust as JSON or CSV"
     endings: ClassVar[Names] = _TABLES
+    reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (
         ("input", "output", "scores", "root_span_id"),
         ("input", "output", "scores", "span_id"),
