@@ -21,7 +21,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -57,9 +57,12 @@ def features(task: ProxyInput) -> "Floats":
     question = set(_words(task.question))
     holders = Counter(word for words in options for word in set(words))
     rarity = {word: math.log((len(options) + 1) / n) for word, n in holders.items()}
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(argument):
+        places.setdefault(word, []).append(place)
     rows = []
     for text, words in zip(task.options, options, strict=True):
-        distinct, run = set(words), _longest_run(words, argument)
+        distinct, run = set(words), _longest_run(words, places)
         repeats = {word: rarity[word] * math.log1p(counts[word]) for word in distinct}
         rows.append(
             (
@@ -213,11 +216,8 @@ def _share(
     return math.fsum(weight[part] for part in parts if part in present) / total if total else 0.0
 
 
-def _longest_run(words: Sequence[str], text: Sequence[str]) -> int:
-    """How many adjacent words stand in the text one after the other, at most."""
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(text):
-        places.setdefault(word, []).append(place)
+def _longest_run(words: Sequence[str], places: Mapping[str, Sequence[int]]) -> int:
+    """How many adjacent words stand in a text one after the other, at most; `places` of its words there."""
     longest, preceding = 0, dict[int, int]()
     for word in words:
         preceding = {place: preceding.get(place - 1, 0) + 1 for place in places.get(word, ())}

@@ -148,8 +148,8 @@ def vary(
     stored, stock = _stock(run, with_items)
     bases = {(i.benchmark, i.item): i for i in stock.bases}
     attempts = [
-        Attempt(str(variation), _with_origin(_without_conversations(outcome), str(variation), bases))
-        for variation in variations
+        Attempt(spec, _with_origin(_without_conversations(outcome), spec, bases))
+        for spec, variation in zip(map(str, variations), variations, strict=True)
         for outcome in _outcomes(variation, stock, desk, executor)
     ]
     attempts = _against_stored(attempts, stored)
