@@ -217,3 +217,36 @@ def test_numbers_count_from_where_the_table_says_and_are_refused_where_it_does_n
     ]
     with pytest.raises(viva.InputError, match="it may count from 0 or from 1"):
         load(write(tmp_path / "exam.jsonl", rows[:2]))
+
+
+def test_a_folder_with_one_question_a_file_is_an_exam(tmp_path: Path) -> None:
+    folder = tmp_path / "exam"
+    folder.mkdir()
+    for name, question in (("opioids", OPIOIDS), ("heparin", HEPARIN)):
+        row = {"question": question, "options": DRUGS, "answer": "B" if name == "opioids" else "C"}
+        (folder / f"{name}.json").write_text(json.dumps(row, indent=1), encoding="utf-8")
+    loaded = load(f"jsonl(path='{folder}')")
+    assert ["heparin", "opioids"] == [item.item for item in loaded.items]
+    (folder / "heparin.json").unlink()
+    assert loaded.signature != load(f"jsonl(path='{folder}')").signature
+    (folder / "opioids.json").unlink()
+    with pytest.raises(viva.InputError, match=r"exam is a folder without \.json files\."):
+        load(f"jsonl(path='{folder}')")
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("question_type_column/answers.csv", ["It reverses opioids.", "By inhaler."]),
+        ("letters_as_options/answers.csv", ["B", "Naloxone", "Protamine", "C"]),
+        ("equal_rows_without_id/answers.csv", ["Naloxone", "Naloxone", "Naloxone", "Protamine"]),
+        ("lower_case_letter_keys/exam.jsonl", ["Naloxone", "Heparin", "Warfarin"]),
+        ("json_objects/by_id.json", ["yes", "no"]),
+        ("json_objects/task.json", ["liver"]),
+        ("german_na.csv", ["Alpha", "Beta", "Gamma", "Gamma", "Alpha", "Alpha"]),
+    ],
+)
+def test_files_on_which_real_use_failed_are_exams(shared: Path, name: str, keys: list[str]) -> None:
+    file = shared / "data" / "field" / name
+    items = load(f"{'csv' if file.suffix == '.csv' else 'jsonl'}(path='{file}')").items
+    assert keys == [key for item in items for key in item.answer or item.references]

@@ -87,10 +87,10 @@ def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | N
     Raises `InputError` where a column may be two things.
     """
     lines = in_memory(lines)
-    stated = own_layout(lines, map=map, default=default)
-    if stated is not None:
-        rows = stated.rows(lines)
-        return ExamRows(stated, rows, True, default, style_of(line.row for line in rows), SameQuestions())
+    plain = own_layout(lines, map=map, default=default)
+    if plain is not None:
+        rows = plain.rows(lines)
+        return ExamRows(plain, rows, True, default, style_of(line.row for line in rows), SameQuestions())
     layout = layout_of(lines, map=map)
     rows = layout.rows(lines)
     if default is not None:

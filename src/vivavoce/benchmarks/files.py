@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from vivavoce.benchmarks import Benchmark, check_item
 from vivavoce.benchmarks.exam_rows import ExamRows, exam_rows
-from vivavoce.benchmarks.frozen_card import read_frozen_card
+from vivavoce.benchmarks.frozen_card import CARD, read_frozen_card
 from vivavoce.benchmarks.item_rows import TEXTS, read_items
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.turns import Replies, turns_of
@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.exclusions import Faulty, exclusion_at, refuse_mostly_faulty
 from vivavoce.core.records import Card, Exclusion, Item
 from vivavoce.core.registry import benchmark
-from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Table, is_file, open_table
+from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Line, Lines, Table, is_file, open_table
 
 
 def _columns(words: tuple[str, ...]) -> dict[str, str]:
@@ -60,6 +60,8 @@ class ItemFile(Benchmark):
 
     @property
     def _table(self) -> Table:
+        if self.path.is_dir():
+            return Table(Lines(partial(_folder_lines, self.path)))
         return open_table(self.path, self._dialect)
 
     @property
@@ -137,9 +139,20 @@ class ItemFile(Benchmark):
         return turns_of(item) if self.replies == "own" else (item,)
 
 
+def _folder_lines(folder: Path) -> Iterator[Line]:
+    """The rows of the .json files of a folder; a file with one row and no id in it names the row."""
+    files = sorted(file for file in folder.glob("*.json") if file.name != CARD)
+    if not files:
+        raise InputError(f"{folder} is a folder without .json files.")
+    for file in files:
+        lines = list(open_table(file).lines)
+        is_named = len(lines) > 1 or not {"id", "item"}.isdisjoint(lines[0].row)
+        yield from lines if is_named else [Line(lines[0].where, {"id": file.stem, **lines[0].row})]
+
+
 @benchmark("jsonl")
 class JSONLines(ItemFile):
-    """Your own exam from `path`, a .jsonl or .json file; `name`, else its stem, names it.
+    """Your own exam from `path`, a .jsonl or .json file or a folder of .json; its `name` or stem names it.
 
     Columns are found by name, ids and formats inferred where none are stated. `columns=[id:qid,
     question:prompt]` maps columns; `format` is the format of items that state none.
