@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4790,
+    "benchmarks": 4803,
     "cli": 6193,
     "contrib": 467,
     "core": 6159,
