@@ -4,6 +4,9 @@ The 309 cases of `blind_cases.jsonl` were written before other languages, boxes,
 British spelling, run-ons and "all except" were read: the reader until then had 55 % of them right, with 24
 wrong options. The 245 cases of `unseen_cases.jsonl` were written in three parts (94, 77, 74) after that, each
 before the reader was mended on it: at first sight 87, 90 and 95 % were right, with 8, 2 and no wrong options.
+Those of `modern_cases.jsonl` are answers as models of 2025 and 2026 write them, over a third of them traps
+that choose nothing, in two parts (282 and 121): at first sight 79 and 84 % were right, 9 and 10 % wrong. The
+reader was mended on both; what it still leaves unread, 5 %, is long-winded.
 """
 
 import json
@@ -16,7 +19,7 @@ from tests.formats.test_chains import fits
 from vivavoce.core.records import Item, Reading
 from vivavoce.formats import read_response
 
-LEAST_SHARE = 0.98
+LEAST_SHARES = {"blind_cases.jsonl": 0.98, "unseen_cases.jsonl": 0.98, "modern_cases.jsonl": 0.94}
 
 
 def reading_of(case: dict[str, Any]) -> Reading:
@@ -47,11 +50,11 @@ def names_an_answer(case: dict[str, Any], reading: Reading) -> bool:
     return case["format"] in {"mcq", "true_false", "list"}
 
 
-@pytest.mark.parametrize("name", ["blind_cases.jsonl", "unseen_cases.jsonl"])
-def test_blind_cases_are_read_or_left_unread_but_never_read_wrongly(name: str) -> None:
+@pytest.mark.parametrize(("name", "least_share"), LEAST_SHARES.items())
+def test_blind_cases_are_read_or_left_unread_but_never_read_wrongly(name: str, least_share: float) -> None:
     lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
     cases = [json.loads(line) for line in lines]
     missed = [(case, reading) for case in cases if not is_right(case, reading := reading_of(case))]
     wrong = [(case["text"], reading) for case, reading in missed if names_an_answer(case, reading)]
     assert [] == wrong
-    assert len(missed) <= (1 - LEAST_SHARE) * len(cases), [case["text"] for case, _ in missed]
+    assert len(missed) <= (1 - least_share) * len(cases), [case["text"] for case, _ in missed]

@@ -8,18 +8,11 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
+from vivavoce.reading.all_except import with_ranges_written_out
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.denials import behind_corrections, denial, turns_to_another
 from vivavoce.reading.fields import json_values
-from vivavoce.reading.negative_questions import (
-    AskedExceptions,
-    Judgement,
-    asked_exceptions,
-    asked_judgement,
-    called,
-    called_true,
-    said_exceptions,
-)
+from vivavoce.reading.negative_questions import Asked, asked_for
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
@@ -34,13 +27,8 @@ class MultipleChoice(OptionsFormat):
 
     def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
         """The option that is called incorrect, unlikely or an exception, where the question asks for that."""
-        if len(item.question) <= 3:
-            return reading
-        if judgement := asked_judgement(item.question):
-            return _called(judgement, answer, options_in(item.options, answer), reading)
-        if (exception := asked_exceptions(item.question)) is not None:
-            return _excepted(exception, answer, options_in(item.options, answer), reading)
-        return reading
+        asked = asked_for(item.question) if len(item.question) > 3 else None
+        return reading if asked is None else _in_view_of(asked, answer, item, reading)
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The option that the response settles on."""
@@ -68,33 +56,15 @@ class MultipleChoice(OptionsFormat):
         return with_option_texts(item)
 
 
-def _called(judgement: Judgement, answer: str, options: Options, reading: Reading) -> Reading:
-    """The reading of an answer to a question for what is wrong or unlikely, where none is given outright."""
+def _in_view_of(asked: Asked, answer: str, item: Item, reading: Reading) -> Reading:
+    """The reading of an answer to a question for what is not so, where none is given outright."""
+    options = options_in(item.options, answer)
     reader = SingleChoiceReader(answer, options)
-    is_outright = options.exactly(answer) is not None or reader.settles()
-    if is_outright and judgement == "wrong":
+    if asked.kind != "unlikely" and (options.exactly(answer) is not None or reader.settles()):
         return reading
-    names = called(reader, judgement)
-    if judgement == "unlikely" and reading.status == "ok":
-        names.add(options.texts.index(reading.parsed))
-    if len(names) > 1:
-        return unreadable(reader.many(sorted(names)))
-    if names:
-        return Reading("ok", options.texts[names.pop()])
-    right = called(reader, "not wrong") | called_true(reader)
-    if reading.parsed in {options.texts[name] for name in right}:
-        return unreadable("the question asks for what is wrong, and the response says what is not")
-    return reading
-
-
-def _excepted(exception: AskedExceptions, answer: str, options: Options, reading: Reading) -> Reading:
-    """The reading of an answer to a question for an exception, where none is given outright."""
-    reader = SingleChoiceReader(answer, options)
-    if options.exactly(answer) is not None or reader.settles():
-        return reading
-    exceptions, others = said_exceptions(reader, exception)
+    exceptions, others = asked.options_of(reader)
     named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
-    names = exceptions or named - others
+    names = exceptions | named if asked.kind == "unlikely" else exceptions or named - others
     if len(names) > 1:
         return unreadable(reader.many(sorted(names)))
     if names:
@@ -106,6 +76,7 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
+    answer = with_ranges_written_out(answer, options)
     reader = behind_corrections(SingleChoiceReader(answer, options))
     choice = reader.choice(lambda: refuses(answer))
     reason = denial(reader.doc, options, choice.names)

@@ -47,7 +47,7 @@ def _options() -> Options:
 
 _BEHIND_VERDICT = truth.AFTER_VERDICT | words.NOT_LEFT
 _HEADS = truth.TRUTH_HEADS | {"e"}
-_JOINERS = truth.ANDS | truth.ORS
+_JOINERS = truth.ANDS | truth.ORS | truth.BUTS
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 # Verdadero, vrai, vero: read where it is all there is, as F is; elsewhere V is a vitamin or a factor.
 _BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)

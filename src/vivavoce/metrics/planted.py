@@ -19,9 +19,9 @@ from vivavoce.formats import format_of
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, Doc, cached_doc
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.mentions import WINDOW
+from vivavoce.reading.mentions import WINDOW, only_quotes
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.verdicts import judged_mentions, named_together, only_quotes
+from vivavoce.reading.verdicts import judged_mentions, named_together
 
 
 @metric("planted", version=2)

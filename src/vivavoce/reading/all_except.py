@@ -18,8 +18,9 @@ from vivavoce.reading.answer_markers import cue_word
 from vivavoce.reading.label_places import noun_before, without_particle
 from vivavoce.reading.labels import joining_and_articles
 from vivavoce.reading.list_reader import Listed, ListReader
+from vivavoce.reading.mentions import only_quotes
 from vivavoce.reading.options import Options
-from vivavoce.reading.verdicts import JudgedMention, all_but, chain, only_quotes
+from vivavoce.reading.verdicts import JudgedMention, all_but, chain
 
 _BEFORE_ALL = words.FILLERS - words.ALL_BUT - words.NONE_BUT - words.NOT_LEFT - {"but", "rather"}
 _HEADS = words.ALL_BUT | words.NONE_BUT
@@ -32,8 +33,11 @@ _BEFORE = 24
 """Characters before a range that may name what its letters belong to: "hepatitis A to E"."""
 _CLAUSE = 100
 """Characters on each side of a range that may deny it."""
-_LEAVES_OPEN = words.HEDGES | {"possibly", "maybe", "perhaps", "probably", "one", "some"}
-_NO_RANGE = _LEAVES_OPEN | words.RETRACTIONS | {"any", "between", "but", "compared"}
+_LEAVES_OPEN = words.HEDGES | {"possibly", "maybe", "perhaps", "probably", "one", "some", "any", "between"}
+_AND_BEFORE = dict.fromkeys(
+    ("are", "were", "arent", "dont", "cannot", "sind", "son", "sont", "sono"), " and "
+)
+_NO_RANGE = words.RETRACTIONS | {"but", "compared"}
 
 
 def all_except(reader: ListReader) -> Listed | None:
@@ -370,14 +374,12 @@ def with_ranges_written_out(text: str, options: Options) -> str:
     for match in _ranges().finditer(text):
         labels = [name for name in map(label, range(len(options))) if match["begin"] <= name <= match["end"]]
         start = _start(match, place)
-        if (
-            start is None
-            or len(labels) < 2
-            or labels[-1] != match["end"]
-            or not _is_plain(match, start, options)
-        ):
+        if start is None or len(labels) < 2 or labels[-1] != match["end"]:
             continue
-        parts += [text[place:start], ", ".join(labels)]
+        joiner = _joiner(match, start, options)
+        if joiner is None:
+            continue
+        parts += [text[place:start], ", ".join(labels[:-1]), joiner, labels[-1]]
         place = match.end()
     return "".join([*parts, text[place:]])
 
@@ -392,17 +394,28 @@ def _start(match: re.Match[str], place: int) -> int | None:
     return match.start() if heads is None or link in _links() else None
 
 
-def _is_plain(match: re.Match[str], start: int, options: Options) -> bool:
-    """True for a range by itself or among known words: not for "not A to C", "I changed it from A to C"."""
+def _joiner(match: re.Match[str], start: int, options: Options) -> str | None:
+    """What joins the last label of a range to the others; null for no range, "I changed it from A to C".
+
+    A comma by itself or among known words, "or" in "any of A to C", "and" in "A to C are wrong".
+    """
     if _is_of_a_name(match, options):
-        return False
+        return None
     place = match.end()
     lead = Doc(f"{match.string[max(0, start - _CLAUSE) : start]}A")
     tail = Doc(f"A{match.string[place : place + _CLAUSE]}")
     first, end = lead.last_break(len(lead) - 1, SENTENCE), tail.sentence_end(0)
     comma = next((k for k in range(1, end) if tail.breaks[k] >= COMMA), end)
-    if has_any([*lead.forms[first:], *tail.forms[:comma]], _NO_RANGE | words.NOT_RIGHT - {"not"}):
-        return False
+    clause = [*lead.forms[first:-1], *tail.forms[1:comma]]
+    if has_any(clause, _NO_RANGE):
+        return None
+    if has_any(clause, _LEAVES_OPEN) or has_any(clause, words.NOT_RIGHT - {"not"}):
+        return " or " if has_any(clause, _LEAVES_OPEN) else _AND_BEFORE.get("".join(tail.forms[1:2]))
+    return ", " if _is_known(lead, first, tail, comma, options) else None
+
+
+def _is_known(lead: Doc, first: int, tail: Doc, comma: int, options: Options) -> bool:
+    """True if the words before a range, and those behind it up to the comma, are known and deny nothing."""
     leads = list(_parts_of(lead, first, len(lead), _labels(lead, options)))
     tails = list(_parts_of(tail, 0, comma, _labels(tail, options)))
     kinds: set[str] = set().union(*leads)

@@ -15,7 +15,7 @@ from vivavoce.reading.labels import after_label, label_articles, right_words
 from vivavoce.reading.markup import closing_braces
 
 _REACH = 9
-_PAIRS = frozenset(words.CJK_CUES + words.VIET_CUES)
+_PAIRS = frozenset(words.CJK_CUES + words.VIET_CUES + words.SHORT_CUES)
 _PAIR_HEADS = frozenset(head for head, _ in _PAIRS)
 _BOXED = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
 _BOX_LIMIT = 4000
@@ -31,6 +31,8 @@ _CHOICE_ITEMS = (["肢"], ["题"], ["題"])
 _UNREAL = frozenset({"would", "could", "might"})
 _CONDITIONS = frozenset({"if", "unless", "only", "were", "had", "when"})
 _BREAKS_OFF = words.MODAL | words.RESET
+_NO_CUE_AFTER = words.NOT_A_NOUN_AFTER | {"than", "over", "outperforms", "beats"}
+"""Before "answer" in "cannot answer", "to answer", "better than answer C"."""
 _FURNITURE = words.CHOICE_ADJECTIVES | words.LIGHT
 """Words of a heading such as "My final answer"."""
 
@@ -163,8 +165,8 @@ def _cue(doc: Doc, k: int, width: int) -> Cue | None:
     preceding = _words_before(doc, k)
     if has_any(preceding, words.NOT_FINAL) or (kind == "answer" and preceding[-1:] == ["first"]):
         return None
-    if preceding and preceding[-1] in words.NOT_A_NOUN_AFTER and doc.breaks[k] == NONE:
-        return None  # "cannot answer", "to answer"
+    if has_any(preceding[-1:], _NO_CUE_AFTER) and doc.breaks[k] == NONE:
+        return None
     heading = doc.breaks[k] >= LINE or _FURNITURE.issuperset(preceding)
     position, firm = _link(doc, k + width, heading=heading)
     if position is None or position >= len(doc):

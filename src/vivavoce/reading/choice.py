@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
 from vivavoce.reading.answer_markers import is_open, retracts
-from vivavoce.reading.claims import Choice, ClaimReader, distinct, never_rejected
+from vivavoce.reading.claims import Choice, ClaimReader, distinct, never_rejected, rejected_names
 from vivavoce.reading.labels import conclusions
 from vivavoce.reading.mentions import Verdict
 from vivavoce.reading.options import Mention
@@ -73,9 +73,6 @@ class ChoiceReader(ClaimReader):
         asserted = self._last_assertion()
         for i, j in self.doc.sentences():
             if self._asks(j) and j <= asserted:
-                continue
-            if (plain or restated) and (correction := self._corrected(i, j)[1]) is not None:
-                plain, restated = [correction], []
                 continue
             position = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
             choice = (
@@ -250,7 +247,7 @@ class ChoiceReader(ClaimReader):
         """The choice of an option that is only named, unless a capital names another as an answer would."""
         if not choice.names:
             return choice
-        rejected = {name for s in self._body() if s.verdict == "rejected" for name in s.names}
+        rejected = rejected_names(self._body())
         letters = [s for s in self._bare_letters() if not rejected.issuperset(s.names)]
         names = {s.names[0] for s in letters if not self._is_ranked(s.mention)}
         return choice if names.issubset(choice.names) else Choice(reason=self.many((*choice.names, *names)))
@@ -261,7 +258,16 @@ class ChoiceReader(ClaimReader):
 
     def _bare_letters(self) -> list[JudgedMention]:
         """The capitals of the whole text that would be labels where an answer is expected."""
-        judged: list[JudgedMention] = []
-        for i, j in self.doc.sentences():
-            judged += not_rejected(self.judged(i, j, claimed=True))
-        return [s for s in judged if s.mention.by == "label" and s.names]
+        judged = [s for i, j in self.doc.sentences() for s in self.judged(i, j, claimed=True)]
+        rejected = rejected_names(judged)
+        letters = [s for s in judged if s.mention.by == "label" and s.verdict != "of the case"]
+        live = [s for s in letters if not rejected.issuperset(s.names)]
+        joined = filter(None, (self._joined_letter(s.mention.j) for s in live))
+        return [*live, *(JudgedMention(mention, "named") for mention in joined)]
+
+    def _joined_letter(self, k: int) -> Mention | None:
+        """The capital that "and" at token k joins to a label, whatever follows: "A and C cancel out"."""
+        doc, labels = self.doc, self.options.labels
+        letter = doc.surface(k + 1, k + 2) if k + 1 < len(doc) and doc.forms[k] in {"and", "&"} else ""
+        is_label = letter.isupper() and letter in labels and doc.breaks[k] == doc.breaks[k + 1] == NONE
+        return Mention(k + 1, k + 2, (labels[letter],), "label") if is_label else None

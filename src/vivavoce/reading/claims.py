@@ -18,9 +18,7 @@ from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import JudgedMention, chain, judged_mentions, not_rejected
 
 _LEADS = words.FILLERS | words.JOINERS | words.PREDICATE | words.CHOSEN_LEFT
-_CORRECTS = words.RETRACTING | words.RETRACTIONS
-_CORRECTS_OR_FILLS = _CORRECTS | words.FILLERS
-_CORRECTS_OR_LEADS = _CORRECTS | words.LIGHT
+_CORRECTS_OR_FILLS = words.RETRACTING | words.RETRACTIONS | words.FILLERS
 _AROUND_CHOICE = words.LIGHT | words.JOINERS
 
 
@@ -39,9 +37,14 @@ class Choice(NamedTuple):
         return self.names == choice.names and bool(self.reason) == bool(choice.reason)
 
 
+def rejected_names(judged: Iterable[JudgedMention]) -> set[int]:
+    """The options that are turned down."""
+    return {name for s in judged if s.verdict == "rejected" for name in s.names}
+
+
 def never_rejected(judged: Sequence[JudgedMention], verdict: Verdict) -> list[JudgedMention]:
     """The mentions of this verdict whose options are turned down nowhere."""
-    rejected = {name for s in judged if s.verdict == "rejected" for name in s.names}
+    rejected = rejected_names(judged)
     return [s for s in judged if s.verdict == verdict and not rejected.issuperset(s.names or (-1,))]
 
 
@@ -169,7 +172,6 @@ class ClaimReader:
         claims = self._claims()
         if not claims:
             return None
-        claims = self._with_corrections(claims)
         cue, last = claims[-1]
         for earlier, choice in claims[:-1]:
             if not choice.agrees(last) and not retracts(self.doc, earlier.i + 1, cue.i):
@@ -209,38 +211,6 @@ class ClaimReader:
             return None
         surface = " ".join(self.doc.surface(cue.i, cue.j).split())
         return Choice(reason=f"the answer names no option: {surface}", silent=True)
-
-    def _with_corrections(self, claims: list[tuple[Cue, Choice]]) -> list[tuple[Cue, Choice]]:
-        """The claims, with a sentence such as "Wait, actually C." after the last one."""
-        last = claims[-1][0]
-        corrections = []
-        for i, j in self.doc.sentences(last.j, len(self.doc)):
-            position, choice = self._corrected(i, j)
-            if choice is not None:
-                corrections.append((Cue(i, position, j, False), choice))
-        return [*claims, *corrections]
-
-    def _corrects_from(self, i: int) -> bool:
-        """True if the sentence at token i begins as a correction does: "No, C", not "No fever was seen"."""
-        if i + 1 == len(self.doc) and not self.doc.gap(i + 1).strip() and i > 0:
-            return False  # the head of a sentence that a limit cut
-        if self.doc.forms[i] != "no" or self.doc.ends(i + 1) or self.doc.forms[i + 1] in _CORRECTS_OR_LEADS:
-            return self.doc.forms[i] in _CORRECTS
-        return self.options.label_at(self.doc, i + 1, claimed=True, i=i + 1) is not None
-
-    def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
-        """Where the choice begins in a sentence such as "No wait, C", and what it is."""
-        if not self._corrects_from(i):
-            return i, None
-        position = i
-        while position < j and self.doc.forms[position] in _CORRECTS_OR_LEADS:
-            if (
-                position > i
-                and self.options.label_at(self.doc, position, claimed=True, i=position) is not None
-            ):
-                break
-            position += 1
-        return position, self.pure(position, j)
 
     def pure(self, i: int, j: int) -> Choice | None:
         """The choice if tokens i to j-1 hold nothing but it; None otherwise."""

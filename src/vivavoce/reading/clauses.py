@@ -13,6 +13,7 @@ from typing import Literal
 
 from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc
+from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.mentions import WINDOW
@@ -370,6 +371,8 @@ def _role(doc: Doc, options: Options, k: int, text: str) -> Role | None:
     word = role(form, text)
     if text in _ACRONYMS:
         return "strange"
+    if form in words.INSTEADS:
+        return "supported"
     if _may_be_word(options, form, text, word):
         return "outside"
     if word in {"strange", "outside"} and _stands_by(doc, options, k, text):

@@ -151,27 +151,45 @@ def behind_corrections(reader: _Reader) -> _Reader:
     return reader
 
 
+@cache
+def _amendments() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """What takes an answer back or heads what was added later, which may be another."""
+    return {**_corrections(), **{word: [(word,)] for word in ("edit", "update")}}
+
+
 def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
     """True if a correction ends with another option than these: "D. Hold on, the INR is high, so B."."""
     doc = reader.doc
-    if _corrections().keys().isdisjoint(doc.forms):
+    if _amendments().keys().isdisjoint(doc.forms):
         return False
     texts = {mention.i: mention for mention in reader.texts}
     ends = {mention.i: mention.j for mention in reader.texts}
-    places = (_last_place(reader, i, j, ends) for i, j in doc.sentences())
-    for k in filter(None, places):
-        label = reader.options.labels.get(without_particle(doc.surface(k, k + 1)))
-        if names and label not in names and not (k in texts and set(names) & set(texts[k].names)):
-            return True
-    return False
+    return any(
+        names
+        and reader.options.labels.get(without_particle(doc.surface(k, k + 1))) not in names
+        and not (k in texts and set(names) & set(texts[k].names))
+        for k in _corrected_places(reader, ends)
+    )
 
 
-def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> int | None:
-    """Where the sentence of tokens i to j-1 names its last option, if a correction leads to that one."""
+def _corrected_places(reader: ClaimReader, ends: Mapping[int, int]) -> Sequence[int]:
+    """Where sentences that correct end with an option; behind the last of them the last option counts."""
+    places, later, is_taken_back = list[int](), 0, False
+    for i, j in reader.doc.sentences():
+        place, corrects = _last_place(reader, i, j, ends)
+        if corrects and place:
+            places.append(place)
+        later, is_taken_back = (place or later) if is_taken_back else 0, is_taken_back or corrects
+    return [*places, later] if later else places
+
+
+def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> tuple[int, bool]:
+    """Where the sentence of tokens i to j-1 ends with an option, 0 if it does not; and if it corrects."""
     doc = reader.doc
     begins = (k for k in range(max(i, 1), j) if _begins(doc, k))
-    start = next((k for k in begins if (phrase := width(_corrections(), doc, k)) and doc.ends(k + phrase)), j)
-    return next((k for k in range(j - 1, start, -1) if _name_end(reader, k, ends) == j), None)
+    start = next((k for k in begins if (phrase := width(_amendments(), doc, k)) and doc.ends(k + phrase)), j)
+    first = i if start == j else start + 1
+    return next((k for k in range(j - 1, first - 1, -1) if _name_end(reader, k, ends) == j), 0), start < j
 
 
 def _begins(doc: Doc, k: int) -> bool:
@@ -207,7 +225,8 @@ def _behind_lead(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> tuple[
             break
         takes_back |= phrase > 0
         k += max(phrase, 1)
-        denied |= doc.forms[k - 1] in words.NOES | _FAULTS
+        leads_on = phrase > 1 and k < limit and doc.gap_has(k, ":：")  # "wait, no: C"
+        denied |= doc.forms[k - 1] in (_FAULTS if leads_on else words.NOES | _FAULTS)
     return begin if denied else k, takes_back
 
 

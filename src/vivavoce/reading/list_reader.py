@@ -28,6 +28,7 @@ _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
 _TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
 _EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
+_DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
 
@@ -164,7 +165,8 @@ class ListReader(ChoiceReader):
             if strict and (reason := self._aside(a, b, names)) is not None:
                 return Listed(reason=reason)
             if loose or (strict and self._explains(a, b)):
-                claimed = head is not None or self._cued(a) or bool(pieces and pieces[0].names)
+                is_cued = head is not None or (a > 0 and self.doc.breaks[a] < SENTENCE)
+                claimed = is_cued or bool(pieces and pieces[0].names)
                 named += self._in_prose(a, b, claimed=claimed)
                 continue
             for piece in pieces:
@@ -235,9 +237,6 @@ class ListReader(ChoiceReader):
                 return None
         return None
 
-    def _cued(self, a: int) -> bool:
-        return a > 0 and self.doc.breaks[a] < SENTENCE
-
     def _explains(self, a: int, b: int) -> bool:
         return self.doc.breaks[a] == SENTENCE and b - a > _ENTRY_WORDS
 
@@ -248,7 +247,12 @@ class ListReader(ChoiceReader):
             if x.names != y.names and self._leaves_open(x.mention, y.mention):
                 return self._open(x, y)
         unsure = [s for s in live if self._is_optional(s.mention)]
-        return self._open(*unsure) if unsure and len(unsure) < len(live) else None
+        is_open = 0 < len(unsure) < len(live) or self._are_doubted(live)
+        return self._open(*(unsure or live)) if is_open else None
+
+    def _are_doubted(self, live: Sequence[JudgedMention]) -> bool:
+        """True for "possibly A, possibly C"."""
+        return len(live) > 1 and all(self.doc.forms[s.mention.i - 1] in _DOUBTS for s in live)
 
     def _open(self, *judged: JudgedMention) -> str:
         """The reason for options left open."""

@@ -188,3 +188,10 @@ def _other_quantity(doc: Doc, options: Options, position: int, option: int) -> b
     if doc.breaks[position] not in {NONE, CLAUSE} or doc.tokens[position].kind != "n":
         return False
     return options.texts[option].strip()[:1].isdigit() and (doc.ends(position + 1) or doc.ends(position + 2))
+
+
+def only_quotes(doc: Doc, k: int) -> bool:
+    """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
+    gap = doc.gap(k)
+    closes = ")," in gap and "(" not in gap  # "(A and C do not fit), so B"
+    return doc.breaks[k] == CLAUSE and not closes and not any(c in ";:–—|-." for c in gap)

@@ -19,6 +19,7 @@ from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 
 Judgement = Literal["wrong", "right", "not wrong", "unlikely"]
+_OF_STATEMENTS = frozenset({"wrong", "not wrong"})
 _TRUE = frozenset(
     ("true", "accurate", "wahr", "vrai", "vraie", "verdadera", "verdadero", "cierta", "vera", "vero", "waar")
 )
@@ -44,48 +45,68 @@ _SAYS_NOTHING = _LEADS | _DENIALS | _JOINS
 _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
 
-@lru_cache(maxsize=4096)
-def asked_judgement(question: str) -> Judgement | None:
-    """What the last sentence of a question asks for: "wrong", "unlikely"; null for any other question."""
-    judgement = _judgement(_last_sentence(question))
-    return judgement if judgement in {"wrong", "unlikely"} else None
-
-
 def _last_sentence(question: str) -> list[str]:
     """The words of the sentence that asks."""
     return Doc(_STEM.split(question[-_LONGEST:].strip())[-1]).forms
 
 
-class AskedExceptions(NamedTuple):
-    """What a question asks for that is not so: the stems behind its denial, "oral" of "which is NOT oral".
+class Asked(NamedTuple):
+    """What a question asks for that is not so.
 
-    None where it asks for what is turned down, "which should be avoided".
+    `kind` is "wrong" or "unlikely" where it asks for what is called so, "turned down" for what must be
+    avoided, and "exception" for what its denial says: `denied` are the stems behind it, "oral" of "which is
+    NOT oral".
     """
 
+    kind: Literal["wrong", "unlikely", "turned down", "exception"]
     denied: frozenset[str] = frozenset()
 
-    def said_of(self, forms: Sequence[str]) -> bool | None:
-        """Whether a clause says of its option what is asked for; false for the opposite, null for neither."""
-        if not self.denied:
+    def said_of(self, forms: Sequence[str], n_options: int) -> bool | None:
+        """Whether a clause says of its options what is asked for; false for the opposite, null for neither.
+
+        What it calls wrong or right is one option.
+        """
+        if self.kind == "turned down":
             return None if _TURNS_DOWN.isdisjoint(forms) else (_DENIALS | _WEAKENING).isdisjoint(forms)
-        behind = _behind_denial(forms)
-        if behind == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
+        if self.kind == "exception":
+            return self._excepts(forms)
+        judgement = _judgement(forms)
+        if self.kind == "unlikely":
+            return True if judgement == "unlikely" else None
+        is_said = judgement in _OF_STATEMENTS or (judgement == "right" and not _TRUE.isdisjoint(forms))
+        return judgement == "wrong" if is_said and n_options == 1 else None
+
+    def _excepts(self, forms: Sequence[str]) -> bool | None:
+        denied = _behind_denial(forms)
+        if denied == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
             return True
         if self.denied.isdisjoint(map(stem, forms)):
             return None
         if _DENIALS.isdisjoint(forms) or not _WEAKENING.isdisjoint(forms):
             return False
-        return True if behind and stem(behind[0]) in self.denied else None
+        return True if denied and stem(denied[0]) in self.denied else None
+
+    def options_of(self, reader: ChoiceReader) -> tuple[set[int], set[int]]:
+        """The options that clauses say to be what is asked for, and those that they say not to be."""
+        exceptions, others = set[int](), set[int]()
+        for forms, names in _clauses(reader):
+            is_asked_for = self.said_of(forms, len(names))
+            if is_asked_for is not None:
+                (exceptions if is_asked_for else others).update(names)
+        return exceptions, others
 
 
 @lru_cache(maxsize=4096)
-def asked_exceptions(question: str) -> AskedExceptions | None:
-    """What the last sentence of a question asks for, as an exception; null for any other question."""
+def asked_for(question: str) -> Asked | None:
+    """What the last sentence of a question asks for that is not so; null for any other question."""
     forms = _last_sentence(question)
+    judgement = _judgement(forms)
+    if judgement in {"wrong", "unlikely"}:
+        return Asked(judgement)
     denied = _behind_denial(forms)
     if not _TURNED_DOWN.isdisjoint(forms):
-        return AskedExceptions() if denied is None and _DENIALS.isdisjoint(forms) else None
-    return AskedExceptions(frozenset(map(stem, denied))) if denied else None
+        return Asked("turned down") if denied is None and _DENIALS.isdisjoint(forms) else None
+    return Asked("exception", frozenset(map(stem, denied))) if denied else None
 
 
 def _behind_denial(forms: Sequence[str]) -> list[str] | None:
@@ -102,33 +123,6 @@ def _behind_denial(forms: Sequence[str]) -> list[str] | None:
     # "all are oral except": what it denies stands before it
     denied = forms[:place] if denials[0] in words.EXCEPTS else forms[place + 1 :]
     return [form for form in denied if len(form) > 3 and form not in _LEADS]
-
-
-def said_exceptions(reader: ChoiceReader, exception: AskedExceptions) -> tuple[set[int], set[int]]:
-    """The options that clauses say to be what is asked for, and those that they say not to be."""
-    said: tuple[set[int], set[int]] = (set(), set())
-    for forms, names in _clauses(reader):
-        is_asked_for = exception.said_of(forms)
-        if is_asked_for is not None:
-            said[not is_asked_for].update(names)
-    return said
-
-
-def called(reader: ChoiceReader, judgement: Judgement) -> set[int]:
-    """The options that a clause calls so, each in a clause that names no other, or in one of several."""
-    options: set[int] = set()
-    for forms, names in _clauses(reader):
-        if (len(names) == 1 or judgement == "unlikely") and _judgement(forms) == judgement:
-            options |= names
-    return options
-
-
-def called_true(reader: ChoiceReader) -> set[int]:
-    """The options that a clause calls true statements, each in a clause that names no other."""
-    clauses = [(forms, names) for forms, names in _clauses(reader) if _judgement(forms) == "right"]
-    return {
-        name for forms, names in clauses if len(names) == 1 and not _TRUE.isdisjoint(forms) for name in names
-    }
 
 
 def _clauses(reader: ChoiceReader) -> Iterator[tuple[list[str], set[int]]]:

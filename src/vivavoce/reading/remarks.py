@@ -1,4 +1,4 @@
-"""What a line says of one option at its end: "A) Aspirin: INR normal, so excluded".
+"""What the words behind an option say of it, to the end of the line: "A) Aspirin: INR normal, so excluded".
 
 And whether a clause behind an option is the reason for choosing it.
 """
@@ -7,14 +7,16 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from vivavoce.language.tokens import CLAUSE, LINE, NONE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.mentions import WINDOW, Verdict
+from vivavoce.reading.mentions import WINDOW, Verdict, only_quotes
 from vivavoce.reading.options import Mention
 from vivavoce.reading.word_roles import by_head, width
 
 JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
 """The words that call an option right or wrong."""
+CANNOT = frozenset({"cannot", "cant"})
+_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 _SHORT = 4
 """Words of a clause that denies the merit of an option: "no added clinical value"."""
 _ITS = (["it"], ["its"], ["this"], ["that"], ["thats"], ["es"], ["cest"], ["ist"], ["e"])
@@ -152,3 +154,120 @@ _NO_SUBJECTS = (
     | words.DEGREES
     | frozenset({"already", "now", "here", "still", "very", "quite", "however", "but", "by", "in", "for"})
 )
+
+
+# --- the words behind a mention
+
+
+def verdict_behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
+    """The verdict of the words after a mention, up to the clause's end or the next mention."""
+    mention = mentions[n]
+    following = mentions[n + 1].i if n + 1 < len(mentions) else None
+    if (outright := _outright(doc, mention, following, j)) is not None:
+        return outright
+    end = min(j, j if following is None else following, mention.j + WINDOW)
+    window = _window_behind(doc, mention, following, end)
+    if not window:
+        return "named"
+    if end == following and len(window) == end - mention.j:
+        window = _first_part(window)
+    return _weigh_behind(window)
+
+
+def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verdict | None:
+    """The verdict of a tick, of a remark at the end of a line, or of "but it is wrong"; null without."""
+    verdict = _ticked(doc, mention)
+    if verdict is None and following is None:
+        verdict = remark(doc, mention, j)
+    limit = j if following is None else following
+    if limit == mention.j < len(doc) and doc.gap_has(limit, "。"):
+        limit = doc.sentence_end(limit)  # "B。没有用"
+    if verdict is None and (but_wrong(doc, mention, limit) or denies_merit(doc, mention, limit)):
+        return "rejected"
+    return verdict
+
+
+def _weigh_behind(window: Sequence[str]) -> Verdict:
+    """The verdict of the words behind a mention."""
+    negations = 0 if denies_nothing(window) else denials(window)
+    if negations % 2 or _runner_up(window) or window[:3] == ["would", "have", "been"]:
+        return "rejected"
+    if negations:
+        return "of the case" if has_any(window, CANNOT) else "named"  # "B cannot be ruled out"
+    if window[0] == "would" and has_any(window[1:3], words.FORESEES):
+        return "tentative"
+    return "chosen" if has_any(window, words.CHOSEN_RIGHT) else "named"
+
+
+def _window_behind(doc: Doc, mention: Mention, following: int | None, end: int) -> list[str]:
+    """The words of the clause that says something of a mention, up to token `end`."""
+    if mention.j >= end or not _says_of(doc, mention, following):
+        return []
+    window = [doc.forms[mention.j]]
+    for k in range(mention.j + 1, end):
+        if doc.forms[k] in words.RESET or (doc.breaks[k] > NONE and not only_quotes(doc, k)):
+            break
+        window.append(doc.forms[k])
+    return window
+
+
+def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
+    """True if the word behind a mention begins what is said of it. The next mention is at `following`."""
+    k = mention.j
+    form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
+    pair = tuple(doc.forms[k : k + 2])
+    judges = form in JUDGES or form in {"which", "who"} or pair in words.NOT_RIGHT_PAIRS
+    heads_next = strength > NONE and ":" in doc.gap(k + 1) and doc.breaks[mention.i] < LINE
+    if strength >= SENTENCE or ";" in gap or heads_next:  # "D. Wrong: A"
+        return False
+    if strength == NONE:
+        if form in words.NO_PREDICATES or not (judges or form in words.PREDICATE):
+            return form == "no" and doc.ends(k + 1)  # "la B no"
+    elif not judges and (not only_quotes(doc, k) or "(" in gap or "[" in gap):
+        return False
+    return doc.ends(k + 1) or not _turns_to_another(doc, mention, following)
+
+
+def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool:
+    """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
+    k = mention.j
+    loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
+    if following != k and denies_another(doc, mention):
+        return True
+    is_near = following is not None and following <= k + 3
+    if doc.forms[k] in {"less", "least"}:
+        return loose and is_near  # "A, less likely B"
+    # "B, not A" turns A down; "B: not associated" turns B down
+    return doc.forms[k] in words.DENIALS and (doc.breaks[k] == COMMA or is_near)
+
+
+def _runner_up(window: Sequence[str]) -> bool:
+    """True for "second best", and for "second best option"."""
+    last = window[:-1] if window[-1] in words.CHOICE_NOUNS and len(window) > 2 else window
+    return tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP
+
+
+def _ticked(doc: Doc, mention: Mention) -> Verdict | None:
+    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
+    marks = doc.gap(mention.j).split("\n")[0]
+    if doc.breaks[mention.i] >= LINE:
+        marks += doc.gap(mention.i).split("\n")[-1]
+    if any(c in "❌✗✘✖☐" for c in marks):
+        return "rejected"
+    return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
+
+
+def _first_part(window: list[str]) -> list[str]:
+    """The words between two mentions that belong to the first: "is wrong" of "is wrong (and B ...)"."""
+    for k in range(len(window) - 1, 0, -1):
+        if window[k] in {"and", "or", "nor"}:
+            return window[:k]
+    return window
+
+
+def denies_nothing(window: Sequence[str]) -> bool:
+    """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
+    return has_any(window, words.NO_NEGATION) and any(
+        word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
+        for k, word in enumerate(window)
+    )

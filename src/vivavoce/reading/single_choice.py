@@ -34,7 +34,7 @@ class SingleChoiceReader(KnownWordsReader):
     def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """The letter in front, unless a final answer or a correction behind it says otherwise."""
         front = self._front()
-        if front is None or self._is_corrected():
+        if front is None:
             return self._without_front(refused)
         claims = [claim for claim in self._claims() if self._may_contradict(claim[0])]
         if not claims:
@@ -50,7 +50,7 @@ class SingleChoiceReader(KnownWordsReader):
     def _without_front(self, refused: Callable[[], bool]) -> Choice:
         """The choice of the response; none that goes against a letter in front, even among unknown words."""
         choice = super().choice(refused)
-        if not choice.names or self._is_corrected():
+        if not choice.names:
             return choice
         letter = self._letter_or_article()
         if letter is not None and letter not in choice.names:
@@ -248,7 +248,3 @@ class SingleChoiceReader(KnownWordsReader):
         """True if an option's text begins at token k, behind a sign."""
         place = bisect_left(self._starts, k)
         return self._starts[place : place + 1] == [k] and self.doc.gap(k).strip() in {".", ")", ":"}
-
-    def _is_corrected(self) -> bool:
-        """True if a sentence takes an answer back: "Wait, C."."""
-        return any(self._corrects_from(i) for i, _ in self.doc.sentences())

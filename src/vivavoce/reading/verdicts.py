@@ -8,20 +8,18 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
-from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in
+from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in, only_quotes
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import JUDGES, but_wrong, denials, denies_another, denies_merit, remark
+from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
 _LONGEST_LIST = 40
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
-_CANNOT = frozenset({"cannot", "cant"})
-_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 
 
 class JudgedMention(NamedTuple):
@@ -46,8 +44,8 @@ def judged_mentions(
 ) -> list[JudgedMention]:
     """The mentions in tokens i to j-1, each with its verdict. `texts` are the texts named there, in order."""
     mentions = mentions_in(doc, options, texts, i, j, claimed=claimed)
-    preceding = [_before(doc, mentions, n, i) for n in range(len(mentions))]
-    following = [_behind(doc, mentions, n, j) for n in range(len(mentions))]
+    preceding = [_before(doc, mentions, n, i, is_pair=len(options) == 2) for n in range(len(mentions))]
+    following = [verdict_behind(doc, mentions, n, j) for n in range(len(mentions))]
     _carry_on(doc, mentions, preceding)
     _carry_back(doc, mentions, following, j)
     pairs = list(zip(preceding, following, strict=True))
@@ -88,12 +86,6 @@ def _joined(pair: tuple[Verdict, Verdict], *, excepted: bool) -> Verdict:
 
 
 # --- several mentions
-
-
-def only_quotes(doc: Doc, k: int) -> bool:
-    """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
-    gap = doc.gap(k)
-    return doc.breaks[k] == CLAUSE and not any(c in ";:–—|-." for c in gap)
 
 
 def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
@@ -207,8 +199,11 @@ def _alternative(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
 # --- the words before a mention
 
 
-def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int) -> Verdict:
-    """The verdict of the words before a mention, back to the clause's beginning or the mention before."""
+def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int, *, is_pair: bool) -> Verdict:
+    """The verdict of the words before a mention, back to the clause's beginning or the mention before.
+
+    `is_pair`: there are two options, so that what is better than one of them is the other.
+    """
     mention = mentions[n]
     stop = max(i, mentions[n - 1].j if n else i, mention.i - WINDOW)
     window: list[str] = []  # runs backwards from the mention
@@ -224,6 +219,9 @@ def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int) -> Verdict:
         window.append(doc.forms[k])
     else:
         if n and stop == mentions[n - 1].j and window:
+            verdict = _compared(doc, mentions[n - 1], window[::-1], is_pair=is_pair)
+            if verdict is not None:
+                return verdict
             # "B is less likely than C": what was said of B is not said of C
             window = _after_comparison(window)
     return _weigh(window)
@@ -263,16 +261,30 @@ def rejecting_head(head: Sequence[str]) -> bool:
     return turns_down or any(pair in words.REJECTING_PAIRS for pair in itertools.pairwise(head))
 
 
+def _compared(doc: Doc, last: Mention, forms: Sequence[str], *, is_pair: bool) -> Verdict | None:
+    """The verdict on what the words behind mention `last` compare it with; null where they do not.
+
+    "C is worse than B" says that B is bad too.
+    """
+    if not has_any(forms[-2:], words.THAN):
+        return None
+    if has_any([*forms, *doc.forms[max(0, last.i - 1) : last.i]], words.BETTER):
+        return "rejected"  # "la A es mejor que la B", "plutôt A que B"
+    if is_pair or not has_any(forms, words.WORSE):
+        return None
+    return "of the case"
+
+
 def _after_comparison(window: list[str]) -> list[str]:
     """The reversed window between two mentions without the predicate of the first."""
-    ahead = window[::-1]
-    if ahead[0] not in words.PREDICATE:
+    forms = window[::-1]
+    if forms[0] not in words.PREDICATE:
         return window
-    if "than" in ahead or "as" in ahead[2:]:
-        return [] if has_any(ahead, words.NOT_RIGHT) else window
-    for k in range(len(ahead) - 1, 0, -1):
-        if ahead[k] in {"and", "or", "as"}:
-            return ahead[k + 1 :][::-1]
+    if "than" in forms or "as" in forms[2:]:
+        return [] if has_any(forms, words.NOT_RIGHT) else window
+    for k in range(len(forms) - 1, 0, -1):
+        if forms[k] in {"and", "or", "as"}:
+            return forms[k + 1 :][::-1]
     return window
 
 
@@ -280,15 +292,28 @@ def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
     """The verdict of words that run backwards from a mention; `conclusion` if "so" or the like leads them."""
     if not window:
         return "chosen" if conclusion else "named"
-    ahead = window[::-1]
-    if has_any(ahead, {"whether", "if"}):
-        return "chosen" if "had" in ahead and has_any(ahead, _PICKS) else "tentative"
-    chosen = has_any(ahead, words.CHOSEN_LEFT)
-    return (
-        _turned_down(ahead)
-        or _weighed(ahead, chosen=chosen)
-        or ("chosen" if conclusion or chosen else "named")
-    )
+    words_before = window[::-1]
+    chosen = has_any(words_before, words.CHOSEN_LEFT) or words.LEFT_WITH in itertools.pairwise(words_before)
+    weighed = _conditional(words_before) or _turned_down(words_before) or _spoken_of(words_before)
+    weighed = weighed or _weighed(words_before, chosen=chosen)
+    return weighed or ("chosen" if conclusion or chosen else "named")
+
+
+def _conditional(preceding: Sequence[str]) -> Verdict | None:
+    """The verdict behind "whether" and "if", "if I had to pick"; null without these."""
+    if not has_any(preceding, {"whether", "if"}):
+        return None
+    return "chosen" if "had" in preceding and has_any(preceding, _PICKS) else "tentative"
+
+
+def _spoken_of(preceding: Sequence[str]) -> Verdict | None:
+    """The verdict on what is only spoken of, "many students pick B", "it used to be B"; else null."""
+    given_up = any(pair in words.GIVEN_UP for pair in itertools.pairwise(preceding))
+    if given_up or preceding[-1] == "others" or "tempted" in preceding:
+        return "of the case"
+    some_say = has_any(preceding, words.SOME) and has_any(preceding, words.SAY)
+    others_say = some_say or (has_any(preceding, words.PEOPLE) and has_any(preceding, words.SUGGEST))
+    return "of the case" if others_say and not has_any(preceding, {"i", "we"}) else None
 
 
 def _weighed(preceding: Sequence[str], *, chosen: bool) -> Verdict | None:
@@ -306,7 +331,7 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
         return "rejected"
     # two negations cancel: "cannot be excluded"
     negations = _negations(preceding)
-    if negations == 2 and has_any(preceding, _CANNOT) and not has_any(preceding, words.CHOSEN_LEFT):
+    if negations == 2 and has_any(preceding, CANNOT) and not has_any(preceding, words.CHOSEN_LEFT):
         return "tentative"
     if negations % 2 or preceding == ["noch"] or preceding.count("noch") > 1:  # "weder A noch B"
         return "rejected"
@@ -315,20 +340,14 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
 
 def _is_instead(preceding: Sequence[str]) -> bool:
     """True before an option that another takes the place of: "instead of B", "prefer A to B"."""
+    if preceding[-1] in words.THAN and has_any(preceding, words.BETTER):
+        return True  # "plutôt A que B"
     return preceding[-1] in words.INSTEAD or (preceding[-1] == "to" and has_any(preceding, words.PREFERS))
-
-
-def _denies_nothing(window: Sequence[str]) -> bool:
-    """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
-    return has_any(window, words.NO_NEGATION) and any(
-        word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
-        for k, word in enumerate(window)
-    )
 
 
 def _negations(ahead: Sequence[str]) -> int:
     """How many of the words before a mention turn it down."""
-    if _denies_nothing(ahead):
+    if denies_nothing(ahead):
         return 0
     negations = sum(word in words.NOT_LEFT for word in ahead)
     if has_any(ahead, words.CONCORD):
@@ -338,110 +357,3 @@ def _negations(ahead: Sequence[str]) -> int:
     negations += any(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
     # "less likely than B" praises B: both words are in the list
     return negations - 2 if "less" in ahead and "than" in ahead else negations
-
-
-# --- the words behind a mention
-
-
-def _behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
-    """The verdict of the words after a mention, up to the clause's end or the next mention."""
-    mention = mentions[n]
-    following = mentions[n + 1].i if n + 1 < len(mentions) else None
-    if (verdict := _outright(doc, mention, following, j)) is not None:
-        return verdict
-    end = min(j, j if following is None else following, mention.j + WINDOW)
-    window = _window_behind(doc, mention, following, end)
-    if not window:
-        return "named"
-    if end == following and len(window) == end - mention.j:
-        window = _first_part(window)
-    return _weigh_behind(window)
-
-
-def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verdict | None:
-    """The verdict of a tick, of a remark at the end of a line, or of "but it is wrong"; null without."""
-    verdict = _ticked(doc, mention)
-    if verdict is None and following is None:
-        verdict = remark(doc, mention, j)
-    limit = j if following is None else following
-    if verdict is None and (but_wrong(doc, mention, limit) or denies_merit(doc, mention, limit)):
-        return "rejected"
-    return verdict
-
-
-def _weigh_behind(window: Sequence[str]) -> Verdict:
-    """The verdict of the words behind a mention."""
-    if _runner_up(window):
-        return "rejected"
-    negations = 0 if _denies_nothing(window) else denials(window)
-    if negations % 2:
-        return "rejected"
-    if window[0] == "would" and has_any(window[1:3], words.FORESEES):
-        return "tentative"
-    return "chosen" if not negations and has_any(window, words.CHOSEN_RIGHT) else "named"
-
-
-def _window_behind(doc: Doc, mention: Mention, following: int | None, end: int) -> list[str]:
-    """The words of the clause that says something of a mention, up to token `end`."""
-    if mention.j >= end or not _says_of(doc, mention, following):
-        return []
-    window = [doc.forms[mention.j]]
-    for k in range(mention.j + 1, end):
-        if doc.forms[k] in words.RESET or (doc.breaks[k] > NONE and not only_quotes(doc, k)):
-            break
-        window.append(doc.forms[k])
-    return window
-
-
-def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
-    """True if the word behind a mention begins what is said of it. The next mention is at `following`."""
-    k = mention.j
-    form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
-    pair = tuple(doc.forms[k : k + 2])
-    judges = form in JUDGES or form in {"which", "who"} or pair in words.NOT_RIGHT_PAIRS
-    heads_next = strength > NONE and ":" in doc.gap(k + 1) and doc.breaks[mention.i] < LINE
-    if strength >= SENTENCE or ";" in gap or heads_next:  # "D. Wrong: A"
-        return False
-    if strength == NONE:
-        if form in words.NO_PREDICATES or not (judges or form in words.PREDICATE):
-            return form == "no" and doc.ends(k + 1)  # "la B no"
-    elif not judges and (not only_quotes(doc, k) or "(" in gap or "[" in gap):
-        return False
-    return doc.ends(k + 1) or not _turns_to_another(doc, mention, following)
-
-
-def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool:
-    """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
-    k = mention.j
-    loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
-    if following != k and denies_another(doc, mention):
-        return True
-    is_near = following is not None and following <= k + 3
-    if doc.forms[k] in {"less", "least"}:
-        return loose and is_near  # "A, less likely B"
-    # "B, not A" turns A down; "B: not associated" turns B down
-    return doc.forms[k] in words.DENIALS and (doc.breaks[k] == COMMA or is_near)
-
-
-def _runner_up(window: Sequence[str]) -> bool:
-    """True for "second best", and for "second best option"."""
-    last = window[:-1] if window[-1] in words.CHOICE_NOUNS and len(window) > 2 else window
-    return tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP
-
-
-def _ticked(doc: Doc, mention: Mention) -> Verdict | None:
-    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
-    marks = doc.gap(mention.j).split("\n")[0]
-    if doc.breaks[mention.i] >= LINE:
-        marks += doc.gap(mention.i).split("\n")[-1]
-    if any(c in "❌✗✘✖☐" for c in marks):
-        return "rejected"
-    return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
-
-
-def _first_part(window: list[str]) -> list[str]:
-    """The words between two mentions that belong to the first: "is wrong" of "is wrong (and B ...)"."""
-    for k in range(len(window) - 1, 0, -1):
-        if window[k] in {"and", "or", "nor"}:
-            return window[:k]
-    return window
