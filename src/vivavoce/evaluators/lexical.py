@@ -21,7 +21,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -53,14 +53,11 @@ def features(task: ProxyInput) -> "Floats":
     import numpy as np
 
     argument, options = _words(task.argument), [_words(option) for option in task.options]
-    counts, pairs, numbers = Counter(argument), set(_pairs(argument)), set(_numbers(task.argument))
+    counts, pairs, numbers = Counter(argument), set(pairwise(argument)), set(_numbers(task.argument))
     question = set(_words(task.question))
     holders = Counter(word for words in options for word in set(words))
     rarity = {word: math.log((len(options) + 1) / n) for word, n in holders.items()}
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(argument):
-        places.setdefault(word, []).append(place)
-    rows = []
+    rows, places = [], _places(argument)
     for text, words in zip(task.options, options, strict=True):
         distinct, run = set(words), _longest_run(words, places)
         repeats = {word: rarity[word] * math.log1p(counts[word]) for word in distinct}
@@ -68,7 +65,7 @@ def features(task: ProxyInput) -> "Floats":
             (
                 _share(distinct, counts),
                 _share(distinct, counts, rarity),
-                _share(set(_pairs(words)), pairs),
+                _share(set(pairwise(words)), pairs),
                 run / len(words) if words else 0.0,
                 float(run == len(words) > 0),
                 _share(set(_numbers(text)), numbers),
@@ -199,8 +196,11 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _pairs(words: Sequence[str]) -> Iterable[tuple[str, str]]:
-    return pairwise(words)
+def _places(words: Sequence[str]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        places.setdefault(word, []).append(place)
+    return places
 
 
 def _numbers(text: str) -> list[str]:
