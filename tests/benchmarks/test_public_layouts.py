@@ -250,3 +250,12 @@ def test_files_on_which_real_use_failed_are_exams(shared: Path, name: str, keys:
     file = shared / "data" / "field" / name
     items = load(f"{'csv' if file.suffix == '.csv' else 'jsonl'}(path='{file}')").items
     assert keys == [key for item in items for key in item.answer or item.references]
+
+
+def test_a_file_without_questions_says_what_it_has(tmp_path: Path) -> None:
+    spec = write(tmp_path / "exam.jsonl", [{"id": "q1", "answer": "x"}, {"id": "q2", "answer": "y"}])
+    words = (
+        r"exam\.jsonl: no column holds the questions \(there are id, answer\): columns=\[question:COLUMN\]"
+    )
+    with pytest.raises(viva.InputError, match=words):
+        load(spec)

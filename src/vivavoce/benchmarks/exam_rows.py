@@ -19,6 +19,7 @@ from vivavoce.benchmarks.table_rows import (
     style_of,
     with_key,
 )
+from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines
 
 
@@ -84,7 +85,7 @@ class ExamRows(NamedTuple):
 def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | None) -> ExamRows:
     """The rows of an exam; `map` and the `default` format are what its spec says.
 
-    Raises `InputError` where a column may be two things.
+    Raises `InputError` where a column may be two things, and where none holds the questions.
     """
     lines = in_memory(lines)
     plain = own_layout(lines, map=map, default=default)
@@ -92,6 +93,11 @@ def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | N
         rows = plain.rows(lines)
         return ExamRows(plain, rows, True, default, style_of(line.row for line in rows), SameQuestions())
     layout = layout_of(lines, map=map)
+    if not {"question", "messages"} & layout.fields.keys():
+        names = ", ".join(layout.columns)
+        raise InputError(
+            f"no column holds the questions (there are {names}): columns=[question:COLUMN] names it."
+        )
     rows = layout.rows(lines)
     if default is not None:
         rows = Lines(partial(_with_default, layout.rows(lines), default))

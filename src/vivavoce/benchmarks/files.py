@@ -100,7 +100,12 @@ class ItemFile(Benchmark):
     @cached_property
     def read_as(self) -> ExamRows:
         """How the columns of the file are taken. Raises `InputError` where that cannot be told."""
-        return exam_rows(self._table.lines, map=_columns(self.columns), default=self.format)
+        lines, pairs = self._table.lines, _columns(self.columns)
+        try:
+            return exam_rows(lines, map=pairs, default=self.format)
+        except InputError as error:
+            named = str(error).startswith(str(self.path))
+            raise error if named else InputError(f"{self.path}: {error}") from None
 
     @property
     def inferred(self) -> dict[str, str]:
