@@ -176,3 +176,8 @@ def test_with_options_of_tables_the_table_of_a_tool_is_a_table(tmp_path: Path, v
     viva("import", tmp_path / "table.viva", file, *words)
     scores = [viva_open(tmp_path / f"{name}.viva").scores.height for name in ("log", "table")]
     assert [6, 0] == scores
+
+
+def test_how_long_the_metrics_of_deepeval_took_is_no_time_of_an_answer(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, write_log(tmp_path, "deepeval"))
+    assert [None, None] == run.responses["seconds"].to_list()

@@ -35,7 +35,7 @@ class DeepEvalRun(MappedLog):
     tool: ClassVar[str] = "deepeval"
     describes: ClassVar[str] = "test_run_*.json"
     endings: ClassVar[Names] = (".json",)
-    fields: ClassVar[Fields] = Fields(answer=("actualOutput",), seconds=("completionTime", "runDuration"))
+    fields: ClassVar[Fields] = Fields(answer=("actualOutput",), seconds=("completionTime",))
     scores = (Scores(field=("metricsData",), rater=("evaluationModel",), low=0.0, high=1.0),)
 
     def knows(self, path: Path) -> bool:
