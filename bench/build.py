@@ -20,7 +20,7 @@ from pypdf import PdfReader
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen import canvas
 
-from vivavoce.core.cases import content_text
+from vivavoce.core.item_content import content_text
 from vivavoce.retrieval.columns import columns_document
 from vivavoce.run.building.filters.minhash import GRAM, near_duplicates
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.core.cases import content_text
+from vivavoce.core.item_content import content_text
 from vivavoce.run.building.filters.minhash import GRAM, near_duplicates
 
 WORDS = [

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.cases import each_case
 
-from vivavoce.core.cases import cases_of, content_text, count_cases, count_items, join_cases, place_of
+from vivavoce.core.cases import cases_of, count_cases, count_items, join_cases, place_of
+from vivavoce.core.item_content import content_text
 from vivavoce.core.records import Item
 
 
@@ -257,9 +258,9 @@ def test_a_case_of_three_benchmarks_counts_once_in_their_sum():
 def test_repeats_are_counted_and_said():
     rows = [item(f"q{n}", f"Question {n % 12}?") for n in range(60)]
     counted = count_items(rows)
-    assert {"questions": 60, "repeated": 48, "cases": 12, "near_repeated": None, "near_joined": False} == (
-        counted.facts
-    )
+    levels = dict.fromkeys(("group_level", "outer_level", "n_outer"))
+    expected = {"questions": 60, "repeated": 48, "cases": 12, "near_repeated": None, "near_joined": False}
+    assert expected | levels == counted.facts
     said = "48 of 60 questions repeat another one; the same question is one case, which leaves 12 cases."
     assert said == counted.text
     twins = count_items([*rows[:2], item("x", "Question 1!")])

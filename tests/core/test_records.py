@@ -88,7 +88,7 @@ def test_every_field_of_an_item_is_content_or_is_not() -> None:
     seen = {"format", "question", "options", "context", "steps", "false_answer"}
     content = seen | {"answer", "references", "must", "nice", "step", "rubric", "messages", "follows"}
     beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "origin", "weight"}
-    beside |= {"meta"}
+    beside |= {"meta", "outer_groups"}
     assert content | beside == {f.name for f in fields(Item)}
 
 

@@ -310,8 +310,8 @@ def test_the_columns_of_the_tables_are_these() -> None:
         "ballot position value status"
     ) == " ".join(SCORES)
     assert (
-        "benchmark item variant alias group category format question messages follows options answer "
-        "references must nice steps step false_answer rubric context source origin weight meta"
+        "benchmark item variant alias group outer_groups category format question messages follows options "
+        "answer references must nice steps step false_answer rubric context source origin weight meta"
     ) == " ".join(ITEMS)
     assert (
         "benchmark item variant alias group category format candidate role repeat edit probe status text "

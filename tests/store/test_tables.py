@@ -19,7 +19,8 @@ Make = Callable[..., Run]
 COPY = (
     "INSERT INTO items SELECT item_id + 100, benchmark_id, item, variant, version + 1, {current}, hash, "
     'alias, "group", category, format, question, options, answer, "references", context, source, meta, '
-    "steps, step, false_answer, weight, rubric, origin, must, nice, messages, follows FROM items"
+    "steps, step, false_answer, weight, rubric, origin, must, nice, messages, follows, outer_groups "
+    "FROM items"
 )
 
 

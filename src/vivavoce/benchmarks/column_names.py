@@ -225,6 +225,21 @@ def by_field(columns: Mapping[str, str]) -> dict[str, str]:
     return {"item" if field == "id" else field: column for field, column in columns.items()}
 
 
+def group_levels(
+    columns: Collection[str], map: Mapping[str, str]
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """The columns that `map` names for the levels of `group` between commas, outermost first; and the map.
+
+    In it `group` is the column that `in_levels` makes of them. No levels where it names one column, whose own
+    name may hold a comma.
+    """
+    named = map.get("group", "")
+    levels = tuple(name.strip() for name in named.split(","))
+    if len(levels) == 1 or not all(levels) or named in columns:
+        return (), map
+    return levels, {**map, "group": ",".join(levels)}
+
+
 def columns_of(lines: Iterable[Line]) -> list[str]:
     """Every column of the rows, in the order they first appear: rows need not be even.
 

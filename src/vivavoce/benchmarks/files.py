@@ -21,7 +21,10 @@ from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Line, Lines, Table, i
 
 
 def _columns(words: tuple[str, ...]) -> dict[str, str]:
-    """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`."""
+    """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`.
+
+    Where `group` is several columns, these stand between commas.
+    """
     names = ("item", "id", *TEXTS, *LISTS, "step", "rubric", "messages", "turns")
     pairs = {}
     for word in words:
@@ -31,7 +34,13 @@ def _columns(words: tuple[str, ...]) -> dict[str, str]:
                 f"columns=[{word}]: write ours:theirs, with one of {', '.join(names)} before the colon."
             )
         pairs["item" if ours == "id" else ours] = theirs
-    return pairs
+    return pairs | ({"group": ",".join(levels)} if (levels := _levels(words)) else {})
+
+
+def _levels(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the levels of `group`, outermost first; none where it is one column."""
+    columns = tuple(word.partition(":")[2] for word in words if word.startswith("group:"))
+    return columns if len(columns) > 1 else ()
 
 
 _EXCLUDE = "With faulty=exclude in its spec, such rows are left out and counted."
@@ -80,7 +89,7 @@ class ItemFile(Benchmark):
     def card(self) -> Card:
         """What is known of a user's file; of a frozen exam, the card that lies beside it."""
         if frozen := read_frozen_card(self.path):
-            return replace(frozen, name=self._exam)
+            return replace(frozen, name=self._exam, group_levels=_levels(self.columns) or frozen.group_levels)
         return Card(
             name=self._exam,
             description="An exam of the user's own.",
@@ -90,6 +99,7 @@ class ItemFile(Benchmark):
             licence="not stated",
             access="own",
             citation="none",
+            group_levels=_levels(self.columns),
         )
 
     @property
@@ -160,7 +170,8 @@ class JSONLines(ItemFile):
     """Your own exam from `path`, a .jsonl or .json file or a folder of .json; its `name` or stem names it.
 
     Columns are found by name, ids and formats inferred where none are stated. `columns=[id:qid,
-    question:prompt]` maps columns; `format` is the format of items that state none.
+    question:prompt]` maps columns, and `columns=[group:exam, group:source]` several to the levels of `group`,
+    outermost first, as a list in one column does; `format` is the format of items that state none.
     `faulty=exclude` leaves out, and counts, rows that can be no item; by default the first one is refused.
     """
 

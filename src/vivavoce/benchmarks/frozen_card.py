@@ -32,7 +32,7 @@ def read_frozen_card(exam: Path) -> Card | None:
     try:
         names = {field.name for field in fields(Card)}
         values = {name: value for name, value in body["card"].items() if name in names}
-        lists = {name: tuple(values.get(name) or ()) for name in ("faults", "writers")}
+        lists = {name: tuple(values.get(name) or ()) for name in ("faults", "writers", "group_levels")}
         return Card(**values | lists)
     except (AttributeError, KeyError, TypeError) as error:
         message = f"{path} is no card of a frozen exam any more: take it away, or freeze again."

@@ -21,7 +21,7 @@ TEXTS = (
 )
 _LABELS = ("format", "category")
 """Texts that many items share: each is held once."""
-_ITEM_COLUMNS = {"item", *TEXTS, *LISTS, "step", "rubric", "messages", "turns"}
+_ITEM_COLUMNS = {"item", *TEXTS, *LISTS, "step", "rubric", "messages", "turns", "outer_groups"}
 """Every other column goes into `meta`."""
 
 
@@ -33,6 +33,7 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         if row.get(column) in (None, ""):
             raise _lacking(column, line.where)
     texts: dict[str, Any] = {}
+    outer, row = _groups(row, line.where, arrays=arrays)
     for name in TEXTS:
         if row.get(name) not in (None, ""):
             text = _text(row[name], f"{line.where}, {name}")
@@ -45,12 +46,26 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         benchmark=benchmark,
         item=_text(row["item"], f"{line.where}, item"),
         **texts,
+        outer_groups=outer,
         **lists,
         messages=messages,
         step=_step(row.get("step"), len(lists.get("steps", ())), f"{line.where}, step"),
         rubric=_rubric(row.get("rubric"), f"{line.where}, rubric"),
         meta={key: json_value(value) for key, value in row.items() if key not in _ITEM_COLUMNS},
     )
+
+
+def _groups(row: dict[str, Any], place: str, *, arrays: bool) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The outer groups of a row, () where none is stated, and the row with the innermost one as `group`.
+
+    Levels of `group` are a list, outermost first; a text is one group.
+    """
+    if row.get("outer_groups") is None and not isinstance(row.get("group"), list):
+        return (), row
+    outer = _list(row.get("outer_groups") or [], f"{place}, outer_groups", arrays=arrays)
+    levels = row["group"] if isinstance(row.get("group"), list) else [row.get("group")]
+    groups = [*outer, *("" if level is None else _text(level, f"{place}, group") for level in levels)]
+    return tuple(groups[:-1]) if any(groups[:-1]) else (), {**row, "group": groups[-1] if groups else ""}
 
 
 def read_items(line: Line, benchmark: str, *, arrays: bool) -> tuple[Item, ...]:
@@ -62,6 +77,7 @@ def read_items(line: Line, benchmark: str, *, arrays: bool) -> tuple[Item, ...]:
     with suppress(ValueError, TypeError):  # a list need not be read
         turns = read_json(turns)
     shared = {name: getattr(item, name) for name in ("item", *TEXTS) if name not in ("question", "context")}
+    shared["group"] = [*item.outer_groups, item.group]
     rows = [
         Line(f"{line.where}, turn {number}", {**shared, **turn, "question": turn.pop("content")})
         for number, turn in enumerate(turn_rows(turns, f"{line.where}, turns"), 1)

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -86,12 +87,15 @@ class TableItems(NamedTuple):
     same: SameQuestions
 
 
-def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> TableItems:
+def table_items(
+    lines: Iterable[Line], name: str, faulty: Faulty = "refuse", levels: tuple[str, ...] = ()
+) -> TableItems:
     """The questions of rows under our names: one item for each id and variant.
 
     Without an id, what is asked (question, options, context) names the question: `q` and ten hex digits of
     its hash, the same in every table, and a number where rows ask the same (`SameQuestions`). What a row
     leaves empty, another row with that id may say. A question that states no format has it by `INFERRED`.
+    `levels` names the levels of groups, outermost first.
 
     Raises `RowError` for two rows that say different things of one id, for a row that names no question,
     and for items that their format cannot use; with `faulty` "exclude" such questions are left out, all of
@@ -120,6 +124,7 @@ def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> 
             leave_out(key, line.where, error)
     refuse_mostly_faulty(tuple(faults.values()), len(items), name)
     loaded = Table(name=name).loaded(items, tuple(faults.values()))
+    loaded = loaded._replace(card=replace(loaded.card, group_levels=levels))
     n_faulty = sum(rows_of[key] for key in faults if key[0])
     named = Lines(partial(_with_ids, lines, same.rule))
     n_rows = unnamed + rows_of.total()

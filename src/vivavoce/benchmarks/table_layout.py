@@ -6,7 +6,14 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from vivavoce import formats
-from vivavoce.benchmarks.column_names import columns_of, folded, match_answers, match_columns, spread_options
+from vivavoce.benchmarks.column_names import (
+    columns_of,
+    folded,
+    group_levels,
+    match_answers,
+    match_columns,
+    spread_options,
+)
 from vivavoce.benchmarks.table_options import gathered
 from vivavoce.benchmarks.table_rows import format_named, list_of
 from vivavoce.core.errors import InputError
@@ -19,7 +26,8 @@ _EXACT = 2**53
 class TableLayout(NamedTuple):
     """Which of a table's columns is which of our fields.
 
-    `map` and `set` are what the user says of it, `spread` the columns that hold one option each, by label.
+    `map` and `set` are what the user says of it, `spread` the columns that hold one option each, by label,
+    and `levels` those of the levels of `group`, outermost first, where these are several.
     """
 
     columns: tuple[str, ...]
@@ -27,6 +35,7 @@ class TableLayout(NamedTuple):
     spread: Mapping[str, str]
     map: Mapping[str, str]
     set: Mapping[str, Any]
+    levels: tuple[str, ...] = ()
 
     @property
     def matched(self) -> dict[str, str]:
@@ -41,7 +50,7 @@ class TableLayout(NamedTuple):
     @property
     def others(self) -> tuple[str, ...]:
         """The columns that are no field of ours."""
-        used = {*self.fields.values(), *self.spread.values(), "id"}
+        used = {*self.fields.values(), *self.spread.values(), *self.levels, "id"}
         used |= {name.partition(".")[0] for name in self.fields.values()}
         return tuple(column for column in self.columns if column not in used)
 
@@ -50,7 +59,10 @@ class TableLayout(NamedTuple):
         return Lines(partial(self._rows, lines))
 
     def _rows(self, lines: Iterable[Line]) -> Iterator[Line]:
-        return renamed(gathered(lines, self.spread), self.fields, self.map, self.set)
+        further = {*self.levels}.difference(ITEMS)  # they say no more than the groups
+        for line in renamed(gathered(lines, self.spread, self.levels), self.fields, self.map, self.set):
+            row = {name: value for name, value in line.row.items() if name not in further}
+            yield Line(line.where, row) if further else line
 
 
 def layout_of(
@@ -69,6 +81,7 @@ def layout_of(
     """
     lines = in_memory(lines)
     columns = columns_of(lines)
+    levels, map = group_levels(columns, map)
     fields = match_answers(columns, map=map, set=set, with_questions=with_questions)
     if misfits := _misfits(fields, map, lines):
         remaining = [column for column in columns if column not in misfits.values()]
@@ -77,7 +90,7 @@ def layout_of(
             free = [name for name in _INSTEAD[field] if name not in {*fields, *set}]
             fields |= {name: column for name in free[:1]}
     spread = spread_options(lines, {*set, *fields}, fields, needed=needed)
-    return TableLayout(tuple(columns), fields, spread, map, set)
+    return TableLayout(tuple(columns), fields, spread, map, set, levels)
 
 
 _INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group": ("context",)}
@@ -119,6 +132,7 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     under other names. Null for an exam in another layout.
     """
     columns = columns_of(lines)
+    levels, map = group_levels(columns, map)
     names = {*columns, *map}
     asks = {"question", "messages"} & names
     states = {"format", "messages", "turns", "follows"} & names or default
@@ -129,7 +143,7 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
     fields |= match_columns(columns, unfilled, map=map)
     spread = spread_options(lines, fields, fields, needed=()) if "options" in unfilled else {}
-    return TableLayout(tuple(columns), fields, spread, map, {})
+    return TableLayout(tuple(columns), fields, spread, map, {}, levels)
 
 
 def _is_open(lines: Iterable[Line], default: str | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, RowError
-from vivavoce.core.tables import Line
+from vivavoce.core.tables import Line, in_levels
 from vivavoce.core.text import label, one_line
 
 _COLUMN = re.compile(r"(?:(?:(?:answer_?)?(?:option|choice)|opt)_?|op)([a-z]|\d{1,2})|([a-z])")
@@ -49,9 +49,12 @@ def _firsts(count: int) -> list[list[str]]:
     return [[label(k) for k in range(count)], *numbers]
 
 
-def gathered(lines: Iterable[Line], columns: Mapping[str, str]) -> Iterator[Line]:
-    """The rows with `options` in the place of the columns that hold one each; a row of blanks has none."""
-    for line in lines:
+def gathered(lines: Iterable[Line], columns: Mapping[str, str], levels: Sequence[str] = ()) -> Iterator[Line]:
+    """The rows with `options` in the place of the columns that hold one each; a row of blanks has none.
+
+    The groups in the columns `levels` are in one more column, as `in_levels` adds it.
+    """
+    for line in (in_levels(line, levels) for line in lines):
         options = {text: line.row.get(column) for text, column in columns.items()}
         remainder = {name: value for name, value in line.row.items() if name not in columns.values()}
         if columns:

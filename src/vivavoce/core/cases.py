@@ -4,119 +4,20 @@ Two items with the same content (question, options and context, whatever case, s
 written with) belong to one case, whatever their ids; a declared group joins further and never splits.
 """
 
-import hashlib
 import json
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from vivavoce.core.group_levels import GroupLevel, level_text, level_with_enough
+from vivavoce.core.item_content import Content, content_of, exhibit_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.repeats import hashes_of, repeats
-from vivavoce.core.text import SIGNS, one_line, raised_as_powers
+from vivavoce.core.text import one_line
 
 NearDuplicates = Literal["count", "join"]
 """What becomes of questions that are nearly the same: they are counted, or they are one case."""
-_MEANINGFUL = re.compile(
-    r"""(
-    [.,:*!%‰/&-] (?:
-      (?<=[%‰/&])
-    | (?<=\d[.,:])(?=\d)             # 0.5 is not 05, and 1:1000 is no 1 and 1000
-    | (?<=\.)(?<!\w\.)(?=\d)        # .5
-    | (?<=\d-)(?=[ ]?\d) | (?<=\d[ ]-)(?=[ ]\d)   # 5-10, 5 - 10
-    | (?<=-)(?<![^\W_]-)(?=\d)       # -2; but HIV-1 is HIV 1
-    | (?<=[^\W_]-)(?=[ .,;:)/]|$)    # CD4- is not CD4
-    | (?<=\w\*)(?=\w)               # B*57
-    | (?<=!)(?==)
-    ))""",
-    re.VERBOSE,
-)
-"""Punctuation that is part of what a question says."""
-_SIGN = re.compile(f"[{''.join(map(chr, SIGNS))}]")
-_FRACTION = re.compile("[¼-¾⅐-⅞](?<=[0-9].)")
-_WORD = re.compile(r"\d+|[<>=+|~^$]")
-_MEDIA = re.compile(
-    "(?:(?<![A-Za-z])|(?=[A-Z]))"
-    "(?i:images?|img|pictures?|photos?|figures?|attachments?|media|audio|videos?)(?![a-z])"
-)
-"""Names of fields of `meta` that hold what is shown beside the text."""
-
-
-class _Spacing(dict[int, str | None]):
-    """What stands for a character: punctuation is a space, an apostrophe nothing, a symbol a word."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        kind = unicodedata.category(character)
-        spaced: str | None = character
-        if character in "'’‘" or kind == "Cf":
-            spaced = None
-        elif kind[0] in "PZ" or kind == "Cc" or character == "`":
-            spaced = " "
-        elif kind[0] == "S" and not character.isascii():  # `_WORD` spaces the others, which is faster
-            spaced = f" {character} "
-        self[code] = spaced
-        return spaced
-
-
-_SPACING = _Spacing()
-
-
-def content_text(text: str) -> str:
-    """A text without case, spaces and punctuation, for telling whether two questions are the same.
-
-    Words stay apart ("a symptomatic patient" is no asymptomatic one), as do numbers and their units ("5mg" is
-    "5 mg"). Signs that say something stay: a decimal point, a minus before a number, a range, a ratio, a
-    percentage, a slash, comparators and all other symbols. '' where nothing is left.
-    """
-    if not text.isascii():
-        text = raised_as_powers(_FRACTION.sub(r" \g<0>", _SIGN.sub(lambda sign: SIGNS[ord(sign[0])], text)))
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        text = text.replace("\u2044", "/")  # ½ is 1/2
-    pieces = _MEANINGFUL.split(" ".join(text.casefold().split()))
-    pieces[::2] = [piece.translate(_SPACING) for piece in pieces[::2]]
-    return " ".join(_WORD.sub(r" \g<0> ", " ".join(pieces)).split())
-
-
-class Content(NamedTuple):
-    """What an item says, as digests: question, options and context; and its exhibit, empty without one.
-
-    The exhibit is what a format shows after the question: a false answer, or a chain with a wrong step.
-    """
-
-    text: bytes
-    exhibit: bytes
-
-
-def content_of(
-    question: str,
-    options: Sequence[str],
-    context: str | None,
-    *,
-    exhibit: Sequence[str] = (),
-    meta: Mapping[str, Any] = {},
-) -> Content | None:
-    """The content of an item; null where question and context hold no letter, digit or symbol.
-
-    Options count as a set: in another order they are the same question. Fields of `meta` named like images
-    and attachments are part of the content. The key and the references are not, nor is the format.
-    """
-    texts = content_text(question), content_text(context or "")
-    if not any(texts):
-        return None
-    text = [*texts, sorted(map(content_text, options)), media_of(meta)]
-    return Content(_digest(text), _digest(list(map(content_text, exhibit))) if exhibit else b"")
-
-
-def media_of(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `meta` that hold what is shown beside the text, by name."""
-    return {name: meta[name] for name in sorted(meta) if _MEDIA.search(name) and meta[name]}
-
-
-def _digest(texts: Sequence[Any]) -> bytes:
-    return hashlib.blake2b(json.dumps(texts, default=str).encode(), digest_size=16).digest()
 
 
 class Place(NamedTuple):
@@ -124,6 +25,7 @@ class Place(NamedTuple):
 
     `groups_of` is the benchmark whose groups its group is one of, where that is another one. `user_table`:
     the item is of a table or exam file of a user, and a group that it declares is one in all of these.
+    `outer_groups` are the groups that its group lies in, outermost first.
     """
 
     benchmark: str
@@ -133,16 +35,22 @@ class Place(NamedTuple):
     content: Content | None
     groups_of: str | None = None
     user_table: bool = False
+    outer_groups: tuple[str, ...] = ()
 
     @property
-    def declared(self) -> tuple[str, str]:
-        """The declared group, with the benchmark that it belongs to."""
-        return self.groups_of or self.benchmark, self.group
+    def home(self) -> str:
+        """The benchmark that the declared groups belong to."""
+        return self.groups_of or self.benchmark
 
-    @property
-    def in_tables(self) -> Hashable:
+    def groups_at(self, level: int) -> tuple[str, ...]:
+        """The declared groups down to a level, 0 the outermost; where '' is, down to the next inner one."""
+        groups = (*self.outer_groups, self.group)
+        return groups[: next((n for n in range(level, len(groups)) if groups[n]), len(groups)) + 1]
+
+    def in_tables(self, level: int) -> Hashable:
         """The group as one of all own tables; null where none is declared, so that it is the item's id."""
-        return (None, self.group) if self.user_table and self.group != self.item else None
+        groups = self.groups_at(level)
+        return (None, groups) if self.user_table and groups[-1] != self.item else None
 
 
 class Cases(NamedTuple):
@@ -151,6 +59,7 @@ class Cases(NamedTuple):
     `repeated` holds, for each question that several items ask, the positions of these items: one for each
     item, the first of its variants that asks it. `alike` holds the same of questions that are the same
     or nearly, null where those were not searched for; `joined` says whether near repeats are one case.
+    `levels` has the level that makes the cases, by benchmark, where groups have several.
     """
 
     places: tuple[Place, ...]
@@ -158,6 +67,12 @@ class Cases(NamedTuple):
     repeated: tuple[tuple[int, ...], ...]
     alike: tuple[tuple[int, ...], ...] | None = None
     joined: bool = False
+    levels: Mapping[str, GroupLevel] = {}
+
+    def level_facts(self, benchmark: str) -> dict[str, Any]:
+        """The level that makes the cases of a benchmark, as columns of a row; none where it is one."""
+        level = self.levels.get(benchmark)
+        return level.facts if level else {}
 
 
 class CaseCount(NamedTuple):
@@ -166,7 +81,8 @@ class CaseCount(NamedTuple):
     `questions` counts items and variants, `repeated` the items that repeat an earlier one of the benchmark,
     `shared` the cases that have questions in another benchmark as well, `further` those that no benchmark
     before it has: these sum up to the cases of all. `near_repeated` items more repeat an earlier one nearly,
-    null if not looked for; they are of its case if `near_joined`.
+    null if not looked for; they are of its case if `near_joined`. Where groups have several levels, cases are
+    those of `group_level`; where the next outer level has too few, these are `n_outer` of `outer_level`.
     """
 
     benchmark: str
@@ -177,6 +93,9 @@ class CaseCount(NamedTuple):
     further: int
     near_repeated: int | None = None
     near_joined: bool = False
+    group_level: str | None = None
+    outer_level: str | None = None
+    n_outer: int | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -185,7 +104,7 @@ class CaseCount(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentence on repeated questions; '' where there are none."""
+        """The sentences on repeated questions and on levels of groups; '' where there are none."""
         return repeats_text(**self.facts)
 
     @property
@@ -199,18 +118,28 @@ class CaseCount(NamedTuple):
             line += "one case"
         if self.shared:
             line += f"; {_count(self.shared, 'case')} also in another benchmark"
-        return " ".join(filter(None, (f"{line}.", near_repeats_text(**self.facts))))
+        return " ".join(filter(None, (f"{line}.", level_text(**self.facts), near_repeats_text(**self.facts))))
 
 
-CASE_FACTS = ("questions", "repeated", "cases", "near_repeated", "near_joined")
+CASE_FACTS = (
+    *("questions", "repeated", "cases", "near_repeated", "near_joined"),
+    *("group_level", "outer_level", "n_outer"),
+)
 """The counts of a benchmark that every verb shows."""
 
 
 def repeats_text(
-    *, questions: int, repeated: int, cases: int, near_repeated: int | None = None, near_joined: bool = False
+    *,
+    questions: int,
+    repeated: int,
+    cases: int,
+    near_repeated: int | None = None,
+    near_joined: bool = False,
+    **levels: Any,
 ) -> str:
-    """The sentences on questions that repeat another one, or nearly; '' where there are none."""
+    """The sentences on questions that repeat another one, or nearly, and on levels of groups; else ''."""
     near_text = near_repeats_text(questions, repeated, near_repeated, near_joined=near_joined)
+    near_text = f"{near_text} {level_text(**levels)}".strip()
     if not repeated:
         return near_text
     # Repeats alone leave one case each; where fewer are left, declared groups join further.
@@ -263,12 +192,18 @@ def _count(n: int, thing: str) -> str:
 
 
 def join_cases(
-    places: Iterable[Place], near_pairs: Iterable[tuple[int, int]] | None = None, *, join_near: bool = False
+    places: Iterable[Place],
+    near_pairs: Iterable[tuple[int, int]] | None = None,
+    *,
+    join_near: bool = False,
+    level_names: Mapping[str, Sequence[str]] = {},
 ) -> Cases:
     """Join items into cases: those of one declared group of a benchmark, and those of the same content.
 
     Joins are transitive and cross benchmarks; a group does so where a benchmark declares whose groups it has,
-    and from one of a user's own tables to another.
+    and from one of a user's own tables to another. Where groups have levels, the groups are those of the
+    outermost level by which the benchmark has `LEAST_CASES` cases, else of the innermost; `level_names` names
+    the levels by benchmark. An inner group is the same only within the same outer ones.
     A case bears the first label of its declared groups, by benchmark and name; where two cases of different
     benchmarks would share a label, every label begins with its benchmark. Items with exhibits are the same if
     these are the same too, or if some item asks their question without one: a template ("Which step is
@@ -279,15 +214,60 @@ def join_cases(
     places = tuple(places)
     same = _same_content(places)
     pairs = tuple(near_pairs or ())
-    roots = _roots(places, same, pairs if join_near else ())
-    first: dict[Hashable, tuple[str, str]] = {}
-    for place, root in zip(places, roots, strict=True):
-        first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))
-    unique = len({group for _, group in first.values()}) == len(first)
-    names = {root: group if unique else f"{benchmark}: {group}" for root, (benchmark, group) in first.items()}
+    joining = pairs if join_near else ()
+    chosen = _levels(places, same, joining, level_names)
+    level_of = {home: level.level for home, level in chosen.items()}
+    roots = _roots(places, same, joining, level_of)
+    names = _labels(places, roots, level_of)
     labels = tuple(names[root] for root in roots)
     alike = None if near_pairs is None else tuple(_alike(places, same, pairs))
-    return Cases(places, labels, tuple(_repeated(places, same)), alike, join_near)
+    levels = {place.benchmark: chosen[place.home] for place in places if place.home in chosen}
+    return Cases(places, labels, tuple(_repeated(places, same)), alike, join_near, levels)
+
+
+def _levels(
+    places: Sequence[Place],
+    same: Sequence[Hashable],
+    near_pairs: Sequence[tuple[int, int]],
+    names: Mapping[str, Sequence[str]],
+) -> dict[str, GroupLevel]:
+    """By benchmark with groups of several levels the one that makes its cases."""
+    depths: dict[str, int] = {}
+    for place in places:
+        if place.outer_groups:
+            depths[place.home] = max(depths.get(place.home, 0), len(place.outer_groups) + 1)
+    chosen: dict[str, GroupLevel] = {}
+    for home, depth in sorted(depths.items()):
+
+        def count_at(level: int, home: str = home) -> int:
+            """The cases of the benchmark, with those before it at their levels."""
+            level_of = {name: earlier.level for name, earlier in chosen.items()} | {home: level}
+            roots = _roots(places, same, near_pairs, level_of)
+            return len({root for place, root in zip(places, roots, strict=True) if place.home == home})
+
+        named = names.get(home, ())
+        chosen[home] = level_with_enough(count_at, named if len(named) == depth else [None] * depth)
+    return chosen
+
+
+def _labels(
+    places: Sequence[Place], roots: Sequence[Hashable], level_of: Mapping[str, int]
+) -> dict[Hashable, str]:
+    """The label of each case: its first groups, with their benchmark where two cases would share a label."""
+    first: dict[Hashable, tuple[str, tuple[str, ...]]] = {}
+    for place, root in zip(places, roots, strict=True):
+        name = place.benchmark, place.groups_at(level_of.get(place.home, 0))
+        first[root] = min(first.get(root, name), name)
+    label_by: tuple[Callable[[str, tuple[str, ...]], str], ...] = (
+        lambda _, groups: " / ".join(groups),
+        lambda benchmark, groups: f"{benchmark}: {' / '.join(groups)}",
+        lambda benchmark, groups: json.dumps([benchmark, *groups]),  # a label may hold what divides them
+    )
+    for label in label_by:
+        labels = {root: label(*name) for root, name in first.items()}
+        if len(set(labels.values())) == len(labels):
+            break
+    return labels
 
 
 def _same_content(places: Sequence[Place]) -> list[Hashable]:
@@ -298,19 +278,27 @@ def _same_content(places: Sequence[Place]) -> list[Hashable]:
 
 
 def _roots(
-    places: Sequence[Place], same: Sequence[Hashable], near_pairs: Iterable[tuple[int, int]]
+    places: Sequence[Place],
+    same: Sequence[Hashable],
+    near_pairs: Iterable[tuple[int, int]],
+    level_of: Mapping[str, int],
 ) -> list[Hashable]:
-    """By item the node that stands for all that are joined with it, by group, content or nearly."""
+    """By item the node that stands for all that are joined with it, by group, content or nearly.
+
+    Groups are those of the level of their benchmark, the outermost where it has none.
+    """
     parents: dict[Hashable, Hashable] = {}
-    for place, content in zip(places, same, strict=True):
-        group = _root(parents, place.declared)
-        for node in (place.in_tables, content):
-            if node is not None and (root := _root(parents, node)) != group:
+    levels = [level_of.get(place.home, 0) for place in places]
+    nodes = [(place.home, place.groups_at(level)) for place, level in zip(places, levels, strict=True)]
+    for place, node, level, content in zip(places, nodes, levels, same, strict=True):
+        group = _root(parents, node)
+        for joined in (place.in_tables(level), content):
+            if joined is not None and (root := _root(parents, joined)) != group:
                 parents[root] = group
     for pair in near_pairs:
-        first, second = (_root(parents, places[position].declared) for position in pair)
+        first, second = (_root(parents, nodes[position]) for position in pair)
         parents[second] = first
-    return [_root(parents, place.declared) for place in places]
+    return [_root(parents, node) for node in nodes]
 
 
 def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:
@@ -358,6 +346,7 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
             further=further[benchmark],
             near_repeated=None if n_near is None else n_near[benchmark],
             near_joined=joined.joined,
+            **joined.level_facts(benchmark),
         )
         for benchmark, of_benchmark in labels.items()
     ]
@@ -395,14 +384,24 @@ def cases_of(items: Iterable[Item]) -> Cases:
 
 
 def count_items(
-    items: Sequence[Item], near_pairs: Collection[tuple[int, int]] | None = None, *, join_near: bool = False
+    items: Sequence[Item],
+    near_pairs: Collection[tuple[int, int]] | None = None,
+    *,
+    join_near: bool = False,
+    level_names: Sequence[str] = (),
 ) -> CaseCount:
-    """The cases of the items of one benchmark, at least one; `near_pairs` and `join_near` as in `join_cases`.
+    """The cases of the items of one benchmark, at least one; the options are as in `join_cases`.
 
     An item is a case by itself if no other has its group or its text, or nearly. Only the others are held and
     joined.
     """
     (benchmark,) = {item.benchmark for item in items}
+    if any(item.outer_groups for item in items):  # an item may be alone in its group, and not in an outer one
+        names = {benchmark: level_names}
+        (counted,) = count_cases(
+            join_cases(map(place_of, items), near_pairs, join_near=join_near, level_names=names)
+        )
+        return counted
     places = _not_alone(items, frozenset(chain.from_iterable(near_pairs or ())))
     number = {position: n for n, position in enumerate(places)}
     pairs = None if near_pairs is None else [(number[first], number[second]) for first, second in near_pairs]
@@ -432,7 +431,7 @@ def place_of(item: Item) -> Place:
 
 
 def _place(item: Item, content: Content | None) -> Place:
-    return Place(item.benchmark, item.item, item.variant, item.group, content)
+    return Place(item.benchmark, item.item, item.variant, item.group, content, outer_groups=item.outer_groups)
 
 
 def _content(item: Item) -> Content | None:
@@ -443,8 +442,3 @@ def _content(item: Item) -> Content | None:
         return None
     exhibit = exhibit_of(item.false_answer, item.steps, item.step)
     return content_of(item.question, item.options, item.context, exhibit=exhibit, meta=item.meta)
-
-
-def exhibit_of(false_answer: str | None, steps: Sequence[str], step: int | None) -> tuple[str, ...]:
-    """A false answer, and a chain with a wrong `step`; without a wrong step, the chain belongs to the key."""
-    return (*([false_answer] if false_answer else ()), *(steps if step is not None else ()))

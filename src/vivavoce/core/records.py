@@ -60,7 +60,8 @@ class Item:
     """One question of a benchmark, as a candidate sees it and an examiner scores it.
 
     `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
-    where that differs. `group` names what must be resampled together and defaults to the base id.
+    where that differs. `group` names what must be resampled together and defaults to the base id, and
+    `outer_groups` the groups in which alone it is that group, outermost first, '' where one is not stated.
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
     'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
     (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
@@ -78,6 +79,7 @@ class Item:
     variant: str = ""
     alias: str | None = None
     group: str = ""
+    outer_groups: tuple[str, ...] = ()
     category: str | None = None
     format: str
     question: str
@@ -410,7 +412,8 @@ class Card:
     in which its questions could first be read by anybody, such as 2024-07; null is not known. `primary` names
     the criterion that it is to be judged by, such as `accuracy`, `metric:criterion` or `overall`; null: none.
     `groups_of` is the benchmark whose groups it has, so that items of both with one group are one case; null:
-    its own. `writers` are the models that wrote or translated its items: their own scores on it say less.
+    its own. `group_levels` names the levels of its groups, outermost first, if they have several and names.
+    `writers` are the models that wrote or translated its items: their own scores on it say less.
     """
 
     name: str
@@ -426,6 +429,7 @@ class Card:
     released: str | None = None
     primary: str | None = None
     groups_of: str | None = None
+    group_levels: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
 
 

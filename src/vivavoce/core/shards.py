@@ -114,5 +114,7 @@ def _number(label: str, of: int) -> int:
 
 def exam_digest(items: Iterable[Item]) -> str:
     """A digest of a whole exam: its items with their groups and weights, without what was made in a run."""
-    exam = [(i.item, i.variant, i.group, i.hash, i.weight) for i in items if i.origin is None]
+    exam = [
+        (i.item, i.variant, i.group, i.hash, i.weight, *i.outer_groups) for i in items if i.origin is None
+    ]
     return hashlib.sha256(json.dumps(sorted(exam)).encode()).hexdigest()[:16]

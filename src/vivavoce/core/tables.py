@@ -2,7 +2,7 @@
 
 import functools
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -310,21 +310,34 @@ def _fields_of(value: Any) -> list[tuple[Any, Any]]:
     return []
 
 
+def cell_for(line: Line, field: str, column: str) -> Any:
+    """The cell of a field of ours. Raises `InputError` with a suggestion where there is no such column."""
+    try:
+        return cell(line.row, column)
+    except KeyError:
+        raise InputError(
+            f"{line.where}: no column {column!r} to take {field} from.{suggest(column, cell_names(line.row))}"
+        ) from None
+
+
+def in_levels(line: Line, columns: Sequence[str]) -> Line:
+    """The row with one more column, which holds the groups in these columns, outermost first.
+
+    It is called by their names between commas. Without columns the row is as it was.
+    """
+    if not columns:
+        return line
+    groups = [cell_for(line, "group", column) for column in columns]
+    return Line(line.where, {**line.row, ",".join(columns): groups})
+
+
 def rename(line: Line, columns: Mapping[str, str]) -> dict[str, Any]:
     """The row with the file's columns named as ours: `columns` gives for each of our names the file's.
 
     A name may lead into a column, as `output.text` (see `cell`); such a column stays too. Raises `InputError`
     with a suggestion when a column named there is absent.
     """
-    values = {}
-    for ours, theirs in columns.items():
-        try:
-            values[ours] = cell(line.row, theirs)
-        except KeyError:
-            raise InputError(
-                f"{line.where}: no column {theirs!r} to take {ours} from."
-                f"{suggest(theirs, cell_names(line.row))}"
-            ) from None
+    values = {ours: cell_for(line, ours, theirs) for ours, theirs in columns.items()}
     taken = set(columns.values())
     row = {name: value for name, value in line.row.items() if name not in taken}
     return row | values

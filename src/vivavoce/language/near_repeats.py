@@ -14,7 +14,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.core.cases import CaseCount, NearDuplicates, content_text, count_items, exhibit_of, media_of
+from vivavoce.core.cases import CaseCount, NearDuplicates, count_items
+from vivavoce.core.item_content import content_text, exhibit_of, media_of
 from vivavoce.core.records import Item
 from vivavoce.language.words import one_spelling
 
@@ -55,9 +56,11 @@ def near_items(items: Sequence[Item]) -> list[tuple[int, int]] | None:
     return near_repeats([_wording(item) for item in items]) if len(items) <= MOST_QUESTIONS else None
 
 
-def count_with_near(items: Sequence[Item], rule: NearDuplicates) -> CaseCount:
+def count_with_near(
+    items: Sequence[Item], rule: NearDuplicates, level_names: Sequence[str] = ()
+) -> CaseCount:
     """The cases of the items of one benchmark, with near repeats counted or joined."""
-    return count_items(items, near_items(items), join_near=rule == "join")
+    return count_items(items, near_items(items), join_near=rule == "join", level_names=level_names)
 
 
 def _wording(item: Item) -> Wording | None:
@@ -75,7 +78,7 @@ def wording_of(
     exhibit: Sequence[str] = (),
     meta: Mapping[str, Any] = {},
 ) -> Wording:
-    """The wording of an item, from what `core.cases.content_of` makes its content of."""
+    """The wording of an item, from what `core.item_content.content_of` makes its content of."""
     shown_beside = (*map(content_text, exhibit), json.dumps(media_of(meta), default=str))
     return Wording(question, context or "", tuple(options), shown_beside)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from vivavoce._version import __version__
+from vivavoce.core.group_levels import level_text
 from vivavoce.core.measure_names import measure_name, metric_name
 from vivavoce.core.records import IfUnanswered, Measure
 from vivavoce.core.specs import signed
@@ -82,8 +83,14 @@ def _benchmark(benchmark: "Benchmark", items: pl.DataFrame, counted: "CaseCount 
     citation = "" if card.citation in ("", "none") else f" ({card.citation})"
     return (
         f"The exam was {benchmark.benchmark}{citation}: {count(items.height, 'question')} ({shapes}), "
-        f"{cases}. Source: {exam_source(benchmark)}; {revision(benchmark)}; licence: {card.licence}."
+        f"{cases}.{_levels(counted)} Source: {exam_source(benchmark)}; {revision(benchmark)}; licence: "
+        f"{card.licence}."
     )
+
+
+def _levels(counted: "CaseCount | None") -> str:
+    """By which level of groups errors are, after a blank; '' where groups have one level."""
+    return f" {level_text(**counted.facts)}".rstrip() if counted else ""
 
 
 def exam_source(benchmark: "Benchmark") -> str:

@@ -12,6 +12,7 @@ from vivavoce.core.cases import count_cases, join_cases, place_of
 from vivavoce.core.errors import SelectionError, SpecError, VivaError
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
+from vivavoce.core.group_levels import level_text
 from vivavoce.core.records import Card, Item, Measure
 from vivavoce.core.registry import Entry
 from vivavoce.core.text import one_line
@@ -149,7 +150,8 @@ def _questions(benchmark: str) -> dict[str, Any]:
     except VivaError as error:
         return {"reason": f"its questions cannot be read: {error}"}
     items = loaded.items
-    joined = join_cases(map(place_of, items), near_items(items))
+    level_names = {loaded.card.groups_of or items[0].benchmark: loaded.card.group_levels}
+    joined = join_cases(map(place_of, items), near_items(items), level_names=level_names)
     questions = [
         {
             "items": [items[position].name for position in positions],
@@ -163,6 +165,8 @@ def _questions(benchmark: str) -> dict[str, Any]:
     if inferred:
         by_format = Counter(item.format for item in items)
         inferred["formats"] = ", ".join(f"{name} {n:,}" for name, n in by_format.items())
+    if counted.group_level:
+        inferred["levels"] = level_text(**counted.facts)
     return (
         inferred | counted.facts | excluded | {"repeated_questions": questions, "signature": loaded.signature}
     )

@@ -5,18 +5,12 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from vivavoce.core.cases import (
-    Cases,
-    Content,
-    NearDuplicates,
-    Place,
-    content_of,
-    count_cases,
-    exhibit_of,
-    join_cases,
-)
+from vivavoce.core.cases import Cases, NearDuplicates, Place, count_cases, join_cases
 from vivavoce.core.errors import InputError
+from vivavoce.core.group_levels import GroupLevel, level_text, scope_text
+from vivavoce.core.item_content import Content, content_of, exhibit_of
 from vivavoce.core.records import ItemKey
+from vivavoce.core.text import one_line
 from vivavoce.store.damage import decoding
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.table_hashes import check_table_hashes
@@ -141,6 +135,25 @@ def cases_by_item(db: sqlite3.Connection) -> dict[ItemKey, str]:
     return {place[:3]: label for place, label in zip(cases.places, cases.labels, strict=True)}
 
 
+def case_levels(db: sqlite3.Connection) -> Mapping[str, GroupLevel]:
+    """By benchmark with groups of several levels the one that makes its cases."""
+    if not db.execute("SELECT 1 FROM items WHERE outer_groups != '[]' LIMIT 1").fetchone():
+        return {}
+    return _cases(db, "AND origin IS NULL").levels
+
+
+def scopes(db: sqlite3.Connection) -> dict[str, str]:
+    """By benchmark the sentence for which groups alone its figures hold, where these are few."""
+    texts = {benchmark: scope_text(**level.facts) for benchmark, level in case_levels(db).items()}
+    return {benchmark: text for benchmark, text in texts.items() if text}
+
+
+def scope_notes(db: sqlite3.Connection) -> tuple[str, ...]:
+    """For each such benchmark by which level errors are, and for what figures hold."""
+    levels = case_levels(db)
+    return tuple(f"{one_line(name, 40)}: {level_text(**levels[name].facts)}" for name in scopes(db))
+
+
 def with_cases(db: sqlite3.Connection, frame: "pl.DataFrame") -> "pl.DataFrame":
     """Rows about items, with the label of the item's case as `group` in place of the declared group."""
     import polars as pl
@@ -167,7 +180,7 @@ def _cases(db: sqlite3.Connection, condition: str, *, look: bool = False) -> Cas
     items = f"FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 {condition}"
     rows = db.execute(
         f"""SELECT benchmark, item, variant, "group", json_extract(card, '$.groups_of'),
-        coalesce(json_extract(card, '$.access'), '') = 'own', hash,
+        coalesce(json_extract(card, '$.access'), '') = 'own', outer_groups, hash,
         iif(origin IS NULL AND follows IS NULL, meta, NULL) {items} ORDER BY benchmark, item, variant"""
     ).fetchall()
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
@@ -176,12 +189,41 @@ def _cases(db: sqlite3.Connection, condition: str, *, look: bool = False) -> Cas
     pairs = near_pairs(db) if join_near or look else None
     return join_cases(
         (
-            Place(benchmark, item, variant, group, _CONTENTS.get((digest, meta)), groups_of, bool(user_table))
-            for benchmark, item, variant, group, groups_of, user_table, digest, meta in rows
+            Place(
+                *(
+                    benchmark,
+                    item,
+                    variant,
+                    group,
+                    _CONTENTS.get((digest, meta)),
+                    groups_of,
+                    bool(user_table),
+                ),
+                outer_groups=_outer_groups(outer),
+            )
+            for benchmark, item, variant, group, groups_of, user_table, outer, digest, meta in rows
         ),
         None if pairs is None else _positions(pairs, [row[:3] for row in rows]),
         join_near=join_near,
+        level_names=_level_names(db),
     )
+
+
+def _outer_groups(text: str) -> tuple[str, ...]:
+    if text == "[]":
+        return ()
+    with decoding("the groups of an item"):
+        return tuple(map(str, json.loads(text)))
+
+
+def _level_names(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """By benchmark the names of the levels of its groups, where they have some."""
+    rows = db.execute(
+        "SELECT coalesce(json_extract(card, '$.groups_of'), benchmark), json_extract(card, '$.group_levels') "
+        "FROM benchmarks WHERE json_array_length(card, '$.group_levels') > 0"
+    )
+    with decoding("the card of a benchmark"):
+        return {benchmark: [str(name) for name in json.loads(names)] for benchmark, names in rows}
 
 
 def _positions(pairs: Sequence[_Pair], keys: Sequence[ItemKey]) -> list[tuple[int, int]]:

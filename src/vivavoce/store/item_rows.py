@@ -103,10 +103,13 @@ def changed_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item])
 
 def _update_labels(db: sqlite3.Connection, items: Iterable[tuple[Item, int]]) -> None:
     """Give items, each with its key, the labels that are no content."""
-    labels = ((i.alias, i.group, i.category, i.source, json_text(dict(i.meta)), key) for i, key in items)
+    labels = (
+        (i.alias, i.group, i.category, i.source, json_text(dict(i.meta)), json_text(i.outer_groups), key)
+        for i, key in items
+    )
+    columns, values = 'alias, "group", category, source, meta, outer_groups', "?1, ?2, ?3, ?4, ?5, ?6"
     db.executemany(
-        'UPDATE items SET (alias, "group", category, source, meta) = (?1, ?2, ?3, ?4, ?5) '
-        'WHERE item_id = ?6 AND (alias, "group", category, source, meta) IS NOT (?1, ?2, ?3, ?4, ?5)',
+        f"UPDATE items SET ({columns}) = ({values}) WHERE item_id = ?7 AND ({columns}) IS NOT ({values})",
         labels,
     )
 
@@ -117,7 +120,7 @@ _TEXTS = (
 )
 _ITEM = (
     *("item_id", "benchmark_id", "version", "current", "hash", *_TEXTS, *LISTS),
-    *("messages", "rubric", "meta"),
+    *("outer_groups", "messages", "rubric", "meta"),
 )
 
 
@@ -149,7 +152,7 @@ def _item_fields(item: Item) -> tuple[object, ...]:
     return (
         item.hash,
         *(getattr(item, name) for name in _TEXTS),
-        *(json_text(getattr(item, name)) for name in LISTS),
+        *(json_text(getattr(item, name)) for name in (*LISTS, "outer_groups")),
         json_text(as_rows(item.messages)),
         json_text([asdict(point) for point in item.rubric]),
         json_text(dict(item.meta)),

@@ -316,8 +316,9 @@ def _new_rows(table: str, columns: Sequence[str], key: Sequence[str], values: st
 
 
 _ITEM = (
-    'item, variant, hash, alias, "group", category, format, question, messages, follows, options, answer, '
-    '"references", must, nice, steps, step, false_answer, rubric, context, source, origin, weight, meta'
+    'item, variant, hash, alias, "group", outer_groups, category, format, question, messages, follows, '
+    'options, answer, "references", must, nice, steps, step, false_answer, rubric, context, source, '
+    "origin, weight, meta"
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "

@@ -5,6 +5,7 @@ import math
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core.conversations import Message
@@ -158,7 +159,7 @@ def hashed_item(db: sqlite3.Connection, key: int) -> HashedItem:
 
 
 def _item(fields: dict[str, Any]) -> Item:
-    lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
+    lists = {name: tuple(json.loads(fields[name])) for name in (*LISTS, "outer_groups")}
     points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
     messages = tuple(Message(**message) for message in json.loads(fields["messages"]))
     records = {"messages": messages, "rubric": points, "meta": json.loads(fields["meta"])}
@@ -264,10 +265,10 @@ def _card(text: str) -> Card:
     subject = "the card of a benchmark"
     body = stored_object(text, subject)
     with decoding(subject):
-        lists = {name: tuple(body.get(name, ())) for name in ("faults", "writers")}
+        lists = {name: tuple(body.get(name, ())) for name in ("faults", "writers", "group_levels")}
         card = Card(**body | lists)
         texts = (getattr(card, f.name) for f in fields(Card) if f.name not in (*lists, "published"))
-        if not all(text is None or isinstance(text, str) for text in (*card.faults, *card.writers, *texts)):
+        if not all(text is None or isinstance(text, str) for text in (*chain(*lists.values()), *texts)):
             raise TypeError("a card holds text")
         if not isinstance(card.published, dict):
             raise TypeError("settings have names")

@@ -436,9 +436,13 @@ FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark
      JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
 """
 
+# The groups that a group lies in, outermost first; an older run has one level.
+_LEVELS = "ALTER TABLE items ADD COLUMN outer_groups TEXT NOT NULL DEFAULT '[]';\n" + _CONVERSATIONS[
+    _CONVERSATIONS.index("DROP VIEW") :].replace('i."group",', 'i."group", i.outer_groups,')  # fmt: skip
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS, _REQUESTS, _PARTS),
+    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS, _REQUESTS, _PARTS, _LEVELS),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

@@ -60,6 +60,11 @@ def put_benchmark(
             "UPDATE benchmarks SET spec = ?, signature = ?, card = ? WHERE benchmark_id = ?",
             (spec, signature, json_text(asdict(card)), key),
         )
+    if card.group_levels:  # names of labels, which are no content
+        db.execute(
+            "UPDATE benchmarks SET card = json_set(card, '$.group_levels', json(?)) WHERE benchmark_id = ?",
+            (json_text(card.group_levels), key),
+        )
     last = put_items(db, key, items)
     # What was made of an earlier wording is another question's.
     db.executemany(

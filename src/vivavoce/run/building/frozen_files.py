@@ -187,13 +187,14 @@ def frozen_files(
 
 def _figures(items: Sequence[Item]) -> dict[str, Any]:
     formats = Counter(item.format for item in items)
-    groups = {item.group for item in items}
+    groups = {(*item.outer_groups, item.group) for item in items}
     return {"items": len(items), "formats": dict(sorted(formats.items())), "groups": len(groups)}
 
 
 def _row(item: Item) -> dict[str, Any]:
     """An item as a row: its fields, and what stands in its `meta` but the reasons for a review."""
     values = {**asdict(item), "messages": as_rows(item.messages)}
+    values["group"] = (*item.outer_groups, item.group) if item.outer_groups else item.group
     row = {name: list(v) if isinstance(v := values[name], tuple) else v for name in _COLUMNS}
     return row | {name: value for name, value in item.meta.items() if name not in (*_COLUMNS, REVIEW)}
 

@@ -54,7 +54,7 @@ def from_json(body: str) -> Part:
     values = json.loads(body)
     if values.pop("part") == "Passage":
         return Passage(**values)
-    for name in LISTS:
+    for name in (*LISTS, "outer_groups"):
         if name in values:
             values[name] = tuple(values[name])
     values["messages"] = tuple(Message(*message) for message in values.get("messages", ()))

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.core.cases import CaseCount
+from vivavoce.core.cases import CaseCount, cases_of
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
@@ -87,7 +87,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate], counted: CaseC
     lines += filter(None, [counted.text, getattr(excluded, "text", "")])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
-        effective = effective_groups([item.group for item in plan.exam or plan.items])
+        effective = effective_groups(cases_of(plan.exam or plan.items).labels)
         differences = [(share, mde(math.sqrt(share / effective), df=effective - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
     facts = exclusion_facts(excluded)

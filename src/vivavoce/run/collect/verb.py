@@ -119,14 +119,22 @@ def _collected(
     if dry_run:
         check_hosts(plan, privacy)
         check_stored(run, plan)
-        return planned(plan, estimate_cost(run, plan), count_with_near(plan.items, choice))
+        return planned(
+            plan,
+            estimate_cost(run, plan),
+            count_with_near(plan.items, choice, plan.benchmark.card.group_levels),
+        )
     collected = collect(
         run, plan, privacy=privacy, max_cost=max_cost, timeout_total=timeout_total, progress=progress
     )
     if chosen is not None:
         with run.writing() as db:
             choose_near_duplicates(db, chosen)
-    return done(collected, str(run.path), count_with_near(collected.items, choice))
+    return done(
+        collected,
+        str(run.path),
+        count_with_near(collected.items, choice, plan.benchmark.card.group_levels),
+    )
 
 
 def _choice(view: View, chosen: NearDuplicates | None) -> NearDuplicates:

@@ -10,6 +10,7 @@ import polars as pl
 
 from vivavoce.core.cases import NearDuplicates, near_repeats_lines
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.group_levels import scope_lines
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.run.compare.assistance import by_help, helped_people
 from vivavoce.run.compare.interim import (
@@ -37,7 +38,7 @@ from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
-from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows
+from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows, scopes
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
@@ -114,6 +115,10 @@ class _Terms(NamedTuple):
         """Whether they are those of a family: one test of a sample, by what the run itself holds."""
         return self.population == "sample" and not (self.sequential or self.labels or self.bad_end)
 
+    def scopes(self, view: View) -> dict[str, str]:
+        """By benchmark for which groups alone a verdict holds; a fixed exam stands for itself."""
+        return view.fetch(scopes) if self.population == "sample" else {}
+
 
 def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     """The comparison that was asked for, made and stored."""
@@ -146,6 +151,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         population=options.population,
         labels=of_people,
         statuses=judge_statuses(view),
+        scopes=options.scopes(view),
         plans=plans,
     )
     selected = select_items(view, options.items)
@@ -157,7 +163,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     finding = replace(
         finding,
         headline=_headline(finding.rows, question),
-        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions)),
+        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions), *scope_lines(questions)),
         integrity=not_whole(integrity),
         questions=questions,
     )

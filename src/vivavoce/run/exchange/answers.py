@@ -111,7 +111,7 @@ def read_answers(
     inferred: Mapping[str, int] = {}
     table = None
     if with_questions:
-        table = table_items(lines, name or source.stem, reading.faulty)
+        table = table_items(lines, name or source.stem, reading.faulty, layout.levels)
         loaded, of_items, inferred = table[:3]
         loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
         lines = Lines(lambda: filter(_of_answer, of_items))
@@ -265,7 +265,7 @@ def import_answers(
         **stored._asdict(),
         identical_repeats=tally.identical_repeats,
         probes=answers.skipped.probes,
-        **count_with_near(loaded.items, choice).facts,
+        **count_with_near(loaded.items, choice, loaded.card.group_levels).facts,
         matched={ours: theirs for ours, theirs in answers.matched.items() if ours != theirs},
         formats=dict(answers.formats),
         left_out=answers.left_out,

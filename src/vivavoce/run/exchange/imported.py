@@ -65,6 +65,9 @@ class Imported(NamedTuple):
     cases: int = 0
     near_repeated: int | None = None
     near_joined: bool = False
+    group_level: str | None = None
+    outer_level: str | None = None
+    n_outer: int | None = None
     server_errors: int = 0
     escaped_line_ends: int = 0
     matched: Mapping[str, str] = {}

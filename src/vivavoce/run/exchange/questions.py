@@ -50,7 +50,7 @@ def import_questions(
     with source.named():
         check_fields((*map, *set), ITEMS)
         layout = layout_of(source.lines, map=map, set=set)
-    table = table_items(layout.rows(source.lines), name or source.stem, faulty)
+    table = table_items(layout.rows(source.lines), name or source.stem, faulty, layout.levels)
     loaded, formats, n_items = table.benchmark, table.formats, len(table.benchmark.items)
     n_faulty = table.unnamed + table.n_faulty
     counts_of_rows = row_counts(
@@ -71,7 +71,7 @@ def import_questions(
         choice = kept_choice(db, near_duplicates)
     return Imported(
         responses=0, candidates=0, items=0, blank=0, failed=0, skipped=0, new=0, unchanged=0, replaced=0,
-        identical_repeats=(), **count_with_near(loaded.items, choice).facts,
+        identical_repeats=(), **count_with_near(loaded.items, choice, loaded.card.group_levels).facts,
         matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
         benchmark=loaded.spec, benchmark_name=loaded.items[0].benchmark, guess=source.guess,
         notes=tuple(same_text(table)), row_counts=counts_of_rows, **source.dialect._asdict(), **excluded,

@@ -14,7 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from vivavoce.core.cases import Content, place_of
+from vivavoce.core.cases import place_of
+from vivavoce.core.item_content import Content
 from vivavoce.core.parts import LIKE_THINKING, final_text, made_parts
 from vivavoce.core.records import Item, ItemKey, Response
 from vivavoce.core.tables import LISTS

@@ -131,6 +131,7 @@ MEANINGS = {
     "variant": "the framing of the question; empty for the base item",
     "alias": "the id it was published under, where that differs",
     "group": "what must be resampled together: the label of the case",
+    "outer_groups": "the groups that the declared group lies in, outermost first (a list)",
     "category": "the benchmark's own heading",
     "format": "how it is asked and read: mcq, true_false, list, short, longform …",
     "question": "what was asked; of a conversation the whole thread",

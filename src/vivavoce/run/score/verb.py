@@ -47,6 +47,7 @@ from vivavoce.run.tables.named_scores import overall_table, scores_by, signature
 from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
+from vivavoce.store.cases import scope_notes, scopes
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import not_whole
@@ -98,7 +99,8 @@ def _with_headline(view: View, finding: Finding) -> Finding:
     if not finding.rows:
         return finding
     criterion = row_criterion(finding.rows[0], (keyed.measure for keyed in view.fetch(read.measures)))
-    return replace(finding, headline=estimate_headline(finding.rows, criterion))
+    headline = estimate_headline(finding.rows, criterion, view.fetch(scopes))
+    return replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:

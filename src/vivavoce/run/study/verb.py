@@ -6,14 +6,17 @@ from typing import Any
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.group_levels import scope_of_all
 from vivavoce.core.records import Finding
+from vivavoce.core.text import one_line
 from vivavoce.run.study.study_tables import StudyTables
 from vivavoce.run.tables.load import StudyFinding, store_findings
 from vivavoce.run.tables.stored_findings import settings_of
 from vivavoce.run.tables.writers import writer_notes
+from vivavoce.store.cases import scope_notes, scopes
 from vivavoce.store.view import View
 from vivavoce.studies.study import Study, why_empty
-from vivavoce.studies.study_headline import study_headline
+from vivavoce.studies.study_headline import LONGEST, is_conclusive, study_headline
 from vivavoce.studies.text import and_so
 
 OPTIONS = {
@@ -46,12 +49,22 @@ def run_studies(
                 finding = replace(finding, text=why_empty(scores[name]))
             if names or finding.rows or not study.special:
                 notes, headline = (*finding.notes, *warnings), study_headline(finding)
-                finding = replace(finding, notes=notes, headline=headline)
+                finding = _with_scope(view, replace(finding, notes=notes, headline=headline))
                 settings = {**shared, **settings_of(study), "text": str(finding)}
                 findings[name] = StudyFinding(finding.study, settings, finding)
     finally:  # what came before a study that fails is stored, and all studies read the same state
         stored = store_findings(view, list(findings.values()))
     return dict(zip(findings, stored, strict=True))
+
+
+def _with_scope(view: View, finding: Finding) -> Finding:
+    """The finding with a note for which groups alone it holds; a headline that says something ends so."""
+    narrow = view.fetch(scopes)
+    named = {str(row["benchmark"]) for row in finding.rows if "benchmark" in row} or {*narrow}
+    scope, headline = scope_of_all(map(narrow.get, named)), finding.headline
+    if scope and is_conclusive(finding):
+        headline = f"{one_line(headline, LONGEST - len(scope) - 1)} {scope}"
+    return replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
 
 
 def study_name(text: str) -> str:

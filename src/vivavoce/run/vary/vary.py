@@ -98,7 +98,7 @@ def notes(attempts: Sequence[Attempt]) -> tuple[str, ...]:
 
 UNCHANGED_FIELDS = (
     *("group", "category", "format", "options", "answer", "references", "steps", "step", "false_answer"),
-    *("must", "nice", "rubric", "source", "weight"),
+    *("must", "nice", "rubric", "source", "weight", "outer_groups"),
 )
 """What a variant has of its base item, whatever was changed."""
 

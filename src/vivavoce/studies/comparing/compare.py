@@ -73,6 +73,7 @@ def compare(
     looks: int = 1,
     labels: Mapping[int, Labels | str] = {},
     statuses: Mapping[JudgedCriterion, str] = {},
+    scopes: Mapping[str, str] = {},
     plans: Mapping[PairKey, Plan] | None = None,
 ) -> Finding:
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
@@ -96,7 +97,8 @@ def compare(
     `labels` are people's scores by measure, or why there are none. With them a row's `scale` is people and
     its `estimate_kind` prediction_powered: `lambda` says how far it rests on the rater's `difference_judge`,
     `difference_people` is of the `n_labelled` items alone, and `n_unlabelled` drawn cases have no label.
-    Without labels a judge's row is `judge_alone`, its `scale` judge. `statuses` give judges their `stamp`.
+    Without labels a judge's row is `judge_alone`, its `scale` judge. `statuses` give judges their `stamp`,
+    `scopes` benchmarks the sentence for which of their groups alone a verdict holds.
     """
     check_margin(margin)
     if population not in get_args(Population):
@@ -114,6 +116,7 @@ def compare(
     for result in results:
         call: dict[str, Any] = {"family": family, "looks": looks}
         call["stamp"] = status_of(statuses, result.pair.benchmark, result.pair.measure)
+        call["scope"] = scopes.get(result.pair.benchmark)
         if isinstance(result, Compared):
             rows.append(_tested_row(result, *next(by_pair), call))
         else:
@@ -222,10 +225,11 @@ def comparison_row(compared: Compared, corrected: Corrected, levels: Levels, **m
     } | more
     row = ComparisonRow(**values)
     unlabelled = compared.missing - compared.failed
+    words = sentence(row, verdict, criterion, compared.failed, unlabelled)
     return replace(
         row,
         basis=basis_of(row, compared, criterion),
-        verdict=sentence(row, verdict, criterion, compared.failed, unlabelled),
+        verdict=f"{words} {row.scope}" if row.scope else words,
         reason=reasons(*_reasons(row, compared, filled, family_ends)),
     )
 

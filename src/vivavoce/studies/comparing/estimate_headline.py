@@ -15,10 +15,11 @@ NO_VERDICT = "Order does not imply a significant difference."
 Row = Mapping[str, Any]
 
 
-def estimate_headline(rows: Sequence[Row], criterion: Criterion) -> str:
+def estimate_headline(rows: Sequence[Row], criterion: Criterion, scopes: Mapping[str, str] = {}) -> str:
     """The estimates of the first measure in one line; `rows` are ordered, the best candidate first.
 
-    `criterion` is that of the first row. Empty without rows.
+    `criterion` is that of the first row; `scopes` say of benchmarks for which groups alone they hold. Empty
+    without rows.
     """
     if not rows:
         return ""
@@ -30,7 +31,8 @@ def estimate_headline(rows: Sequence[Row], criterion: Criterion) -> str:
     if not results:
         return _no_result(rows[0])
     names = [row["candidate"] for row in results]
-    return fitting_headline(lambda name: _sentences(results, Unit(criterion), name), names)
+    scope = scopes.get(rows[0]["benchmark"], "")
+    return fitting_headline(lambda name: _sentences(results, Unit(criterion), name), names, scope)
 
 
 def _candidates(rows: Sequence[Row]) -> list[Row]:

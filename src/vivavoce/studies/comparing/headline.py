@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from vivavoce.core.group_levels import scope_of_all
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
@@ -74,20 +75,27 @@ class Unit(NamedTuple):
         return f"{plain(round(100 * margin, 9))} percentage points" if self.is_share else plain(margin)
 
 
-def fitting_headline(write: Callable[[Name], Sequence[str]], names: Sequence[str]) -> str:
+def fitting_headline(write: Callable[[Name], Sequence[str]], names: Sequence[str], scope: str = "") -> str:
     """The sentences that `write` makes with short `names`, in at most `LONGEST_HEADLINE` characters.
 
     Names are cut as far as it takes. What does not fit even then is left out, and the last sentence says so.
+    The sentence `scope` comes last and is never left out.
     """
+    if scope:
+        return f"{_fitting(write, names, LONGEST_HEADLINE - len(scope) - 1)} {scope}"
+    return _fitting(write, names, LONGEST_HEADLINE)
+
+
+def _fitting(write: Callable[[Name], Sequence[str]], names: Sequence[str], longest: int) -> str:
     for width in NAME_WIDTHS:
         sentences = write(short_names(names, width))
         # Names give way before sentences do.
-        if len(line := " ".join(sentences)) <= LONGEST_HEADLINE:
+        if len(line := " ".join(sentences)) <= longest:
             return line
     more = "More is below."
-    while len(sentences) > 1 and len(" ".join([*sentences, more])) > LONGEST_HEADLINE:
+    while len(sentences) > 1 and len(" ".join([*sentences, more])) > longest:
         sentences = sentences[:-1]
-    line = one_line(sentences[0], LONGEST_HEADLINE - len(more) - 1)
+    line = one_line(sentences[0], longest - len(more) - 1)
     return " ".join([line, *sentences[1:], more])
 
 
@@ -103,20 +111,25 @@ def comparison_headline(
     if not rows:
         return ""
     names, unit = _in_order(rows, order), Unit(criterion)
+    scope = _scope(rows)
     if len(rows) == 1 and not absent:
-        return fitting_headline(lambda name: [pair_headline(rows[0], unit, name)], names)
+        return fitting_headline(lambda name: [pair_headline(rows[0], unit, name)], names, scope)
     leader, n_pairs = names[0], len({frozenset((row["a"], row["b"])) for row in rows})
     # One pair by several measures: no figure is of all of them.
     if n_pairs == 1 and len(rows) > 1:
-        return fitting_headline(lambda name: _counts_of_measures(rows, name), names)
+        return fitting_headline(lambda name: _counts_of_measures(rows, name), names, scope)
     opponents = _by_opponent(rows, leader)
     # Without a candidate in all pairs nobody leads.
     if n_pairs < len(rows) or len(opponents) < len(names) - 1:
-        return _count_of_pairs(rows)
+        return f"{_count_of_pairs(rows)} {scope}".rstrip()
     pairs = [opponents[name] for name in names[1:]]
     return fitting_headline(
-        lambda name: leader_sentences(leader, pairs, absent, unit, name), [*names, *absent]
+        lambda name: leader_sentences(leader, pairs, absent, unit, name), [*names, *absent], scope
     )
+
+
+def _scope(rows: Sequence[Row]) -> str:
+    return scope_of_all(row.get("scope") for row in rows)
 
 
 def _by_opponent(rows: Sequence[Row], candidate: str) -> dict[str, Row]:

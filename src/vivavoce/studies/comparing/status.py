@@ -90,6 +90,7 @@ class QuestionsRow:
     """How many cases the questions of one benchmark are, and how many questions repeat another one.
 
     `near_repeated` more repeat one nearly, null if not looked for; they are of its case if `near_joined`.
+    `group_level`, `outer_level` and `n_outer` are as in `CaseCount`.
     """
 
     about: str = "questions"
@@ -101,6 +102,9 @@ class QuestionsRow:
     further: int
     near_repeated: int | None = None
     near_joined: bool = False
+    group_level: str | None = None
+    outer_level: str | None = None
+    n_outer: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

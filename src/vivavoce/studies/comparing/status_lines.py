@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Any
 
 from vivavoce.core.cases import near_repeats_lines
+from vivavoce.core.group_levels import scope_lines
 from vivavoce.core.index import REMOVED
 from vivavoce.core.text import one_line
 from vivavoce.studies.answer_integrity import integrity_lines
@@ -35,6 +36,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
         missing_line(rows),
         _contents(rows, every, scores),
         *near_repeats_lines(rows),
+        *scope_lines(rows),
         *shard_lines(rows),
         *_built(rows),
         *_left_out(rows),

@@ -106,6 +106,7 @@ class ComparisonRow:
     verdict_code: Code | None = None
     favours: Literal["a", "b"] | None = None
     basis: str | None = None
+    scope: str | None = None
     reason: str | None = None
     signature: str | None = None
 

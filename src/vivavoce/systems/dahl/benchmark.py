@@ -17,7 +17,7 @@ from vivavoce.benchmarks.health.source_files import (
     items_of,
     read_source,
 )
-from vivavoce.core.cases import content_text
+from vivavoce.core.item_content import content_text
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import is_file

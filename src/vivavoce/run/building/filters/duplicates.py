@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from vivavoce.benchmarks import load
-from vivavoce.core.cases import content_text, place_of
+from vivavoce.core.cases import place_of
 from vivavoce.core.errors import InputError
+from vivavoce.core.item_content import content_text
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.language.invariants import invariants
@@ -35,7 +36,7 @@ class Duplicates(Filter):
         texts = [_text(items[place]) for place in places]
         for near in near_duplicates(texts, self.threshold):
             first, second = items[places[near.first]], items[places[near.second]]
-            if first.group != second.group:
+            if _groups(first) != _groups(second):
                 numbers = invariants(first.question).numbers == invariants(second.question).numbers
                 what = "it is nearly another question" if numbers else "it is another question, numbers aside"
                 detail = f"{first.name} ({near.similarity:.2f})"
@@ -48,8 +49,12 @@ class Duplicates(Filter):
         for place, item in enumerate(items):
             content = place_of(item).content
             earlier = first.setdefault((item.format, content), item)
-            if content is not None and earlier is not item and earlier.group != item.group:
+            if content is not None and earlier is not item and _groups(earlier) != _groups(item):
                 yield place, Decision("drop", "it repeats another question", earlier.name)
+
+
+def _groups(item: Item) -> tuple[str, ...]:
+    return (*item.outer_groups, item.group)
 
 
 def _text(item: Item) -> str:

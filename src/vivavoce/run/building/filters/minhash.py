@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vivavoce import stats
-from vivavoce.core.cases import content_text
+from vivavoce.core.item_content import content_text
 
 GRAM = 5
 """Characters of an n-gram: a changed word of a question of 120 characters leaves about four in five."""
@@ -38,9 +38,9 @@ class Near(NamedTuple):
 def near_duplicates(texts: Sequence[str], threshold: float = 0.8) -> list[Near]:
     """Pairs of texts whose sets of character 5-grams have a Jaccard similarity of at least `threshold`.
 
-    Case, accents of typing, spaces and punctuation do not count (`core.cases.content_text`). Equal texts have
-    similarity 1. Pairs are sorted by their places; none for fewer than two texts. Raises `ValueError` for a
-    threshold outside 0 to 1.
+    Case, accents of typing, spaces and punctuation do not count (`core.item_content.content_text`). Equal
+    texts have similarity 1. Pairs are sorted by their places; none for fewer than two texts. Raises
+    `ValueError` for a threshold outside 0 to 1.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold {threshold}: a similarity lies above 0 and is at most 1")

@@ -12,7 +12,7 @@ from vivavoce.privacy.redaction import PLAIN_UNIT
 Hide = Callable[[str], str]
 _OPEN = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "step", "follows", "origin"),
-    "weight",
+    *("weight", "outer_groups"),
 )
 """Fields of an item that hold no text of it."""
 

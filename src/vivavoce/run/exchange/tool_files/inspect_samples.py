@@ -20,7 +20,7 @@ _SHORT = 1000
 """Characters of a text in a summary."""
 _ITEM = (
     *("item", "variant", "alias", "group", "category", "format", "question", "options", "answer"),
-    *("references", "must", "nice", "steps", "step", "false_answer", "context", "source"),
+    *("references", "must", "nice", "steps", "step", "false_answer", "context", "source", "outer_groups"),
 )
 
 

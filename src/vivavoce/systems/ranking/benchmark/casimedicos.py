@@ -18,8 +18,8 @@ from vivavoce.benchmarks.health.source_files import (
     items_of,
     optional_file,
 )
-from vivavoce.core.cases import content_text
 from vivavoce.core.errors import InputError
+from vivavoce.core.item_content import content_text
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.systems.ranking.rotations import (
