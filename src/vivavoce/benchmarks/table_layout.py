@@ -138,7 +138,7 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     states = {"format", "messages", "turns", "follows"} & names or default
     if not ({"item", "id"} & names and asks and states):
         return None
-    is_open = _is_open(lines, default)
+    is_open = {"options", "answer"} <= names or _is_open(lines, default)
     unfilled = [name for name in ("options", "answer") if name not in names and not is_open]
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
     fields |= match_columns(columns, unfilled, map=map)
