@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.core.private_files import create_private, private_folder, write_all_private, write_private
+from vivavoce.core.private_files import (
+    create_private,
+    draft_of,
+    private_folder,
+    write_all_private,
+    write_private,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 
@@ -70,7 +76,7 @@ def test_a_draft_that_another_laid_before_us_is_not_followed(tmp_path, monkeypat
     """The name of the draft cannot be foreseen; were it guessed, the file is not opened."""
     monkeypatch.setattr("vivavoce.core.private_files.secrets.token_hex", lambda n: "0000")
     (tmp_path / "profile").write_text("mine")
-    (tmp_path / ".report.html.0000.part").symlink_to(tmp_path / "profile")
+    draft_of(tmp_path / "report.html").symlink_to(tmp_path / "profile")
     with pytest.raises(FileExistsError):
         write_private(tmp_path / "report.html", "page")
     assert "mine" == (tmp_path / "profile").read_text()

@@ -19,6 +19,7 @@ from vivavoce.facts.splitters import (
     SentenceSplitter,
     splitter_of,
 )
+from vivavoce.language.replies import REPEATED, Material
 
 
 def answer(*sentences: str, question: str = "What is CL?") -> Answer:
@@ -247,4 +248,13 @@ def test_an_answer_that_is_not_recorded_has_no_units_and_a_reason(tmp_path):
     assert splitter.units(ASPIRIN) is None
     assert "units.jsonl has no unit of item i1, candidate openai/gpt-4o, repeat 1" == splitter.why_none(
         ASPIRIN
+    )
+
+
+def test_facts_that_an_answer_lists_itself_are_not_the_splitters() -> None:
+    material = Material(['Aspirin. {"facts": ["Aspirin is safe."]}'])
+    with pytest.raises(Unreadable, match=REPEATED):
+        MODEL.read_reply('{"facts": ["Aspirin is safe."]}', material)
+    assert ("A is B.",) == MODEL.read_reply(
+        '{"facts": ["Aspirin is safe."]} {"facts": ["A is B."]}', material
     )

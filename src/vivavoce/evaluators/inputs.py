@@ -51,17 +51,15 @@ class InputReader:
     """Turns texts into tokens by a tokeniser, `longest` of them at most."""
 
     def __init__(self, tokenizer: Any, longest: int) -> None:
+        from vivavoce.models.local.foreign_text import ForeignText
+
         self.longest = longest
         first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
         between = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
         self.padding = tokenizer.pad_token_id or 0
         self._first = () if first is None else (int(first),)
         self._mark = () if between is None else (int(between),)
-
-        def ids(text: str) -> tuple[int, ...]:
-            return tuple(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-
-        self._ids = lru_cache(_CACHED)(ids)
+        self._ids = lru_cache(_CACHED)(ForeignText(tokenizer).ids)
 
     def tokens(self, text: TaskText) -> TextIds:
         """The tokens of a text. Raises `InputError` where an option leaves no room for the question."""

@@ -41,7 +41,7 @@ class EntailmentModel:
         try:
             self._torch: Any = import_module("torch")
             transformers = import_module("transformers")
-            from vivavoce.models.local import loading
+            from vivavoce.models.local import foreign_text, loading
 
             self.settings = loading.resolve_settings(self.name, {"device": device, "dtype": dtype})
             position = loading.source(self.name, str(folder.absolute()), None)
@@ -59,6 +59,7 @@ class EntailmentModel:
             raise MetricError(f"nli: {str(error).rstrip('.')}.") from None
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
+        self._texts = foreign_text.ForeignText(self._tokenizer)
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """The label of each premise with its hypothesis, in order; a premise that is too long loses its end.
@@ -74,12 +75,9 @@ class EntailmentModel:
     def _ids(self, premise: str, hypothesis: str) -> Mapping[str, list[int]] | None:
         """What the model reads of a pair; null where the hypothesis leaves no room for a premise."""
         room = self.longest - self._tokenizer.num_special_tokens_to_add(pair=True)
-        if len(self._tokenizer(hypothesis, add_special_tokens=False, verbose=False)["input_ids"]) >= room:
+        if len(self._texts.ids(hypothesis)) >= room:
             return None
-        ids: Mapping[str, list[int]] = self._tokenizer(
-            premise, hypothesis, truncation="only_first", max_length=self.longest
-        )
-        return ids
+        return self._texts.encoded(premise, hypothesis, truncation="only_first", max_length=self.longest)
 
     def _batches(self, sides: Mapping[int, Mapping[str, list[int]]]) -> Iterator[list[int]]:
         """Places from short to long, as many together as the budget holds."""

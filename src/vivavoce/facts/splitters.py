@@ -25,7 +25,7 @@ from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import is_blank, one_line, printable, spoken
 from vivavoce.facts.fact import Answer
 from vivavoce.facts.recorded import read_recorded
-from vivavoce.language.replies import read_object
+from vivavoce.language.replies import NO_MATERIAL, Material, read_object
 from vivavoce.models.candidates import is_model_name
 from vivavoce.models.fencing import fenced, harmless, notice, quotable
 from vivavoce.models.requests import Message, Request, Sampling
@@ -116,14 +116,14 @@ class ModelSplitter:
             sampling=Sampling(temperature=0.0, max_tokens=largest, schema=SCHEMA),
         )
 
-    def read_reply(self, reply: str) -> tuple[str, ...]:
+    def read_reply(self, reply: str, material: Material = NO_MATERIAL) -> tuple[str, ...]:
         """The units of a reply, in their order; those marked as no claim are `NoClaim`.
 
-        Empty for an empty list. Raises `Unreadable` for a refusal, a cut reply, and anything else that is not
-        of the form.
+        Empty for an empty list. Raises `Unreadable` for a refusal, a cut reply, one that only repeats its
+        `material`, and anything else that is not of the form.
         """
         try:
-            facts = read_object(reply).get("facts")
+            facts = read_object(reply, material).get("facts")
         except Unreadable as error:
             text = spoken(reply).text
             if refuses(text[:_QUOTED]):

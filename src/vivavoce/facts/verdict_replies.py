@@ -15,7 +15,7 @@ from vivavoce.core.evidence import Bearing, Evidence
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.facts.fact import EvidenceWord, KnowledgeWord, Verdict, VerdictWord
-from vivavoce.language.replies import Pairs, objects, quoted
+from vivavoce.language.replies import Material, Pairs, objects, quoted
 from vivavoce.models.fencing import harmless
 
 LONGEST = 20_000
@@ -204,11 +204,10 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
 
 def _objects(content: str, material: Sequence[str]) -> Iterator[Pairs]:
     """The JSON objects of a reply, the outermost that can be read; one that was shown is only repeated."""
-    squeezed = [" ".join(form.split()) for text in material for form in (text, harmless(text))]
+    material = Material(material)
     with suppress(Unreadable):
         for place in islice(objects(content), _MOST_OBJECTS):
-            source = " ".join(content[place.start : place.end].split())
-            if not any(source in text for text in squeezed):
+            if not material.hold(content[place.start : place.end]):
                 yield place.pairs
 
 

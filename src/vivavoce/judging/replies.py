@@ -1,7 +1,8 @@
 """A judge's reply, read tolerantly and never guessed at: a value for each thing asked, or why there is none.
 
 A reply is JSON, bare, fenced or amid prose, or else lines such as `harm (safety): 4`. Whatever could be read
-in two ways is unreadable. The time is linear in the length of the reply.
+in two ways is unreadable. Objects and lines that stand in the `material`, the texts that the judge was shown,
+are quotations: no value of its own stands there. The time is linear in the length of the reply.
 """
 
 import json
@@ -14,7 +15,7 @@ from vivavoce.core.prompts import Unreadable
 from vivavoce.core.records import Criterion
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.judging.criterion import RubricCriterion
-from vivavoce.language.replies import Pairs, Place, objects, quoted
+from vivavoce.language.replies import NO_MATERIAL, REPEATED, Material, Pairs, Place, objects, quoted
 
 T = TypeVar("T")
 
@@ -67,27 +68,45 @@ def plain(key: str) -> str:
     return re.sub(r"[\W_]+", "_", re.sub(r"\([^()]*\)", " ", key).casefold()).strip("_")
 
 
-def read_fields(text: str, fields: Fields[T]) -> dict[str, T]:
+def read_fields(text: str, fields: Fields[T], material: Material = NO_MATERIAL) -> dict[str, T]:
     """The value of every thing that is looked for.
 
-    Raises `Unreadable` for an empty reply, a refusal, a value that is none, a thing without a value, or one
-    with two.
+    Raises `Unreadable` for an empty reply, a refusal, a value that is none, a thing without a value or with
+    none but in what the reply repeats of the `material`, or one with two.
     """
     text = _answered(text)
     places = list(objects(text))
     values: dict[str, T] = {}
-    for place in places:
+    unquoted = [place for place in places if not material.hold(text[place.start : place.end])]
+    for place in unquoted:
         _look(place.pairs, fields, values, 0)
     in_json = bool(values)
-    if not in_json and (refusal := _REFUSAL.search(text[:400].replace("’", "'"))):
-        raise Unreadable(f"the judge refused: {quoted(refusal[0].strip())}")
-    _look_in_lines(_around(text, places), fields, values, strict=in_json)
+    if not in_json:
+        _refuse_refusal(text, material)
+    is_quoted = len(unquoted) < len(places)
+    is_quoted |= _look_in_lines(_around(text, places), fields, values, material, strict=in_json)
     things = tuple(dict.fromkeys(fields.keys.values()))
-    if not values and fields.parse_reply:
-        return {things[0]: fields.parse_reply(text)}
+    if not values and fields.parse_reply and not is_quoted:
+        return {things[0]: fields.parse_reply(_not_one_of(material, text, things[0]))}
+    return _complete(values, things, is_quoted=is_quoted)
+
+
+def _complete(values: Mapping[str, T], things: Sequence[str], *, is_quoted: bool) -> dict[str, T]:
     if missing := [thing for thing in things if thing not in values]:
-        raise Unreadable(f"no value for {', '.join(missing)}")
+        raise Unreadable(f"no value for {', '.join(missing)}{f': {REPEATED}' if is_quoted else ''}")
     return {thing: values[thing] for thing in things}
+
+
+def _refuse_refusal(text: str, material: Material) -> None:
+    refusal = _REFUSAL.search(text[:400].replace("’", "'"))
+    if refusal and not material.hold(refusal[0]):
+        raise Unreadable(f"the judge refused: {quoted(refusal[0].strip())}")
+
+
+def _not_one_of(material: Material, text: str, thing: str) -> str:
+    if material.are(text):
+        raise Unreadable(f"no value for {thing}: {REPEATED}")
+    return text
 
 
 def _answered(text: str) -> str:
@@ -113,11 +132,21 @@ def _look(pairs: Pairs, fields: Fields[T], values: dict[str, T], depth: int) -> 
             _look(raw, fields, values, depth + 1)
 
 
-def _look_in_lines(text: str, fields: Fields[T], values: dict[str, T], *, strict: bool) -> None:
-    """Values in lines and rows of tables; beside JSON (`strict`) only those that contradict it matter."""
+def _look_in_lines(
+    text: str, fields: Fields[T], values: dict[str, T], material: Material, *, strict: bool
+) -> bool:
+    """Values in lines and rows of tables, and whether some only repeat what was shown.
+
+    Beside JSON (`strict`) only those that contradict it matter.
+    """
+    is_quoted = False
     for key, raw in _labelled_lines(text):
         thing = fields.keys.get(plain(key[:200]))
         if not thing or not raw.strip():
+            continue
+        # its first word alone: a remark after a quoted value is the judge's own
+        if material.hold(f"{key}: {raw.split(maxsplit=1)[0]}"):
+            is_quoted = True
             continue
         try:
             value = fields.parse(thing, raw)
@@ -127,6 +156,7 @@ def _look_in_lines(text: str, fields: Fields[T], values: dict[str, T], *, strict
             raise
         if not strict or thing in values:
             _put(thing, value, values)
+    return is_quoted
 
 
 def _labelled_lines(text: str) -> Iterator[tuple[str, str]]:
@@ -164,12 +194,15 @@ def key_variants(names: Mapping[str, str]) -> dict[str, str]:
     return keys
 
 
-def read_marks(text: str, criteria: Sequence[RubricCriterion]) -> dict[str, float]:
+def read_marks(
+    text: str, criteria: Sequence[RubricCriterion], material: Material = NO_MATERIAL
+) -> dict[str, float]:
     """One score for each criterion. Raises `Unreadable`."""
     by_name = {c.name: c for c in criteria}
     keys = key_variants({name: c.name for c in criteria for name in (c.name, c.key)})
     lone = (lambda text: _lone(criteria[0], text)) if len(by_name) == 1 else None
-    return read_fields(text, Fields(keys, lambda name, raw: score_of(by_name[name], raw), lone, _numberlike))
+    fields = Fields(keys, lambda name, raw: score_of(by_name[name], raw), lone, _numberlike)
+    return read_fields(text, fields, material)
 
 
 def _lone(criterion: RubricCriterion, text: str) -> float:
@@ -179,14 +212,18 @@ def _lone(criterion: RubricCriterion, text: str) -> float:
     return score_of(criterion, text)
 
 
-def read_tag(text: str, criterion: RubricCriterion) -> float:
-    """The score after the tag `[RESULT]`; without a tag, the score as `read_marks` finds it."""
+def read_tag(text: str, criterion: RubricCriterion, material: Material = NO_MATERIAL) -> float:
+    """The score after the tag `[RESULT]`; without a tag of its own, the score as `read_marks` finds it."""
     parts = re.split(r"\[\s{0,4}RESULT\s{0,4}\]", _answered(text), flags=re.IGNORECASE)[1:]
-    if not parts:
-        return read_marks(text, (criterion,))[criterion.name]
+    lines = [part.strip(" \t\n:*").split("\n", 1)[0] for part in parts]
+    unquoted = [line for line in lines if is_blank(line) or not material.hold(f"[RESULT] {line.split()[0]}")]
+    if not unquoted:
+        try:
+            return read_marks(text, (criterion,), material)[criterion.name]
+        except Unreadable as error:
+            raise Unreadable(f"no value for {criterion.name}: {REPEATED}") if lines else error from None
     values: dict[str, float] = {}
-    for part in parts:
-        line = part.strip(" \t\n:*").split("\n", 1)[0]
+    for line in unquoted:
         if is_blank(line):
             raise Unreadable("nothing stands after [RESULT]")
         _put(criterion.name, score_of(criterion, re.sub(r"\[/?[A-Za-z]{1,20}\]\s*$", "", line)), values)
@@ -254,12 +291,12 @@ _MET = {word: 1.0 for word in ("met", "yes", "true", "1")} | {
 }
 
 
-def read_met(text: str) -> float:
+def read_met(text: str, material: Material = NO_MATERIAL) -> float:
     """1 if the point is met, 0 if it is not. Raises `Unreadable`."""
-    return read_choice(text, "met", ("met", "criteria_met", "criterion_met", "point_met"), _MET)
+    return read_choice(text, "met", ("met", "criteria_met", "criterion_met", "point_met"), _MET, material)
 
 
-def read_winner(text: str, labels: Sequence[str]) -> tuple[float, ...]:
+def read_winner(text: str, labels: Sequence[str], material: Material = NO_MATERIAL) -> tuple[float, ...]:
     """1 and 0 for the two answers in the order shown, 0.5 each for a tie. Raises `Unreadable`."""
     first, second = (label.casefold() for label in labels)
     words = {word: 0.5 for word in ("tie", "a_tie", "tied", "draw", "equal", "both_equal", "equally_good")}
@@ -269,11 +306,17 @@ def read_winner(text: str, labels: Sequence[str]) -> tuple[float, ...]:
             for phrase in (word, f"answer_{word}", f"{word}_is_better", f"answer_{word}_is_better")
         }
     keys = ("winner", "better", "better_answer", "preference", "preferred", "choice", "verdict")
-    value = read_choice(text, "winner", keys, words)
+    value = read_choice(text, "winner", keys, words, material)
     return value, 1.0 - value
 
 
-def read_choice(text: str, thing: str, keys: Sequence[str], words: Mapping[str, float]) -> float:
+def read_choice(
+    text: str,
+    thing: str,
+    keys: Sequence[str],
+    words: Mapping[str, float],
+    material: Material = NO_MATERIAL,
+) -> float:
     """The value of the one word of `words` that is chosen under one of the `keys`, or alone in the reply."""
 
     def chosen(_: str, raw: Any) -> float:
@@ -289,10 +332,10 @@ def read_choice(text: str, thing: str, keys: Sequence[str], words: Mapping[str, 
         return chosen(thing, reply)
 
     fields = Fields({plain(key): thing for key in keys}, chosen, lone, lambda _: True)
-    return read_fields(text, fields)[thing]
+    return read_fields(text, fields, material)[thing]
 
 
-def read_order(text: str, labels: Sequence[str]) -> tuple[float, ...]:
+def read_order(text: str, labels: Sequence[str], material: Material = NO_MATERIAL) -> tuple[float, ...]:
     """The mid-rank of each answer in the order shown: 1 is the best, answers that tie share the mean rank.
 
     The order is a list of lists, a list, or a line such as `B > A = C`. Raises `Unreadable` unless it names
@@ -311,7 +354,7 @@ def read_order(text: str, labels: Sequence[str]) -> tuple[float, ...]:
     fields = Fields(
         keys, order, lone, lambda value: re.match(r"\W*answer\b|\W*[A-Za-z]\b", value) is not None
     )
-    tiers = read_fields(text, fields)["ranking"]
+    tiers = read_fields(text, fields, material)["ranking"]
     ranks: dict[str, float] = {}
     for tier in tiers:
         ranks |= dict.fromkeys(tier, len(ranks) + (len(tier) + 1) / 2)

@@ -22,7 +22,16 @@ from vivavoce.judging.criterion import (
     RubricCriterion,
 )
 from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag, read_winner
-from vivavoce.models.fencing import fenced, fenced_question, harmless, notice, quotable, reference_texts
+from vivavoce.language.replies import REPEATED, Material
+from vivavoce.models.fencing import (
+    fenced,
+    fenced_question,
+    fenced_texts,
+    harmless,
+    notice,
+    quotable,
+    reference_texts,
+)
 from vivavoce.models.requests import Message, correction
 
 _ENUM = 11
@@ -146,20 +155,22 @@ class Rubric:
 
         Scores: the value of each criterion asked for, and of those derived from them. Points: `{'met': 1 or
         0}`. Comparisons: one value for each answer in the order shown, 1, 0 or 0.5 of a pair, else mid-ranks
-        from 1, the best. Raises `prompts.Unreadable` and nothing else.
+        from 1, the best. What the reply repeats of the answers, or of anything else that was shown, is no
+        value. Raises `prompts.Unreadable` and nothing else.
         """
+        material = Material(fenced_texts(ask.messages))
         if self.kind == "points":
-            return {self._primary[0].name: read_met(text)}
+            return {self._primary[0].name: read_met(text, material)}
         if self.kind == "pairwise":
-            return read_winner(text, ask.labels)
+            return read_winner(text, ask.labels, material)
         if self.kind == "listwise":
-            return read_order(text, ask.labels)
+            return read_order(text, ask.labels, material)
         criteria = {c.name: c for c in self._primary if c.name in ask.criteria}
         if self.result == "tag":
             (criterion,) = criteria.values()
-            values = {criterion.name: read_tag(text, criterion)}
+            values = {criterion.name: read_tag(text, criterion, material)}
         else:
-            values = read_marks(text, tuple(criteria.values()))
+            values = read_marks(text, tuple(criteria.values()), material)
         return values | derived_values(self.criteria, values)
 
     def again(self, ask: Ask, reply: str, why: str) -> tuple[Message, ...]:
@@ -167,7 +178,10 @@ class Rubric:
 
         The reply is cut, and made harmless as an answer is.
         """
-        complaint = f"Your reply cannot be used: {harmless(why)}.\n\n{self._form(ask.criteria, ask.labels)}"
+        # a tag can be copied from an answer, an object with the judge's own reason cannot
+        result = "json" if REPEATED in why else self.result
+        form = self._form(ask.criteria, ask.labels, result)
+        complaint = f"Your reply cannot be used: {harmless(why)}.\n\n{form}"
         return (*ask.messages, *correction(quotable(reply), complaint))
 
     def _values(self, item: Item, answers: Sequence[str]) -> dict[str, str]:
@@ -190,7 +204,7 @@ class Rubric:
         labels: tuple[str, ...] = (),
     ) -> Ask:
         names = tuple(c.name for c in criteria)
-        filled = {**values, "criteria": _described(criteria), "form": self._form(names, labels)}
+        filled = {**values, "criteria": _described(criteria), "form": self._form(names, labels, self.result)}
         tags = [v.replace("answers", "answer") for v in self.variables if v not in ("criteria", "form")]
         system = Prompt(self.name, self.system).fill(**filled)
         user = Prompt(self.name, self.user).fill(**filled)
@@ -202,10 +216,10 @@ class Rubric:
         schema = self._schema(criteria, labels) if self.result == "json" else None
         return Ask(messages, schema, names, unit, labels)
 
-    def _form(self, names: Sequence[str], labels: Sequence[str]) -> str:
+    def _form(self, names: Sequence[str], labels: Sequence[str], result: Result) -> str:
         """The form of the reply, in words."""
         criteria = [c for c in self._primary if c.name in names]
-        if self.result == "tag":
+        if result == "tag":
             return (
                 "Write your feedback first, in at most five sentences. Then end with the tag [RESULT] and, "
                 f"after it, {criteria[0].value_form}. Write nothing after that."

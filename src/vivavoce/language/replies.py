@@ -9,14 +9,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import is_blank, one_line, printable, spoken
+from vivavoce.language.characters import in_one_form
 
+REPEATED = "only what it repeats of the texts that it was shown could be the answer"
+"""Why a reply is unreadable whose values may all be quotations: a part of the reason."""
 LONGEST = 200_000
 """Characters of a reply in which `read_object` still looks for its object."""
+_SPELLED = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W_]+|[{}\[\]:=|>]")
+_SEPARATORS = str.maketrans("=|", "::")
 _OPENING = re.compile(r'\{(?=\s{0,40}["}])')
 
 
@@ -49,6 +55,39 @@ class Place(NamedTuple):
     pairs: Pairs
 
 
+class Material:
+    """The texts of others that a prompt showed, to tell what a reply repeats of them.
+
+    Compared are words, numbers, brackets, colons and `>`, whatever the case, white space, escapes, quotation
+    marks and commas: a quotation seldom keeps these.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = tuple(texts)
+
+    @cached_property
+    def _spelled(self) -> tuple[str, ...]:
+        return tuple(map(_spelling, self._texts))
+
+    def hold(self, part: str) -> bool:
+        """Whether a part of a reply stands in one of the texts."""
+        spelled = _spelling(part)
+        return bool(spelled.strip()) and any(spelled in text for text in self._spelled)
+
+    def are(self, reply: str) -> bool:
+        """Whether a whole reply is one of the texts."""
+        spelled = _spelling(reply)
+        return bool(spelled.strip()) and spelled in self._spelled
+
+
+def _spelling(text: str) -> str:
+    words = _SPELLED.findall(in_one_form(html.unescape(text)).translate(_SEPARATORS))
+    return f" {' '.join(words).casefold()} "
+
+
+NO_MATERIAL = Material()
+
+
 def objects(text: str, *, attempts: int = 60) -> Iterator[Place]:
     """The outermost JSON objects of a text.
 
@@ -66,8 +105,8 @@ def objects(text: str, *, attempts: int = 60) -> Iterator[Place]:
             yield Place(opening.start(), position, pairs)
 
 
-def read_object(reply: str) -> Mapping[str, Any]:
-    """The one JSON object of a reply, bare, fenced or amid prose.
+def read_object(reply: str, material: Material = NO_MATERIAL) -> Mapping[str, Any]:
+    """The one JSON object of a reply, bare, fenced or amid prose; what it repeats of the `material` is none.
 
     Raises `Unreadable` for none, for several, and for one that names a field twice.
     """
@@ -77,12 +116,16 @@ def read_object(reply: str) -> Mapping[str, Any]:
     if len(text) > LONGEST:
         raise Unreadable(f"the reply is longer than {LONGEST} characters")
     fields: list[Mapping[str, Any]] = []
+    repeated = False
     # what begins like an object and is none may go on for ever: nothing after it is trusted
     for place in _until_a_fault(text):
-        if place.pairs:
+        if material.hold(text[place.start : place.end]):
+            repeated = True
+        elif place.pairs:
             fields.append(_mapping(place.pairs))
     if len(fields) != 1:
-        raise Unreadable("several JSON objects" if fields else "no JSON object")
+        reason = f"no JSON object: {REPEATED}" if repeated else "no JSON object"
+        raise Unreadable("several JSON objects" if fields else reason)
     return fields[0]
 
 

@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item
 from vivavoce.core.text import label, spoken
 from vivavoce.formats import format_of
@@ -23,6 +24,7 @@ _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ODD = re.compile(r"[^\x20-\x7e\n\t]")
 
 
+_FENCED = re.compile(r"<([a-z_]+)(?: [^<>\n]*)?>\n(.*?)\n</\1>", re.DOTALL)
 _MOST_QUOTED = 2_000
 """Characters of a reply that a model is shown again."""
 
@@ -48,6 +50,11 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
     """`text`, harmless, between `<tag>` and `</tag>` on lines of their own."""
     attribute_text = "".join(f' {name}="{value}"' for name, value in attributes.items())
     return f"<{tag}{attribute_text}>\n{harmless(text)}\n</{tag}>"
+
+
+def fenced_texts(messages: Iterable[Message]) -> Iterator[str]:
+    """What the messages show between the delimiters of `fenced`, as it stands there."""
+    return (match[2] for message in messages for match in _FENCED.finditer(message.content))
 
 
 def notice(tags: Iterable[str]) -> str:

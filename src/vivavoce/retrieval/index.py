@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import InputError, MetricError
 from vivavoce.core.extras import require_extras
+from vivavoce.core.private_files import write_private
 from vivavoce.core.text import one_line, printable
 from vivavoce.retrieval import index_cache
 from vivavoce.retrieval.documents import Document, Skipped
@@ -242,7 +243,7 @@ class _Index(NamedTuple):
         np.save(folder / _PLACES, self.places, allow_pickle=False)
         lines = [list(self.skipped), *self.documents]
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-        (folder / _DOCUMENTS).write_text(text, encoding="utf-8", newline="\n")
+        write_private(folder / _DOCUMENTS, text)
 
 
 def _weight(n_holding: int, n_passages: int) -> float:

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
 
-from vivavoce.core.private_files import private_folder
+from vivavoce.core.private_files import private_folder, write_private
 
 RULES = 1
 """Raised with every change of how texts are read, cut or searched."""
@@ -63,7 +63,7 @@ def store(folder: Path, write: Callable[[Path], None]) -> bool:
         write(draft)
         files = sorted(draft.iterdir())
         manifest = {file.name: _digest(file) for file in files}
-        (draft / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        write_private(draft / MANIFEST, json.dumps(manifest))
         for file in draft.iterdir():
             file.chmod(0o600)
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vivavoce.core.errors import RunNotFound, StoreError
-from vivavoce.core.private_files import create_private
+from vivavoce.core.private_files import create_private, whole_file
 from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import Connection, begin_reading, format_number, is_older, migrate
 from vivavoce.store.disks import network_disk, network_disks_allowed
@@ -158,18 +158,14 @@ class RunFile:
         if not self.exists:
             raise RunNotFound(f"no run at {self.path} to copy.")
         with self.explained(to), closing(self._connect()) as db:
-            ours = True
-            with suppress(OSError):  # SQLite says what is wrong with the path
-                ours = create_private(to)
-            if not ours:  # another process made it since we looked
-                raise occupied
             try:
-                db.execute("VACUUM INTO ?", (str(to),))
-                _forget_links(to)
-            except sqlite3.DatabaseError:
-                with suppress(OSError):  # half a copy would stand in the way of the next
-                    to.unlink(missing_ok=True)
-                raise
+                with whole_file(to) as draft:
+                    with suppress(OSError):  # SQLite says what is wrong with the path
+                        create_private(draft)
+                    db.execute("VACUUM INTO ?", (str(draft),))
+                    _forget_links(draft)
+            except FileExistsError:  # another process made it since we looked
+                raise occupied from None
 
     def open_to_read(self) -> Readable:
         """A connection to the tables as they are made today; `begin_reading` begins to read through it.

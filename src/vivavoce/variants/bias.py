@@ -13,7 +13,7 @@ from vivavoce.core.specs import Setting, Spec
 from vivavoce.formats import format_of
 from vivavoce.language.invariants import changed, either_holds
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
-from vivavoce.variants.llm import for_planted, read_text
+from vivavoce.variants.llm import for_planted, text_reader
 from vivavoce.variants.sentences import at_place, neutral_like, pair, place, put_in
 
 if TYPE_CHECKING:
@@ -73,12 +73,20 @@ def wrong_answers(
             else WrongAnswer(None, "a model writes the wrong answer first", requests=1)
         )
     if unknown and model is not None and client is not None:
-        results = client.ask(
-            model, [for_planted(item) for item in unknown], read_text("answer"), purpose="vary planted"
-        )
-        for item, result in zip(unknown, results, strict=True):
-            answers[item.benchmark, item.item] = _written(item, result.value, result.reason)
+        answers |= _written_by(model, unknown, client)
     return answers
+
+
+def _written_by(
+    model: str | Spec, items: Sequence[Item], client: "ModelClient"
+) -> dict[ItemKey, WrongAnswer]:
+    requests = [for_planted(item) for item in items]
+    readers = [text_reader(request, "answer") for request in requests]
+    results = client.ask(model, requests, readers, purpose="vary planted")
+    return {
+        (item.benchmark, item.item): _written(item, result.value, result.reason)
+        for item, result in zip(items, results, strict=True)
+    }
 
 
 def _written(item: Item, text: str | None, reason: str | None) -> WrongAnswer:

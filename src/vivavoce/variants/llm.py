@@ -9,8 +9,8 @@ from vivavoce import formats
 from vivavoce.core.prompts import Prompt, load
 from vivavoce.core.records import Item
 from vivavoce.core.text import is_blank, one_line
-from vivavoce.language.replies import boolean_of, read_object, text_of
-from vivavoce.models.fencing import fenced, question_text
+from vivavoce.language.replies import Material, boolean_of, read_object, text_of
+from vivavoce.models.fencing import fenced, fenced_texts, question_text
 from vivavoce.models.requests import Request, json_request
 
 
@@ -53,10 +53,10 @@ def for_rephrasing(text: str) -> Request:
     return json_request(_prompt("rephrase"), {"text": "string"}, exact=False, text=fenced("text", text))
 
 
-def read_text(name: str) -> Callable[[str], str]:
+def text_reader(request: Request, name: str) -> Callable[[str], str]:
     """A reader of the text under `name`, our escapes undone; it raises `Unreadable` where there is none."""
-
-    return lambda reply: text_of(read_object(reply), name)
+    material = Material(fenced_texts(request.messages))
+    return lambda reply: text_of(read_object(reply, material), name)
 
 
 class Verdict(NamedTuple):
@@ -66,9 +66,9 @@ class Verdict(NamedTuple):
     why: str
 
 
-def read_verdict(reply: str) -> Verdict:
-    """What a reply says of a twin. Raises `Unreadable` where it says neither yes nor no."""
-    verdict = read_object(reply)
+def read_verdict(reply: str, request: Request) -> Verdict:
+    """What a reply to the request says of a twin. Raises `Unreadable` where it says neither yes nor no."""
+    verdict = read_object(reply, Material(fenced_texts(request.messages)))
     same = boolean_of(verdict, "same")
     reason = verdict.get("reason")
     return Verdict(

@@ -12,7 +12,7 @@ from vivavoce.core.specs import Spec
 from vivavoce.core.text import is_blank
 from vivavoce.language.invariants import changed
 from vivavoce.variants import Outcome, Stock, Variation, key_of
-from vivavoce.variants.llm import for_rephrasing, read_text
+from vivavoce.variants.llm import for_rephrasing, text_reader
 
 if TYPE_CHECKING:
     from vivavoce.models.engine.client import CallResult, ModelClient
@@ -77,7 +77,8 @@ class Rephrase(Variation):
                 yield from (Outcome(subject, source.item.name, reason=reason, requests=1) for source in new)
                 continue
             requests = [for_rephrasing(source.text) for source in new]
-            results = client.ask(self.model, requests, read_text("text"), purpose="vary rephrase", repeat=n)
+            readers = [text_reader(request, "text") for request in requests]
+            results = client.ask(self.model, requests, readers, purpose="vary rephrase", repeat=n)
             for source, result in zip(new, results, strict=True):
                 yield self._outcome(subject, source, result, n)
 

@@ -7,10 +7,14 @@ encoder-decoder's question is in the encoder: no text stands before a target tha
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.core.reasoning_marks import MARK
 from vivavoce.core.text import one_line
+from vivavoce.models.local.foreign_text import ForeignText
 from vivavoce.models.local.scoring import Branch, Tree
 from vivavoce.models.replies import with_space
 from vivavoce.models.requests import Continuations, Generation, Message, RejectedError, Request
@@ -18,6 +22,7 @@ from vivavoce.models.requests import Continuations, Generation, Message, Rejecte
 PROBES = ("Blood pressure", " a blank before a word", "5 µg/mL, 39 °C", "0123456789", "first\nsecond")
 """Texts that a tokeniser must give back as they are, or a likelihood is that of another text."""
 
+_MARK = re.compile(MARK)
 _ANCHOR = "\n"
 """Stands before a text while it is encoded, and is taken off again: some tokenisers (SentencePiece) put a
 blank before whatever opens a text, and drop it again when they decode.
@@ -42,6 +47,7 @@ class Tokens:
     def __init__(self, tokeniser: Any, *, templated: bool, encodes: bool) -> None:
         self._made, self.templated, self.encodes = tokeniser, templated, encodes
         self.bos, self.eos = tokeniser.bos_token_id, tokeniser.eos_token_id
+        self._foreign = ForeignText(tokeniser)
         self._silent = {self.bos, self.eos, tokeniser.pad_token_id}
         self._anchor = self._raw(_ANCHOR)
         self._opening = len(self._decoded(self._anchor))
@@ -61,10 +67,7 @@ class Tokens:
 
         Raises `RejectedError` where a part of it has no token.
         """
-        all_ids = self._raw(_ANCHOR + text)
-        n_anchor = len(self._anchor)
-        ids = all_ids[n_anchor:] if all_ids[:n_anchor] == self._anchor else self._raw(text)
-        return self._without_unknown(ids, text)
+        return self._without_unknown(self._following(text, self._raw), text)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of tokens that go on from others, with its special tokens but BOS, EOS and padding.
@@ -102,13 +105,64 @@ class Tokens:
         if not messages:
             return Question((self.encodes and self._front + self._tail) or (self.prefix(),), "")
         if self.templated:
-            text = self._rendered(messages)
-            ids = tuple(self._made.encode(text, add_special_tokens=False))
+            text, ids = self._templated(messages)
         else:
             text = "\n\n".join(m.content for m in messages)
             ids = self._with_special_tokens(self._without_unknown(self._raw(text), text))
         # What an encoder reads does not stand before the response.
         return Question(ids or (self.prefix(),), "" if self.encodes else text)
+
+    def _templated(self, messages: Sequence[Message]) -> tuple[str, tuple[int, ...]]:
+        """The conversation through the template, and its tokens: control tokens are the template's alone.
+
+        What spells one in a message goes through the template as a word that nobody can know, and is put back
+        as text.
+        """
+        word = f"x{secrets.token_hex(16)}x"
+        spellings: list[str] = []
+
+        def hidden(match: re.Match[str]) -> str:
+            spellings.append(match[0])
+            return f"{word}{len(spellings) - 1}{word}"
+
+        turns = [m._replace(content=self._without_controls(m, hidden)) for m in messages]
+        parts = re.split(f"{word}([0-9]+){word}", self._rendered(turns))
+        ids = list(self._made.encode(parts[0], add_special_tokens=False))
+        for number, following in zip(parts[1::2], parts[2::2], strict=True):
+            ids += self._following(spellings[int(number)], self._raw)
+            ids += self._following(following, self._parsed)
+        text = "".join(spellings[int(part)] if k % 2 else part for k, part in enumerate(parts))
+        return text, tuple(ids)
+
+    def _without_controls(self, message: Message, hidden: Callable[[re.Match[str]], str]) -> str:
+        """What a message says, what spells a control token in it hidden.
+
+        Marks of thinking stay in what the model itself said: templates look for them.
+        """
+        content = message.content
+        if not self._foreign.spells(content):
+            return content
+
+        def unless_thinking(match: re.Match[str]) -> str:
+            mark = _MARK.fullmatch(match[0]) if message.role == "assistant" else None
+            return (
+                match[0] if mark and (mark.lastgroup or "").startswith(("open", "close")) else hidden(match)
+            )
+
+        content = self._foreign.spelling.sub(unless_thinking, content)
+        # spelled in letters that the tokeniser changes before it looks: all of the text is hidden
+        if message.role != "assistant" and self._foreign.spells(content):
+            content = re.sub(r"\S(?:.*\S)?", hidden, message.content, count=1, flags=re.DOTALL)
+        return content
+
+    def _parsed(self, text: str) -> tuple[int, ...]:
+        return tuple(self._made.encode(text, add_special_tokens=False))
+
+    def _following(self, text: str, encode: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
+        """A text that continues another, as `encode` has it."""
+        all_ids = encode(_ANCHOR + text)
+        n_anchor = len(self._anchor)
+        return all_ids[n_anchor:] if all_ids[:n_anchor] == self._anchor else encode(text)
 
     def _with_special_tokens(self, ids: tuple[int, ...]) -> tuple[int, ...]:
         """Plain text with the tokens in front (for an encoder also behind) that the tokeniser adds itself."""
@@ -190,7 +244,7 @@ class Tokens:
             raise RejectedError(
                 "the text holds half a character (a lone surrogate), which has no token"
             ) from None
-        return tuple(self._made.encode(text, add_special_tokens=False, split_special_tokens=True))
+        return self._foreign.ids(text)
 
     def _without_unknown(self, ids: tuple[int, ...], text: str) -> tuple[int, ...]:
         unknown = self._made.unk_token_id

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Generic, NamedTuple
 
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import one_line
-from vivavoce.language.replies import read_object
+from vivavoce.language.replies import Material, read_object
 from vivavoce.models.engine.client import CallResult, T
+from vivavoce.models.fencing import fenced_texts
 from vivavoce.models.requests import Request
 from vivavoce.run.building.parts import Part
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
@@ -48,12 +49,16 @@ def ask_for(
 ) -> list[Reply[T]]:
     """Ask every request for one JSON object and read it; those that cannot be used are asked once more."""
     readers = [parse] * len(requests) if callable(parse) else list(parse)
-    first = lab.ask(model, requests, [_parser(reader) for reader in readers])
+    parsers = [
+        _parser(reader, Material(fenced_texts(request.messages)))
+        for reader, request in zip(readers, requests, strict=True)
+    ]
+    first = lab.ask(model, requests, parsers)
     again = [k for k, result in enumerate(first) if isinstance(result.value, _Refused)]
     second = lab.ask(
         model,
         [_second(requests[k], first[k].value) for k in again],
-        [_parser(readers[k]) for k in again],
+        [parsers[k] for k in again],
     )
     replies = [_reply(result) for result in first]
     for k, result in zip(again, second, strict=True):
@@ -63,10 +68,10 @@ def ask_for(
     return replies
 
 
-def _parser(reader: FieldReader[Any]) -> Callable[[str], Any]:
+def _parser(reader: FieldReader[Any], material: Material) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
-            return reader(read_object(text))
+            return reader(read_object(text, material))
         except Unreadable as error:
             return _Refused(text, str(error))
 

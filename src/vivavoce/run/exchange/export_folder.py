@@ -1,7 +1,6 @@
 """The folder of an export: whole or not there at all, and in the place of nothing but an earlier export."""
 
 import json
-import secrets
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -9,7 +8,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from vivavoce.core.errors import StoreError
-from vivavoce.core.private_files import private_folder
+from vivavoce.core.private_files import draft_of, private_folder
 from vivavoce.store.runfile import RunFile
 
 README, LEFT_OUT = "README.txt", "left_out.json"
@@ -88,7 +87,7 @@ def draft_folder(to: Path) -> Iterator[Path]:
     """A hidden folder beside `to` to work in, gone afterwards; errors of the disk as one sentence."""
     if not to.absolute().parent.is_dir():
         raise StoreError(f"no folder {to.parent} to put the export in.")
-    draft = to.resolve().with_name(f".export-{secrets.token_hex(4)}.part")
+    draft = draft_of(to.resolve())
     try:
         private_folder(draft)
         yield draft

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, get_args
 import polars as pl
 
 from vivavoce.core.errors import InputError, StoreError, suggest
-from vivavoce.core.private_files import create_private, write_private
+from vivavoce.core.private_files import new_bytes, write_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
@@ -181,12 +181,12 @@ def _count(path: Path) -> int:
 
 
 def _write(table: pl.DataFrame, path: Path, form: Form) -> None:
-    create_private(path)
     try:
-        if form == "parquet":
-            table.write_parquet(path)
-        else:
-            defused(table).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
+        with new_bytes(path) as stream:
+            if form == "parquet":
+                table.write_parquet(stream)
+            else:
+                defused(table).write_csv(stream, include_bom=True)  # the mark by which Excel knows UTF-8
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

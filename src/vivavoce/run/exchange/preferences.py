@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, get_args
 import polars as pl
 
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.core.private_files import create_private, write_private
+from vivavoce.core.private_files import new_text, write_private
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
@@ -114,8 +114,7 @@ class Preferences(Exporter):
             questions = _questions(db, key, measure, chosen, left_out)
             with export_folder(to, run.file, (PAIRS, LEFT_OUT)) as folder:
                 path, n = folder / PAIRS, 0
-                create_private(path)
-                with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                with new_text(path) as stream:
                     for question, answers in questions:
                         for pair in _pairs(answers, measure, margin, left_out):
                             stream.write(f"{json_line(question | pair | head)}\n")

@@ -17,7 +17,7 @@ import polars as pl
 from vivavoce import formats
 from vivavoce.core.errors import InputError
 from vivavoce.core.parts import Parts
-from vivavoce.core.private_files import create_private, write_private
+from vivavoce.core.private_files import new_text, write_private
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
@@ -89,8 +89,7 @@ class Sft(Exporter):
             refuse_redacted(db, "a conversation is texts")
             check_texts(db)
             with export_folder(to, run.file, (LINES, LEFT_OUT)) as folder:
-                create_private(folder / LINES)
-                with (folder / LINES).open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                with new_text(folder / LINES) as stream:
                     for line in _conversations(db, chosen, left_out):
                         stream.write(f"{json_line(line)}\n")
                         n += 1

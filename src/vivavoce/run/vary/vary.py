@@ -4,6 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce import formats
@@ -351,7 +352,8 @@ def _check_by_model(
         _count_checks(outcomes, [k for k, _ in pairs], model, counting)
     else:
         requests = [about_twin(bases[item.benchmark, item.item], item) for _, item in pairs]
-        verdicts = desk.ask(model, requests, read_verdict, purpose="vary check")
+        readers = [partial(read_verdict, request=request) for request in requests]
+        verdicts = desk.ask(model, requests, readers, purpose="vary check")
         for (k, item), verdict in zip(pairs, verdicts, strict=True):
             if outcomes[k].reason is not None:
                 continue

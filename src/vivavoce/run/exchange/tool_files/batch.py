@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce.core.errors import EgressError, InputError
 from vivavoce.core.net import is_local
+from vivavoce.core.private_files import new_bytes
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.specs import Spec, parse
@@ -167,7 +168,7 @@ class Batch(Exporter):
         for lines in _parts(self._line(plan, entry) for entry in _once(pending)):
             number += 1
             name, n = f"{stem}-{number:03}.jsonl", 0
-            with files.new(name).open("wb") as stream:
+            with new_bytes(files.new(name)) as stream:
                 for line in lines:
                     stream.write(line)
                     n += 1

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.core.errors import SelectionError, SpecError
+from vivavoce.core.private_files import new_bytes
 from vivavoce.core.records import Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.specs import Spec, parse, show
@@ -145,7 +146,7 @@ class _Evaluation:
         first = next(lines, None)
         if first is None:
             return
-        with files.new(name).open("wb") as stream:
+        with new_bytes(files.new(name)) as stream:
             for line in chain([first], lines):
                 data = f"{json_text(line)}\n".encode("utf-8", "replace")
                 digest.update(data)

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from vivavoce.core.private_files import create_private, private_folder, write_private
+from vivavoce.core.private_files import new_text, private_folder, write_private
 from vivavoce.run.exchange.export_folder import LEFT_OUT, MADE_BY, README, export_folder
 from vivavoce.store.runfile import RunFile
 
@@ -46,10 +46,9 @@ class ExportedFiles:
         self._written: dict[str, FileWritten] = {}
 
     def new(self, name: str) -> Path:
-        """The path of a new, empty file of that name, which may lead into folders."""
+        """The path of a new file of that name, which may lead into folders."""
         path = self.folder / name
         private_folder(path.parent)
-        create_private(path)
         return path
 
     def unused(self, stem: str, *ends: str) -> str:
@@ -60,7 +59,7 @@ class ExportedFiles:
     @contextmanager
     def text(self, name: str) -> Iterator[TextIO]:
         """A new file of that name, open for text."""
-        with self.new(name).open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+        with new_text(self.new(name)) as stream:
             yield stream
 
     def add(self, name: str, rows: int, benchmark: str = "", candidate: str = "") -> None:

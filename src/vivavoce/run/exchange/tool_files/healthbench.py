@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.private_files import new_text
 from vivavoce.core.records import Item, Measure, Unit
 from vivavoce.core.registry import exporter
 from vivavoce.run.exchange.exporters import Exporter
@@ -180,10 +181,7 @@ def _write_results(exam: Exam, candidate: str, graded: Iterator[_Graded], files:
     path = files.new(name)
     waiting = [path.with_name(f"{path.name}.{part}") for part in ("convos", "examples")]
     try:
-        with (
-            waiting[0].open("w", encoding="utf-8") as convos,
-            waiting[1].open("w", encoding="utf-8") as examples,
-        ):
+        with new_text(waiting[0]) as convos, new_text(waiting[1]) as examples:
             for n, entry in enumerate(graded):
                 example = _example(exam.id_of(entry.answer.item), entry)
                 for tag, score in _scores(entry).items():
@@ -192,10 +190,9 @@ def _write_results(exam: Exam, candidate: str, graded: Iterator[_Graded], files:
                 convos.write(f"{separator}{json_text([*example['prompt'], *example['completion']])}")
                 examples.write(f"{separator}{json_text(example)}")
         if not values:
-            path.unlink()
             return
         metrics = dict(_metrics(values))
-        with path.open("w", encoding="utf-8", newline="\n") as stream:
+        with new_text(path) as stream:
             head = json.dumps({"score": metrics["overall_score"], "metrics": metrics, "htmls": []}, indent=1)
             stream.write(f'{head.removesuffix("}").rstrip()},\n "convos": [\n')
             with waiting[0].open(encoding="utf-8") as convos:

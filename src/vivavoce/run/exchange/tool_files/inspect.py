@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.private_files import new_bytes, new_text
 from vivavoce.core.records import Role
 from vivavoce.core.registry import exporter
 from vivavoce.run.exchange.exporters import Exporter
@@ -187,11 +188,11 @@ def _write_json(path: Path, first: dict[str, Any], rest: Iterator[dict[str, Any]
     """Write a log as JSON. Its header counts the samples and stands before them: they wait in a file."""
     waiting = path.with_name(f"{path.name}.samples")
     try:
-        with waiting.open("w", encoding="utf-8") as stream:
+        with new_text(waiting) as stream:
             stream.write(json_text(first))
             stream.writelines(f",\n{json_text(sample)}" for sample in rest)
         head = json.dumps(header(), ensure_ascii=False, indent=1).removesuffix("\n}")
-        with path.open("w", encoding="utf-8", newline="\n") as log, waiting.open(encoding="utf-8") as stream:
+        with new_text(path) as log, waiting.open(encoding="utf-8") as stream:
             log.write(f'{head},\n "samples": [\n')
             shutil.copyfileobj(stream, log)
             log.write("\n]\n}\n")
@@ -203,8 +204,8 @@ def _write_archive(path: Path, first: dict[str, Any], rest: Iterator[dict[str, A
     """Write a log as an archive, a member for each sample; summaries wait in a file until all are there."""
     waiting = path.with_name(f"{path.name}.summaries")
     try:
-        with zipfile.ZipFile(path, "w") as archive:
-            with waiting.open("w", encoding="utf-8") as stream:
+        with new_bytes(path) as file, zipfile.ZipFile(file, "w") as archive:
+            with new_text(waiting) as stream:
                 stream.write("[")
                 for number, sample in enumerate(chain([first], rest)):
                     name = f"samples/{sample['id']}_epoch_{sample['epoch']}.json"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
+from vivavoce.core.private_files import new_bytes
 from vivavoce.core.records import Measure
 from vivavoce.core.text import one_line
 from vivavoce.run.tables.load import load_scores, select_signatures
@@ -72,7 +73,7 @@ def _copied(path: Path, to: Path) -> str:
                     f"{path} is open in a program, or was not closed ({journal.name} lies beside it): "
                     "`viva copy` writes a whole one."
                 )
-        with path.open("rb") as stream, to.open("xb") as target:
+        with path.open("rb") as stream, new_bytes(to) as target:
             while chunk := stream.read(_CHUNK):
                 digest.update(chunk)
                 target.write(chunk)
