@@ -109,7 +109,7 @@ LINES: dict[str, int] = {
     "people": 5777,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 7893,
+    "reading": 7880,
     "report": 8456,
     "retrieval": 1692,
     "run": 28994,

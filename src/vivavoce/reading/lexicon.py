@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__: list[str] = []
 _LISTS = json.loads(Path(__file__).with_name("lexicon.json").read_text(encoding="utf-8"))
-"""The lists of more than three lines, by name: words, or pairs with commas between them."""
+"""The longer lists, by name: words, or pairs with commas between them."""
 
 
 def ordered(*lines: str) -> tuple[str, ...]:
@@ -34,15 +34,11 @@ LETTERED_NOUNS = ordered(*_LISTS["lettered_nouns"])
 LETTERED_SHORT = forms(*_LISTS["lettered_short"])
 # The same without a blank before the letter.
 LETTERED_ENDS = ordered("维生素 維生素 ビタミン 비타민 因子 クラス グレード グループ タイプ ステージ")
-LABEL_NOUNS = forms(
-    "option options choice choices letter letters opcion letra lettre buchstabe opcao opzione optie",
-)
+LABEL_NOUNS = forms(*_LISTS["label_nouns"])
 # A bare capital before one of these can still be a label: "B because ...".
 AFTER_LABEL = forms(*_LISTS["after_label"])
 # One of these behind a capital makes one name with it: "B cells".
-LETTERED_HEADS = forms(
-    "cell cells lymphocyte lymphocytes",
-)
+LETTERED_HEADS = forms("cell cells lymphocyte lymphocytes")
 # "C. difficile": how the second word of a species ends.
 SPECIES_ENDS = ("i", "is", "us", "um", "a", "ae", "ans", "ens", "ile")
 AFTER_I = forms(
@@ -53,22 +49,16 @@ AFTER_I = forms(
 BEHIND_ARTICLE = forms("correct incorrect false exact inexact fals valid true")
 BEFORE_LABEL = forms(*_LISTS["before_label"])
 # Endings and particles that follow a letter without a blank.
-AFTER_LETTER = ordered(
-    "입니다 이다 예요 번 가 는 은 를 을 を に で だ が は 以 是 项 項 选 選 正 对 對 错 錯 误 誤 也 都"
-)
+AFTER_LETTER = ordered(*_LISTS["after_letter"])
 # Characters without spaces that may stand right before or behind a label: of "选", "は", "です".
 # What an option may hold that is others together, beside their labels: "Both A and B".
 TOGETHER = forms("both and & + only options option answers choices are correct the y e et und 和")
 BEFORE_LETTER = forms("选 選 项 項 肢 案 择 択 擇 解 答 え は が の と 是 为 為 为 即 故 第 和 与 及 、")
-BEHIND_LETTER = forms(
-    "に で だ が は を 以 错 錯 误 誤 也 都 是 项 項 选 選 正 对 對 、 と 和 或 及 か 与 與 番"
-)
+BEHIND_LETTER = forms(*_LISTS["behind_letter"])
 # What stands behind a Korean label without a blank, and behind a number that is one.
 PARTICLES = forms("만 라고 이라고 입니다 이다 예요 이에요 번 번입니다 가 이 는 은 를 을 와 과")
 COUNTERS = ("번", "番")
-SETTLING = forms(
-    "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
-)
+SETTLING = forms(*_LISTS["settling"])
 VERDICT_VERBS = forms(*_LISTS["verdict_verbs"])
 
 # Numbers.
@@ -114,16 +104,12 @@ FORESEES = forms("give cause show present produce require lead typically usually
 # "A is excluded, B too."
 AS_WELL = forms(*_LISTS["as_well"])
 # "A is worse than B" turns down A, and "A es mejor que B" turns down B.
-BETTER = forms(
-    "mejor besser meilleur meilleure meglio migliore melhor beter eher lieber plutot piuttosto liever"
-)
+BETTER = forms(*_LISTS["better"])
 WORSE = forms("worse inferior peor schlechter pire peggio peggiore pior slechter")
 THAN = forms("than to que als che dan")
 # "Many students pick C": what another person says is no choice of the response.
-PEOPLE = forms(
-    "students student colleague colleagues examinees trainees beginners novices authors user model"
-)
-SOME = forms("some many others someone somebody yesterday")
+PEOPLE = forms(*_LISTS["people"])
+SOME = forms("some many others someone somebody nobody yesterday roommate friend intern resident book")
 SAY = forms("say says said argue argues pick picks picked choose chooses chose answer answered")
 SUGGEST = SAY | forms(
     "suggest suggests suggested select selects selected think thinks thought favor favored prefer asked"
@@ -134,9 +120,7 @@ GIVEN_UP = frozenset({("used", "to"), ("was", "going"), ("id", "thought")}) | fr
 )
 LEFT_WITH = ("left", "with")
 # "C is second best" turns C down.
-RUNNERS_UP = frozenset(
-    {("second", "best"), ("third", "best"), ("second", "choice"), ("close", "second"), ("runner", "up")}
-)
+RUNNERS_UP = pairs(*_LISTS["runners_up"])
 CHOSEN_RIGHT = forms(*_LISTS["chosen_right"])
 CHOSEN_LEFT = forms(*_LISTS["chosen_left"])
 TENTATIVE_LEFT = forms(*_LISTS["tentative_left"])
@@ -168,9 +152,7 @@ FILLERS = forms(*_LISTS["fillers"])
 LIGHT = forms(*_LISTS["light"])
 
 # Cues.
-ANSWER_NOUNS = forms(
-    "answer answers ans solution solutions conclusion verdict finalanswer correctanswer",
-)
+ANSWER_NOUNS = forms("answer answers ans solution solutions conclusion verdict finalanswer correctanswer")
 CHOICE_NOUNS = forms(*_LISTS["choice_nouns"])
 CHOICE_ADJECTIVES = forms(*_LISTS["choice_adjectives"])
 FUZZY = ("answer", "answers", "solution", "conclusion")
@@ -190,16 +172,12 @@ CJK_CUES = (
 VIET_CUES = (("dap", "an"), ("tra", "loi"))
 SHORT_CUES = (("tl", "dr"),)
 NOT_FINAL = forms(*_LISTS["not_final"])
-NOT_A_NOUN_AFTER = forms(
-    "cannot cant to not unable please will dont couldnt wont could you i we",
-)
+NOT_A_NOUN_AFTER = forms("cannot cant to not unable please will dont couldnt wont could you i we")
 COPULA = forms(*_LISTS["copula"])
 MODAL = forms("could might may can whether if depends varies")
 RETRACTIONS = forms(*_LISTS["retractions"])
 RETRACTION_PAIRS = pairs(*_LISTS["retraction_pairs"])
-RETRACTING = forms(
-    "wait actually correction oops sorry no instead rather hmm correccion correzione correcao korrektur",
-)
+RETRACTING = forms(*_LISTS["retracting"])
 
 # Replies to a question of one's own: "Heparin? No."
 YESES = forms(*_LISTS["yeses"])
@@ -217,9 +195,7 @@ WEIGHING_HEADS = forms(*_LISTS["weighing_heads"])
 EXPLAINING_HEADS = forms(*_LISTS["explaining_heads"])
 # What a sentence begins with behind a bare label: "B The patient has".
 SENTENCE_OPENERS = forms(*_LISTS["sentence_openers"])
-EXPLAINS = forms(
-    "because since due which who whose given considering as while whereas although though",
-)
+EXPLAINS = forms("because since due which who whose given considering as while whereas although though")
 NO_ENTRY = forms(*_LISTS["no_entry"])
 PROSE = forms(*_LISTS["prose"])
 DEGREES = forms(*_LISTS["degrees"])

@@ -17,6 +17,9 @@ from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
+_EXCLUDES = frozenset(
+    {"exclude", "excluding", "reject", "rejecting", "eliminate", "eliminating", "omit", "drop"}
+)
 _LONGEST_LIST = 40
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
@@ -132,7 +135,11 @@ def _carry_head(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict])
     """Gives a list behind a label that turns down the verdict of its first mention."""
     is_headed = False
     for n, (last, mention) in enumerate(itertools.pairwise(mentions), 1):
-        is_headed = is_headed or _rejecting_head(doc, last.i - 1, 0)
+        is_headed = (
+            is_headed
+            or _rejecting_head(doc, last.i - 1, 0)
+            or has_any(doc.forms[last.i - 1 : last.i], _EXCLUDES)
+        )
         is_headed = is_headed and named_together(doc, last, mention)
         if is_headed and preceding[n] == "named":
             preceding[n] = "rejected"
@@ -309,7 +316,11 @@ def _conditional(preceding: Sequence[str]) -> Verdict | None:
 def _spoken_of(preceding: Sequence[str]) -> Verdict | None:
     """The verdict on what is only spoken of, "many students pick B", "it used to be B"; else null."""
     given_up = any(pair in words.GIVEN_UP for pair in itertools.pairwise(preceding))
-    if given_up or preceding[-1] == "others" or "tempted" in preceding:
+    if (
+        given_up
+        or preceding[-1] == "others"
+        or has_any(preceding, {"tempted", "check", "recheck", "compare"})
+    ):
         return "of the case"
     some_say = has_any(preceding, words.SOME) and has_any(preceding, words.SAY)
     others_say = some_say or (has_any(preceding, words.PEOPLE) and has_any(preceding, words.SUGGEST))
