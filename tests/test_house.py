@@ -26,7 +26,7 @@ PARTICLES: dict[str, int] = {
 """Names such as `found` by room; a room that is not here has none."""
 FUNCTION_WORDS: dict[str, int] = {
     "benchmarks": 44,
-    "cli": 49,
+    "cli": 50,
     "core": 34,
     "embeddings": 9,
     "evaluators": 11,
@@ -43,7 +43,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "reading": 19,
     "report": 42,
     "retrieval": 6,
-    "run": 306,
+    "run": 308,
     "stats": 48,
     "store": 10,
     "studies": 226,
@@ -92,10 +92,10 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 4878,
-    "cli": 6193,
+    "benchmarks": 4924,
+    "cli": 6272,
     "contrib": 467,
-    "core": 6490,
+    "core": 6495,
     "embeddings": 800,
     "evaluators": 747,
     "facts": 2665,
@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 7880,
     "report": 8456,
     "retrieval": 1692,
-    "run": 28994,
+    "run": 29695,
     "stats": 12346,
     "store": 8693,
     "studies": 24399,
@@ -122,7 +122,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_018, 177
+MODULES, COMPLEX = 1_023, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

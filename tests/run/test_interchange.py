@@ -95,6 +95,7 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
         near_repeated=0,
         left_out=("unknown",),
         encoding="utf-8",
+        joined={"id": 1},
     )
     assert {
         "benchmark": "exam", "item": "q1", "variant": "", "alias": None, "group": "q1", "category": None,
@@ -221,7 +222,7 @@ def test_csv_and_parquet_give_the_same_as_jsonl(desk: Desk) -> None:
         desk.run = viva.open(desk.folder / f"{path.suffix[1:]}.viva")
         done = desk.file(path)._replace(benchmark="", benchmark_name="", delimiter=None, encoding=None)
         counts = {"rows": 3, "answers": 3}
-        facts = {"questions": 4, "cases": 3, "near_repeated": 0, "row_counts": counts}
+        facts = {"questions": 4, "cases": 3, "near_repeated": 0, "row_counts": counts, "joined": {"id": 3}}
         assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), **facts) == done
         made.append(desk.run.responses)
     assert made[0].equals(made[2])
@@ -456,7 +457,7 @@ def test_an_edit_is_not_named_as_what_probes_told(desk: Desk, edit: str) -> None
 
 
 def test_a_second_answer_names_the_first_and_the_remedy(desk: Desk) -> None:
-    with pytest.raises(InputError, match=r"\(the first: .*answers\.jsonl, line 1\).* --map repeat=…$"):
+    with pytest.raises(InputError, match=r"\(the first: .*answers\.jsonl, line 1\).* --map repeat=COLUMN"):
         desk.take(row(), row(text="x"))
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,22 +23,33 @@ FIELDS: dict[str, Field] = {
         "the question's id",
         (
             *("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
-            "problem_id",
+            *("encounter_id", "problem_id", "nr", "frage_id", "id_pregunta", "id_pergunta", "id_question"),
         ),
     ),
     "question": Field(
         "the question",
-        ("prompt", "input", "query", "question_text", "instruction", "problem", "problem_text", "stem"),
+        (
+            *("prompt", "input", "query", "question_text", "instruction", "problem", "problem_text", "stem"),
+            *("user_query", "user_input", "frage", "fragetext", "pregunta", "enunciado", "pergunta"),
+            "questao",
+        ),
     ),
     "messages": Field("the messages of a conversation", ("dialogue", "chat_messages")),
     "options": Field(
-        "the options", ("choices", "answer_options", "answer_choices", "possible_answers", "target_scores")
+        "the options",
+        (
+            *("choices", "answer_options", "answer_choices", "possible_answers", "target_scores"),
+            *("optionen", "antwortoptionen", "opciones", "alternativas", "opcoes", "choix"),
+        ),
     ),
     "answer": Field(
         "the key",
         (
             *("key", "answer_key", "gold", "gold_answer", "correct", "correct_answer", "correct_option"),
             *("ground_truth", "target", "label", "expected", "expected_answer"),
+            *("losung", "richtige_antwort", "korrekte_antwort", "antwort", "respuesta_correcta", "respuesta"),
+            *("solucion", "bonne_reponse", "reponse_correcte", "reponse_attendue", "reponse"),
+            *("gabarito", "resposta_correta", "resposta"),
         ),
     ),
     "references": Field(
@@ -45,20 +57,40 @@ FIELDS: dict[str, Field] = {
         (
             *("reference", "reference_answer", "reference_answers", "gold_answers", "ground_truths"),
             *("ideal", "ideal_answer", "expected_output", "free_form_answer"),
+            *("musterantwort", "referenzantwort"),
+            *("respuesta_de_referencia", "reponse_de_reference", "resposta_de_referencia"),
         ),
     ),
     "must": Field("what an answer must say", ("must_have",)),
     "nice": Field("what it would be good to say", ("nice_to_have",)),
-    "context": Field("what is shown with the question", ("passage", "vignette")),
+    "context": Field(
+        "what is shown with the question",
+        ("passage", "vignette", "retrieved_contexts", "kontext", "contexto", "contexte"),
+    ),
     "format": Field("the question's format", ("item_format", "question_format", "question_type")),
-    "category": Field("the category", ("topic", "subject", "subject_name", "specialty", "domain")),
+    "category": Field(
+        "the category",
+        (
+            *("topic", "subject", "subject_name", "specialty", "domain", "kategorie", "fach", "thema"),
+            *("categoria", "tema", "especialidad", "categorie", "specialite", "especialidade"),
+        ),
+    ),
     "group": Field("the case", ("case", "case_id", "patient", "patient_id", "vignette_id")),
-    "candidate": Field("the model", ("model", "model_name", "model_id", "system", "llm", "engine")),
+    "candidate": Field(
+        "the model",
+        (
+            *("model", "model_name", "model_id", "system", "llm", "engine", "model_variant"),
+            *("modell", "modelo", "modele"),
+        ),
+    ),
     "text": Field(
         "what the model answered",
         (
             *("response", "output", "completion", "generation", "prediction", "model_answer"),
             *("model_response", "model_output", "response_text", "output_text", "generated_text"),
+            *("responses", "outputs", "preds", "result", "model_prediction", "generated_answer"),
+            *("antwort_des_modells", "modellantwort", "respuesta_del_modelo", "respuesta_modelo"),
+            *("reponse_du_modele", "reponse_modele", "resposta_do_modelo", "resposta_modelo"),
         ),
     ),
     "repeat": Field(
@@ -86,6 +118,8 @@ OF_ITEMS = (
 OF_RESPONSES = ("item", "candidate", "text", "repeat")
 OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
+ANSWERS = ("answer", "antwort", "respuesta", "reponse", "resposta")
+"""Names of a column that may be the key or what the model answered."""
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
 _LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index")}
@@ -93,8 +127,10 @@ _LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx",
 
 
 def folded(column: str) -> str:
-    """The name without case and signs: 'Model Answer', 'modelAnswer' and 'model-answer' are one."""
+    """The name without case, signs and accents: 'Model Answer', 'modelAnswer' and 'model-answer' are one."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip().removeprefix("\ufeff"))
+    if not words.isascii():
+        words = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", words))
     return re.sub(r"[\W_]+", "_", words.casefold()).strip("_")
 
 
@@ -158,6 +194,11 @@ def _likely(field: str, free: Mapping[str, str]) -> list[str]:
     return likely or called(*_LAST.get(field, ()))
 
 
+def likely_columns(field: str, columns: Iterable[str]) -> list[str]:
+    """The columns that may be the field, by their names."""
+    return _likely(field, {column: folded(column) for column in columns})
+
+
 def _say(field: str, columns: Sequence[str]) -> str:
     """How a user says which column it is."""
     return f"map={{{field!r}: {columns[0]!r}}}, or --map {shlex.quote(f'{field}={columns[0]}')}, says which"
@@ -173,7 +214,7 @@ def match_answers(
     in another column. Raises `InputError` where it may be either, and where `match_columns` does.
     """
     matched = match_columns(columns, OF_RESPONSES, map=map, set=set)
-    answer = next((c for c in columns if folded(c) == "answer" and c not in matched.values()), None)
+    answer = next((c for c in columns if folded(c) in ANSWERS and c not in matched.values()), None)
     present = {*matched, *set}
     if answer is not None and "candidate" in present and "text" not in present:
         if with_questions:

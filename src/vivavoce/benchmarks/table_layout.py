@@ -37,6 +37,11 @@ class TableLayout(NamedTuple):
     set: Mapping[str, Any]
     levels: tuple[str, ...] = ()
 
+    def asking(self) -> "TableLayout":
+        """The layout with the column of the question too, where answers name their questions by words."""
+        fields = match_columns(self.columns, ["question"], map=dict(self.fields), set=self.set)
+        return self._replace(fields=fields)
+
     @property
     def matched(self) -> dict[str, str]:
         """The column of each field, with options in columns of their own under one name."""

@@ -9,7 +9,7 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.tables import Line, in_levels
 from vivavoce.core.text import label, one_line
 
-_COLUMN = re.compile(r"(?:(?:(?:answer_?)?(?:option|choice)|opt)_?|op)([a-z]|\d{1,2})|([a-z])")
+_COLUMN = re.compile(r"(?:(?:(?:answer_?)?(?:option|choice)|opcion|opcao|opt)_?|op)([a-z]|\d{1,2})|([a-z])")
 _LABELLED = re.compile(r"\(?([A-Za-z])[).:]\s*(.+)", re.DOTALL)
 _LABELLED_LINE = re.compile(r"\s*\(?([A-Z])(?:[).:、．]\s*|\s+)(\S.*)")
 _PAIRS = (("label", "text"), ("key", "value"), ("id", "text"))

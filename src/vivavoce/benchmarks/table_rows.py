@@ -198,18 +198,18 @@ def _paragraphs(context: Any) -> Any:
 
 
 def list_of(value: Any, *, dicts: bool = False) -> Any:
-    """The list that a text writes, as JSON or as Python's `str` of a list of texts does; else the value.
+    """The list that a text writes, as JSON or Python's `str` of a list or tuple of texts; else the value.
 
     With `dicts`, also the dict that it writes.
     """
-    kinds: tuple[type, ...] = (list, dict) if dicts else (list,)
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+    kinds: tuple[type, ...] = (list, dict, tuple) if dicts else (list, tuple)
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{", "('", '("')):
         for parse in (json.loads, ast.literal_eval):
             with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 entries = parse(value)
                 # NumPy writes an array without commas, and Python would join its texts
                 if isinstance(entries, kinds) and (parse is json.loads or str(entries) == value.strip()):
-                    return entries
+                    return list(entries) if isinstance(entries, tuple) else entries
     return value
 
 

@@ -100,7 +100,10 @@ def _meaning(parameter: Any) -> str:
 
 
 def _with_members(text: str) -> str:
-    return _MEMBERS.sub(lambda match: ", ".join(member_names(match[1])), text)
+    """The text with the members of a kind in the place of its name; other words in braces stay."""
+    return _MEMBERS.sub(
+        lambda match: match[0] if match[1] == "candidate" else ", ".join(member_names(match[1])), text
+    )
 
 
 def _exit_sentence(error: SystemExit) -> str:

@@ -1,13 +1,15 @@
 """`viva import`: recorded answers, or recorded scores, into a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 import typer
 
 from vivavoce.cli import completion
 from vivavoce.cli.annotations import AnnotationOptions, are_annotations, store_annotations
+from vivavoce.cli.import_output import print_answers, print_reviews, print_scores, show, show_logs
+from vivavoce.cli.open_questions import saying_the_command
 from vivavoce.cli.options import (
     Delimiter,
     Direction,
@@ -31,27 +33,17 @@ from vivavoce.cli.options import (
     parse_pairs,
     parse_ranges,
 )
-from vivavoce.cli.output import counted, print_json
-from vivavoce.cli.stdout import echo
-from vivavoce.core.cases import CASE_FACTS, repeats_text
 from vivavoce.core.errors import InputError
-
-if TYPE_CHECKING:
-    from vivavoce.people.storing.store_reviews import ReviewsStored
-    from vivavoce.run.exchange.imported import Imported, ImportedLogs
-    from vivavoce.run.exchange.scores import ImportedScores
-
-
-T = TypeVar("T", bound=Any)
 
 
 def import_(
+    context: typer.Context,
     run: RunPath,
     file: Annotated[
         list[Path],
         typer.Argument(
-            help="Answers or scores: .jsonl, .json, .csv, .tsv, .xlsx, .parquet; or logs of other tools, "
-            "several, or folders of them.",
+            help="Answers or scores: .jsonl, .json, .csv, .tsv, .xlsx, .parquet, one perhaps the exam; "
+            "or logs of other tools. Several, folders, or patterns with *.",
             metavar="FILE",
         ),
     ],
@@ -83,6 +75,23 @@ def import_(
     map: Map = [],
     set: Set = [],
     models_in_columns: ModelsInColumns = [],
+    candidate_from: Annotated[
+        str | None,
+        typer.Option(
+            help="Answers: where in a file's path its model stands, such as results/{candidate}_temp*.json.",
+            metavar="PATTERN",
+        ),
+    ] = None,
+    by: Annotated[
+        Literal["id", "words", "row"] | None,
+        typer.Option(
+            help="Answers: what tells the question of a row; default: its id, else the question's words.",
+            metavar="id|words|row",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Answers: take what is proposed, and do not ask.")
+    ] = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -211,6 +220,7 @@ def import_(
         "--faulty": faulty == "exclude",
         "--reasoning-marks": reasoning_marks,
         "--near-duplicates": near_duplicates,
+        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes},
     }
     options_of_annotations = AnnotationOptions(
         rater, partial, replace, again, options_of_scores | options_of_answers
@@ -221,6 +231,7 @@ def import_(
     options_of_tables: dict[str, object] = {
         **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
         **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
+        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes},
         "--faulty": faulty == "exclude",
     }
     if not (scores or ballots) and _are_logs(file, reader, as_tables=any(options_of_tables.values())):
@@ -235,26 +246,26 @@ def import_(
             reasoning_marks=reasoning_marks,
             near_duplicates=near_duplicates,
         )
-        _show_logs(run, logs, json=json, quiet=quiet)
+        show_logs(run, logs, json=json, quiet=quiet)
         return
-    path = _only_file(file, reader)
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
         _refuse_options(options_of_scores | options_of_answers, "answers or scores: not with --ballots")
-        reviews = opened.import_ballots(path, task=task, again=again)
-        _show(run, reviews, _print_reviews, json=json, quiet=quiet)
+        reviews = opened.import_ballots(_only_file(file, reader), task=task, again=again)
+        show(run, reviews, print_reviews, json=json, quiet=quiet)
         return
     if scores:
         _refuse_options(
             {"--role": role, "--new-version": new_version, "--name": name, "--faulty": faulty == "exclude"}
-            | {"--models-in-columns": models_in_columns, "--reasoning-marks": reasoning_marks},
+            | {"--models-in-columns": models_in_columns, "--reasoning-marks": reasoning_marks}
+            | {"--candidate-from": candidate_from, "--by": by, "--yes": yes},
             "answers: it does not go with --scores",
         )
         if measure is None:
             raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
         imported_scores = opened.import_scores(
-            path,
+            _only_file(file, reader),
             measure=measure,
             criteria=_split_names(criteria),
             where=parse_pairs(where, "--where"),
@@ -269,26 +280,30 @@ def import_(
             again=again,
             **file_options,
         )
-        _show(run, imported_scores, _print_scores, json=json, quiet=quiet)
+        show(run, imported_scores, print_scores, json=json, quiet=quiet)
         return
     _refuse_options(options_of_scores | {"--again": again}, "scores: it goes with --scores")
     from vivavoce.run.exchange.wide_tables import columns_of_models
 
-    imported = opened.import_answers(
-        path,
-        benchmark=benchmark,
-        name=name,
-        map=columns,
-        set=constants,
-        role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
-        new_version=new_version,
-        models_in_columns=columns_of_models(models_in_columns),
-        faulty=faulty,
-        near_duplicates=near_duplicates,
-        reasoning_marks=reasoning_marks,
-        **file_options,
-    )
-    _show(run, imported, _print_answers, json=json, quiet=quiet)
+    with saying_the_command(context):
+        imported = opened.import_answers(
+            file if len(file) > 1 else file[0],
+            benchmark=benchmark,
+            name=name,
+            map=columns,
+            set=constants,
+            role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
+            new_version=new_version,
+            models_in_columns=columns_of_models(models_in_columns),
+            faulty=faulty,
+            near_duplicates=near_duplicates,
+            reasoning_marks=reasoning_marks,
+            candidate_from=candidate_from,
+            by=by,
+            yes=yes,
+            **file_options,
+        )
+    show(run, imported, print_answers, json=json, quiet=quiet)
 
 
 def _are_logs(paths: Sequence[Path], reader: str | None, *, as_tables: bool) -> bool:
@@ -310,59 +325,12 @@ def _candidate_in(constants: Sequence[str]) -> str | None:
 
 
 def _only_file(paths: Sequence[Path], reader: str | None) -> Path:
-    """The one table that is imported. Raises `InputError` for several files that are no logs."""
+    """The one table that is imported. Raises `InputError` for several files."""
     if len(paths) > 1:
-        raise InputError(f"{paths[0]} and {paths[1]} are no logs of other tools: tables come one at a time.")
+        raise InputError(f"{paths[0]} and {paths[1]}: tables of scores and ballots come one at a time.")
     if reader:
         raise InputError("--from names the tool of logs: not with --scores or --ballots.")
     return paths[0]
-
-
-def _show(run: Path, result: T, print_result: Callable[[Path, T], None], *, json: bool, quiet: bool) -> None:
-    """Print what an import did, as sentences or as JSON."""
-    if json:
-        print_json("import", run, [result._asdict()])
-    elif not quiet:
-        print_result(run, result)
-
-
-def _show_logs(run: Path, imported: "ImportedLogs", *, json: bool, quiet: bool) -> None:
-    """Print what the import of logs did, as sentences or as JSON."""
-    if json:
-        skipped = [
-            {"source": name, "skipped_file": reason} for name, reason in imported.skipped_files.items()
-        ]
-        print_json("import", run, [*(log._asdict() for log in imported.logs), *skipped])
-    elif not quiet:
-        _print_logs(run, imported)
-
-
-def _print_logs(run: Path, imported: "ImportedLogs") -> None:
-    for log in imported.logs:
-        marks = f"{counted(log.scores, 'score')}, {log.scores_failed} failed" if log.scores else "no scores"
-        echo(
-            f"{run}: {log.tool} {log.task}, {', '.join(log.candidates)}: "
-            f"{counted(log.responses, 'answer')} to {counted(log.items, 'item')} ({log.new} new, "
-            f"{log.unchanged} unchanged, {log.replaced} replacing failures); {log.blank} blank, "
-            f"{log.failed} failed, {log.skipped} skipped; {marks}."
-        )
-        if log.skipped_items:
-            names = ", ".join(log.skipped_items[:5]) + (" …" if len(log.skipped_items) > 5 else "")
-            echo(f"Skipped, as no item of the exam: {names}.")
-        for note in log.notes:
-            echo(note)
-        if text := repeats_text(**{name: getattr(log, name) for name in CASE_FACTS}):
-            echo(text)
-    for name, reason in imported.skipped_files.items():
-        echo(f"Skipped {name}: {reason}.")
-
-
-def _print_reviews(run: Path, reviews: "ReviewsStored") -> None:
-    echo(
-        f"{run}: {counted(reviews.new, 'review')} stored of {counted(reviews.items, 'item')} by "
-        f"{counted(reviews.raters, 'rater')}, {reviews.unchanged} there already; "
-        f"{counted(reviews.events, 'text')} noted beside them."
-    )
 
 
 def _split_names(text: str) -> list[str]:
@@ -374,74 +342,3 @@ def _refuse_options(options: Mapping[str, object], subject: str) -> None:
     """Raise `InputError` for an option that goes with the other kind of file."""
     if misplaced := [option for option, value in options.items() if value]:
         raise InputError(f"{misplaced[0]} says something of {subject}.")
-
-
-def _print_answers(run: Path, imported: "Imported") -> None:
-    echo(f"{run}: {imported}")
-    _print_matched(imported)
-    if imported.formats:
-        formats = ", ".join(f"{name} {number}" for name, number in imported.formats.items())
-        echo(f"Formats of the questions, inferred: {formats}.")
-    if imported.left_out:
-        echo(f"Columns not used: {', '.join(imported.left_out)}.")
-    _print_outside(imported)
-    facts = {name: getattr(imported, name) for name in CASE_FACTS}
-    if text := repeats_text(**facts):
-        echo(text)
-    _print_probes(imported.probes, "answer")
-    _print_rows(imported.row_counts)
-    for note in imported.notes:
-        echo(note)
-    for name in imported.identical_repeats:
-        echo(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
-
-
-def _print_scores(run: Path, imported: "ImportedScores") -> None:
-    echo(
-        f"{run}: {counted(imported.scores, 'score')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
-        f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
-        "skipped."
-    )
-    _print_matched(imported)
-    _print_outside(imported)
-    _print_probes(imported.probes, "score of an answer")
-    _print_rows(imported.row_counts)
-    if imported.blank_scored:
-        blank = counted(len(imported.blank_scored), "blank answer")
-        echo(f"{blank} had been given scores, which do not count:")
-        echo("\n".join(f"  {name}" for name in imported.blank_scored))
-
-
-def _print_matched(imported: "Imported | ImportedScores") -> None:
-    """The columns that were found under other names, and how the file was read, where that is to be said."""
-    from vivavoce.benchmarks.column_names import matched_words
-    from vivavoce.core.tables import Dialect
-
-    if imported.matched:
-        echo(f"Columns: {matched_words(imported.matched)}.")
-    dialect = Dialect(imported.delimiter, imported.encoding, imported.sheet)
-    if dialect not in (Dialect(), Dialect(encoding="utf-8")):
-        echo(f"Read with {dialect.in_words}{f' (a guess: {imported.guess})' * bool(imported.guess)}.")
-
-
-def _print_outside(imported: "Imported | ImportedScores") -> None:
-    """The sentence on the rows that were skipped, if there are any."""
-    from vivavoce.run.exchange.rows import outside
-
-    if imported.skipped:
-        echo(outside(imported.skipped, imported.skipped_items))
-
-
-def _print_rows(counts: Mapping[str, int]) -> None:
-    """The sentence on what the rows of the file are, where they are not all one thing."""
-    from vivavoce.run.exchange.row_counts import row_counts_text
-
-    if text := row_counts_text(counts):
-        echo(text)
-
-
-def _print_probes(rows: int, what: str) -> None:
-    if rows:
-        echo(
-            f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in words."
-        )

@@ -37,7 +37,7 @@ def json_rows(path: Path, codec: str) -> tuple[Callable[[], Iterator[tuple[str, 
     A file of one value is read whole; lines are read one by one, as often as asked for. NaN is null, as
     Python writes it. Raises `InputError` with the place of broken JSON.
     """
-    head = list(islice(_said(path, codec), 2))
+    head = list(islice(_filled(path, codec), 2))
     if not head or (len(head) > 1 and not _is_open(head[0][1])):
         return (lambda: _lines(path, codec)), ""
     if len(head) == 1:
@@ -50,13 +50,13 @@ def json_rows(path: Path, codec: str) -> tuple[Callable[[], Iterator[tuple[str, 
     return (lambda: ((f"{start}{part}", row) for part, row in rows)), layout
 
 
-def _said(path: Path, codec: str) -> Iterator[tuple[int, str]]:
+def _filled(path: Path, codec: str) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
     return ((number, text) for number, text in text_lines(path, codec) if text.strip())
 
 
 def _lines(path: Path, codec: str) -> Iterator[tuple[str, Any]]:
-    for number, text in _said(path, codec):
+    for number, text in _filled(path, codec):
         place = f"{path}, line {number}"
         yield place, _value(text.rstrip("\r\n"), place, by_line=True)
 

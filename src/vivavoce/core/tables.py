@@ -91,6 +91,11 @@ def is_file(path: Path) -> bool:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
+def is_table_file(path: Path) -> bool:
+    """True for a file that `open_table` may read, by its name; hidden files are none."""
+    return path.suffix.lower() in _READERS and not path.name.startswith(".") and path.is_file()
+
+
 class Dialect(NamedTuple):
     """How a file is written: the character between columns, the encoding, the sheet; null: not stated.
 

@@ -29,11 +29,12 @@ class ImportVerbs:
         role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: "Columns" = (),
         delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
         faulty: Faulty = "refuse", reasoning_marks: Sequence[str] | None = None,
-        near_duplicates: NearDuplicates | None = None,
+        near_duplicates: NearDuplicates | None = None, candidate_from: str | None = None,
+        by: Literal["id", "words", "row"] | None = None, yes: bool = False,
     ) -> "Imported":  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
-        `data` is a path (jsonl, csv, parquet), a Polars or pandas frame, a list of dicts, a dict of columns
+        `data` is a path (json, csv, parquet …), a Polars or pandas frame, a list of dicts, a dict of columns
         or a `datasets.Dataset`. Columns are found by name, as [Columns by name](../how-to/own-exam.md) says;
         what was found stands in the result's `matched`. `map` gives for our names (item, candidate, text …)
         your columns, `set` a value for every row, `role` candidates that are a floor or a ceiling. Without
@@ -49,6 +50,12 @@ class ImportVerbs:
         `reasoning_marks` open and close the thinking in these texts, where they are of no known family.
         `near_duplicates`, for this and later calls: questions that are nearly the same are counted, by
         default, or with "join" they are one case.
+
+        `data` may also be several paths, a folder or a path with `*`: one of them may be the exam. What the
+        data leave open is asked all at once in an `InputError`, each with a proposal; `yes` takes these.
+        `candidate_from`, such as "results/{candidate}_temp*.json", says where in a path the model stands, and
+        `by` whether rows find their question in an exam by id, by its words or by their place alone; without
+        it by id, else by words.
         """
         from vivavoce.run.exchange.answers import import_answers
         from vivavoce.run.exchange.sources import Reading
@@ -56,7 +63,9 @@ class ImportVerbs:
         return import_answers(
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version, own_marks=marks_of(reasoning_marks, "reasoning_marks"),
-            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
+            reading=Reading(
+                Dialect(delimiter, encoding, sheet), models_in_columns, faulty, candidate_from, by, yes
+            ),
             near_duplicates=near_duplicates,
         )  # fmt: skip
 

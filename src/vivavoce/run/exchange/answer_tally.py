@@ -24,6 +24,17 @@ _COLUMNS = pl.Schema(
 )
 
 
+class SecondAnswer(InputError):
+    """Two rows of one item, candidate, repeat and edit say different things."""
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+        super().__init__(
+            f"{sentence}. If the file numbers repeats, name the column: --map repeat=…; --set repeat=counted "
+            "numbers them in their order."
+        )
+
+
 class AnswerTally(NamedTuple):
     """The items and candidates of a table of answers, each numbered in the order of its first row.
 
@@ -89,8 +100,7 @@ def _refuse_contradiction(rows: pl.DataFrame, answers: Iterable[AnswerRow]) -> N
     """Raise `InputError` for the first row that says something else than the first under its key."""
     if numbers := first_contradiction(rows, _KEY, _CONTENT):
         first, second = (next(islice(answers, number, None)) for number in numbers)
-        raise InputError(
+        raise SecondAnswer(
             f"{second.where}: a second answer of {second.response.candidate} to {second.name}, repeat "
-            f"{second.response.repeat} (the first: {first.where}). If the file numbers repeats, name the "
-            "column: --map repeat=…"
+            f"{second.response.repeat} (the first: {first.where})"
         )

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
@@ -12,7 +14,7 @@ from vivavoce.benchmarks.column_names import (
     holds_questions,
 )
 from vivavoce.benchmarks.table import TableItems, table_items
-from vivavoce.benchmarks.table_layout import layout_of
+from vivavoce.benchmarks.table_layout import TableLayout, layout_of
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.exclusions import Faulty, exclusion_facts
@@ -21,8 +23,10 @@ from vivavoce.core.records import Response, Role
 from vivavoce.core.tables import ITEMS, Line, Lines
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
-from vivavoce.run.exchange.answer_tally import AnswerTally
-from vivavoce.run.exchange.imported import Imported, odd_texts
+from vivavoce.run.exchange.answer_tally import AnswerTally, SecondAnswer
+from vivavoce.run.exchange.import_plan import BY_ROW, COUNTED, OpenQuestions, Plan, counted_repeats, planned
+from vivavoce.run.exchange.imported import Imported, joined_text, odd_texts
+from vivavoce.run.exchange.joins import By, Join, fits_by_row
 from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.rows import listed, refuse_blank_twins, server_errors
 from vivavoce.run.exchange.sources import (
@@ -30,8 +34,10 @@ from vivavoce.run.exchange.sources import (
     Data,
     Reading,
     Source,
+    of_tables,
     read_source,
 )
+from vivavoce.run.exchange.table_files import exam_among
 from vivavoce.run.tables.stored_benchmarks import (
     load_benchmark,
     only_benchmark,
@@ -58,7 +64,8 @@ class Answers(NamedTuple):
 
     `tally` counts them, `skipped` the rows that are no answer to the benchmark. `matched` gives for our
     fields the source's columns, `formats` how many questions were taken for each format, `left_out` the
-    columns that are no field of ours.
+    columns that are no field of ours. `plan` is how the table was read, `joined` how many rows found their
+    question by id, by words or by row.
     """
 
     source: Source
@@ -69,6 +76,8 @@ class Answers(NamedTuple):
     matched: Mapping[str, str]
     formats: Mapping[str, int]
     left_out: tuple[str, ...]
+    plan: Plan
+    joined: Mapping[str, int]
     table: TableItems | None = None
 
     @property
@@ -94,33 +103,98 @@ def read_answers(
     columns = by_field(columns)
     loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
     source = read_source(data, loaded, reading, {*columns, *constants})
+    if loaded is None and source.joined is not None and (file := exam_among(source.joined)) is not None:
+        loaded = _exam_in(run, file, reading)
+        source = of_tables(source.joined.of_answers(file))
+    with source.named():
+        plan = planned(source, columns, constants, candidate_from=reading.candidate_from)
+    answers = _planned_answers(run, plan, loaded, name, reading)
+    if answers.plan.questions and not reading.yes:
+        raise OpenQuestions(source.name, answers.plan.questions)
+    return answers
+
+
+def _exam_in(run: RunFile, file: Path, reading: Reading) -> Loaded:
+    """The questions of a file beside files of answers."""
+    source = read_source(file, None, Reading(reading.dialect))
+    with source.named():
+        lines = layout_of(source.lines).rows(source.lines)
+    loaded = table_items(lines, source.stem, reading.faulty).benchmark
+    return with_view(run, with_earlier_exclusions, loaded, source.name)
+
+
+def _planned_answers(
+    run: RunFile, plan: Plan, exam: Loaded | None, name: str | None, reading: Reading
+) -> Answers:
+    """The answers of a planned table; what is learnt on the way is asked beside what the plan asks."""
+    source = plan.source
+    layout, with_questions = _layout_of(plan, exam, reading)
+    rows_read = layout.rows(source.lines)
+    if with_questions:
+        loaded, table = _questions_in(run, source, layout, name, reading)
+        lines = Lines(lambda: filter(_of_answer, table.lines))
+    else:
+        loaded, table, lines = exam or _benchmark_of(run, source), None, rows_read
+    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
+    by_name = keys_by_name(loaded.items)
+    plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)
+    join = Join(lines, loaded.items, by_name, way)
+    joined = _with_repeats(lines if with_questions else join, plan)
+    rows = AnswerRows(joined, by_name, layout.fields, numbers_are_texts=source.in_memory)
+    try:
+        tally = AnswerTally.of(rows)
+    except SecondAnswer as error:
+        if "repeat" in {*layout.fields, *plan.set}:
+            raise
+        return _planned_answers(run, plan.counting(error.sentence), exam, name, reading)
+    left_out = tuple(column for column in layout.others if column not in {*COLUMNS, *ITEMS})
+    source = source._replace(notes=(*source.notes, *plan.notes))
+    formats = table.formats if table else {}
+    return Answers(
+        source, loaded, rows, tally, rows.skipped, layout.matched, formats, left_out, plan, join.counts, table
+    )
+
+
+def _questions_in(
+    run: RunFile, source: Source, layout: TableLayout, name: str | None, reading: Reading
+) -> tuple[Loaded, TableItems]:
+    """The questions of a table as a benchmark, and what the table says of them."""
+    lines = layout.rows(source.lines)
+    table = table_items(lines, name or source.stem, reading.faulty, layout.levels)
+    return with_view(run, with_earlier_exclusions, table.benchmark, source.name), table
+
+
+def _way_to_questions(
+    plan: Plan, layout: TableLayout, lines: Lines, loaded: Loaded, way: By | None
+) -> tuple[Plan, By | None]:
+    """What tells the question of a row: by its place is proposed where nothing else does and it fits."""
+    if way is None and plan.is_nameless(layout.fields) and fits_by_row(lines, loaded.items):
+        return plan.asking(*BY_ROW), "row"
+    return plan, way
+
+
+def _with_repeats(lines: Iterable[Line], plan: Plan) -> Iterable[Line]:
+    """The rows, with their repeats numbered where these are to be counted."""
+    return Lines(partial(counted_repeats, lines)) if plan.set.get("repeat") == COUNTED else lines
+
+
+def _layout_of(plan: Plan, exam: Loaded | None, reading: Reading) -> tuple[TableLayout, bool]:
+    """The layout of a planned table, and whether it holds the questions that it answers."""
+    source, constants = plan.source, plan.constants
     present = columns_of(source.lines) if source.free else []
     with source.named():
-        in_table = "question" in constants or holds_questions(present, columns)
-        with_questions = loaded is None and in_table
+        in_table = "question" in constants or holds_questions(present, plan.map)
+        with_questions = exam is None and in_table
         refuse_faulty(reading.faulty, with_questions=with_questions)
-        check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
+        check_fields((*plan.map, *constants), (*COLUMNS, *ITEMS) if in_table else COLUMNS)
         layout = layout_of(
             source.lines if source.free else (),
-            map=columns,
+            map=plan.map,
             set=constants,
             with_questions=with_questions,
             needed=("question", "candidate"),
         )
-    lines: Iterable[Line] = layout.rows(source.lines)
-    inferred: Mapping[str, int] = {}
-    table = None
-    if with_questions:
-        table = table_items(lines, name or source.stem, reading.faulty, layout.levels)
-        loaded, of_items, inferred = table[:3]
-        loaded = with_view(run, with_earlier_exclusions, loaded, source.name)
-        lines = Lines(lambda: filter(_of_answer, of_items))
-    loaded = loaded or _benchmark_of(run, source, present)
-    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    rows = AnswerRows(lines, keys_by_name(loaded.items), layout.fields, numbers_are_texts=source.in_memory)
-    tally = AnswerTally.of(rows)
-    left_out = tuple(column for column in layout.others if column not in {*COLUMNS, *ITEMS})
-    return Answers(source, loaded, rows, tally, rows.skipped, layout.matched, inferred, left_out, table)
+    return (layout if with_questions or not in_table else layout.asking()), with_questions
 
 
 def refuse_faulty(faulty: str, *, with_questions: bool) -> None:
@@ -141,10 +215,11 @@ def check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
         raise InputError(f"answers have no field {unknown[0]!r}.{suggest(unknown[0], list(fields))}")
 
 
-def _benchmark_of(run: RunFile, source: Source, columns: Sequence[str]) -> Loaded:
+def _benchmark_of(run: RunFile, source: Source) -> Loaded:
     """The run's only benchmark. Raises `InputError` where there is none, or several."""
     spec = with_view(run, only_benchmark)
     if spec is None:
+        columns = columns_of(source.lines) if source.free else []
         raise InputError(
             f"{source.name}: no benchmark is named, and no column holds the questions (there are "
             f'{", ".join(columns)}): name it with benchmark="jsonl(path=exam.jsonl)" (--benchmark), or the '
@@ -237,8 +312,8 @@ def import_answers(
                 **source.record,
                 "benchmark": loaded.spec,
                 "signature": loaded.signature,
-                "map": dict(columns),
-                "set": dict(constants),
+                "map": dict(answers.plan.map),
+                "set": dict(answers.plan.set),
                 "roles": {**source.roles, **roles},
                 **stored._asdict(),
                 **(counts.numbers if (counts := loaded.exclusion_counts) else {}),
@@ -273,8 +348,14 @@ def import_answers(
         encoding=source.dialect.encoding,
         sheet=source.dialect.sheet,
         guess=source.guess,
-        notes=(*source.notes, *same_text(answers.table), *odd_texts(errors, recorded.escaped)),
+        notes=(
+            *source.notes,
+            *joined_text(answers.joined),
+            *same_text(answers.table),
+            *odd_texts(errors, recorded.escaped),
+        ),
         row_counts=_row_counts(answers),
+        joined=dict(answers.joined),
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,
         **exclusion_facts(loaded.exclusion_counts),

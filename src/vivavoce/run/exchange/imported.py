@@ -30,6 +30,15 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
     return f"Rows without an answer are left out: {reasons}." if reasons else ""
 
 
+def joined_text(joined: Mapping[str, int]) -> list[str]:
+    """The sentence on rows that found their question by other than its id; none where all did by that."""
+    if not {*joined} - {"id"}:
+        return []
+    words = {"id": "its id", "words": "its words", "row": "its place in the exam"}
+    parts = [f"{count(n, 'row')} by {words[way]}" for way, n in sorted(joined.items())]
+    return [f"The question was told of {and_so(parts)}."]
+
+
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
@@ -44,7 +53,8 @@ class Imported(NamedTuple):
     `server_errors` answers are the error of a server, and failed; `escaped_line_ends` have a backslash and an
     n for a line end.
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
-    why one of them was guessed. `row_counts` says what became of each of the file's rows.
+    why one of them was guessed. `row_counts` says what became of each of the file's rows, `joined` what told
+    their question: id, words or row.
     `notes` are sentences on what the log of another tool lacks.
     """
 
@@ -84,6 +94,7 @@ class Imported(NamedTuple):
     excluded_of: int | None = None
     exclusions: Mapping[str, int] = {}
     row_counts: Mapping[str, int] = {}
+    joined: Mapping[str, int] = {}
 
     def __str__(self) -> str:
         return f"{self._answers} {self.left_out_text}".rstrip()

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,9 @@ from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
+from vivavoce.run.exchange.joins import By
 from vivavoce.run.exchange.log_readers import TableReader, reader_of
+from vivavoce.run.exchange.table_files import Joined, hash_of, joined_tables, table_paths
 from vivavoce.run.exchange.wide_tables import Columns, long_lines
 
 Data = Any
@@ -25,12 +26,16 @@ Data = Any
 class Reading(NamedTuple):
     """What the user says of how data are to be read.
 
-    That is how a file is written, which columns are models, and what becomes of questions that can be none.
+    That is how a file is written, which columns are models, what becomes of questions that can be none, where
+    in a file's path its model stands, `by` what rows find their question, and whether proposals are taken.
     """
 
     dialect: Dialect = AS_FOUND
     models: Columns = ()
     faulty: Faulty = "refuse"
+    candidate_from: str | None = None
+    by: By | None = None
+    yes: bool = False
 
 
 AS_IT_IS = Reading()
@@ -47,7 +52,8 @@ class Source(NamedTuple):
     `roles` are the parts of candidates and `notes` the sentences that the reader of another tool's log has.
 
     `free` is whether its columns may have any names, and are to be matched; the log of another tool comes
-    under ours. `in_memory` is whether they are from no file: a number may then stand for its text.
+    under ours. `in_memory` is whether they are from no file: a number may then stand for its text. `joined`
+    are the tables of several files, whose folder is the name.
     """
 
     name: str
@@ -60,6 +66,14 @@ class Source(NamedTuple):
     models: Columns = ()
     roles: Mapping[str, Role] = {}
     notes: tuple[str, ...] = ()
+    joined: Joined | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it is from; none of data in memory."""
+        if self.joined is not None:
+            return tuple(self.joined.tables)
+        return () if self.in_memory else (Path(self.name),)
 
     @property
     def read_as(self) -> dict[str, Any]:
@@ -70,7 +84,7 @@ class Source(NamedTuple):
     @property
     def stem(self) -> str:
         """The name of a benchmark whose questions came from it: the file's stem, else `exam`."""
-        return "exam" if self.in_memory else Path(self.name).stem
+        return "exam" if self.in_memory else Path(self.name).stem or "exam"
 
     @property
     def record(self) -> dict[str, str]:
@@ -89,7 +103,7 @@ class Source(NamedTuple):
         self._refuse_changed()
 
     def _refuse_changed(self) -> None:
-        if self.free and not self.in_memory and file_hash(Path(self.name)) != self.hash:
+        if self.free and not self.in_memory and hash_of(self.files) != self.hash:
             raise InputError(
                 f"{self.name} changed while it was read: import it again when nothing writes to it. Nothing "
                 "was imported."
@@ -115,12 +129,7 @@ def read_source(
     The log of another tool is read as such where the `benchmark` is known. `named` are the fields that the
     user maps or sets. Raises `InputError` for what cannot be read, or not in this way.
     """
-    if isinstance(data, Source):
-        source = data
-    elif isinstance(data, str | PathLike):
-        source = _file(Path(data), benchmark, reading.dialect)
-    else:
-        source = _memory(data)
+    source = _source_of(data, benchmark, reading)
     of_file = any(reading.dialect)
     if (of_file and source.in_memory) or ((of_file or reading.models) and not source.free):
         raise InputError(
@@ -134,6 +143,22 @@ def read_source(
         for _ in lines:  # whatever is wrong with a row is said with the name
             pass
     return source._replace(lines=lines, models=reading.models)
+
+
+def _source_of(data: Data, benchmark: Loaded | None, reading: Reading) -> Source:
+    if isinstance(data, Source):
+        return data
+    if len(paths := table_paths(data)) > 1:
+        return of_tables(joined_tables(paths, reading.dialect))
+    return _file(paths[0], benchmark, reading.dialect) if paths else _memory(data)
+
+
+def of_tables(joined: Joined) -> Source:
+    """The tables of several files as one source."""
+    dialects = {table.dialect for table in joined.tables.values()}
+    dialect = dialects.pop() if len(dialects) == 1 else AS_FOUND
+    guess = next((table.guess for table in joined.tables.values() if table.guess), "")
+    return Source(str(joined.folder), joined.lines, joined.hash, dialect=dialect, guess=guess, joined=joined)
 
 
 def _memory(data: Data) -> Source:

@@ -42,6 +42,7 @@ def long_lines(lines: Iterable[Line], models: Columns, named: Collection[str] = 
     taken = set(columns.values())
     if len(taken) < len(columns):
         raise InputError("the columns of models: one column is named for two candidates.")
+    taken |= {column.partition(".")[0] for column in taken}
     for line in lines:
         rest = {name: value for name, value in line.row.items() if name not in taken}
         if double := _OURS & rest.keys():

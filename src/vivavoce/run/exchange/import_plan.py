@@ -1,0 +1,299 @@
+"""What a table leaves open before its answers can come in, all at once, each with what is proposed."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+from vivavoce.benchmarks.column_names import ANSWERS, FIELDS, OF_ITEMS, columns_of, folded, likely_columns
+from vivavoce.core.errors import InputError
+from vivavoce.core.tables import Line, Lines, cell
+from vivavoce.core.text import one_line
+from vivavoce.run.exchange.sources import Source
+from vivavoce.run.exchange.table_files import names_of, with_fields
+from vivavoce.run.exchange.wide_tables import long_lines
+
+COUNTED = "counted"
+"""`--set repeat=counted`: the rows of one question and candidate are its repeats, in their order."""
+BY_ROW = (
+    "Which question each row answers: no column holds ids or questions. Proposed: the first row the first "
+    "question of the exam, and so on.",
+    ("--by", "row"),
+)
+_HEAD = 200
+"""Rows whose values tell what a column holds."""
+_FAMILIES = re.compile(
+    r"(chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|deepseek|(med)?palm|phi\d?|grok|falcon|o[134]"
+    r"|command|yi|vicuna|meditron|medalpaca|bio(mistral|gpt)|clinical\w*|human|physician|baseline"
+)
+_SPREAD = (*FIELDS["text"].others, "text", *ANSWERS)
+"""Words of a column with a model's answers, beside the model's name."""
+
+_PLURAL = ("responses", "outputs", "preds", "predictions", "completions", "generations", "answers")
+
+
+class OpenQuestion(NamedTuple):
+    """What is not said, in a sentence with the proposal, and the option that says it."""
+
+    sentence: str
+    option: tuple[str, str]
+
+
+class OpenQuestions(InputError):
+    """Questions that the data leave open; `options` are the words of the command line that say it."""
+
+    def __init__(self, name: str, questions: Sequence[OpenQuestion]) -> None:
+        self.options = tuple(word for question in questions for word in question.option)
+        lines = "".join(f"\n  {question.sentence}" for question in questions)
+        super().__init__(
+            f"{name} leaves open:{lines}\nNothing was imported. --yes (yes=True) takes what is proposed."
+        )
+
+
+class Plan(NamedTuple):
+    """How a source is read: its rows, what is mapped and set, what was taken, and what is open."""
+
+    source: Source
+    map: Mapping[str, str]
+    set: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
+
+    def asking(self, sentence: str, option: tuple[str, str]) -> "Plan":
+        """The plan with one more question."""
+        return self._replace(questions=(*self.questions, OpenQuestion(sentence, option)))
+
+    def noting(self, note: str) -> "Plan":
+        """The plan with a sentence on what was taken."""
+        return self._replace(notes=(*self.notes, note))
+
+    def counting(self, sentence: str) -> "Plan":
+        """The plan in which the rows of one question and candidate are its repeats."""
+        plan = self.asking(
+            f"Repeats: {sentence}. Proposed: the rows of one question and candidate are its repeats, in "
+            "their order; a column that numbers them is named by --map repeat=COLUMN.",
+            ("--set", f"repeat={COUNTED}"),
+        )
+        return plan._replace(set={**plan.set, "repeat": COUNTED})
+
+    def is_nameless(self, fields: Mapping[str, str]) -> bool:
+        """Whether the rows say nothing of the question that they answer."""
+        return self.source.free and not {"item", "question"} & {*fields, *self.set}
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What is set for all rows, without repeats that are counted."""
+        return {field: value for field, value in self.set.items() if (field, value) != ("repeat", COUNTED)}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The fields that are mapped or set."""
+        return frozenset((*self.map, *self.set))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are not mapped."""
+        return [column for column in columns_of(self.source.lines) if column not in self.map.values()]
+
+    def likely(self, field: str) -> list[str]:
+        """The columns that may be the field, of those not mapped; none where it is said."""
+        return [] if field in self.names else likely_columns(field, self.columns)
+
+    def values(self, column: str) -> list[Any]:
+        """What stands first in a column, without nulls and blanks."""
+        cells = (_cell(line, column) for line in islice(self.source.lines, _HEAD))
+        return [value for value in cells if value not in (None, "")]
+
+
+def planned(
+    source: Source, map: Mapping[str, str], set: Mapping[str, Any], *, candidate_from: str | None = None
+) -> Plan:
+    """The plan for a table of answers: which column is what, and whose answers they are."""
+    plan = Plan(source, map, set)
+    if not source.free:
+        return plan
+    steps: tuple[Callable[[Plan], Plan], ...] = (
+        _text,
+        _key,
+        _models,
+        partial(_candidate, pattern=candidate_from),
+        _listed,
+    )
+    for step in steps:
+        plan = step(plan)
+    return plan
+
+
+def _text(plan: Plan) -> Plan:
+    """One of several columns may be what the model answered: the longest texts are proposed."""
+    likely = plan.likely("text")
+    if len(likely) < 2 or _affix_models(plan):
+        return plan
+    longest = max(likely, key=lambda column: _mean_length(plan.values(column)))
+    columns = " or ".join(f"{column!r} ({_example(plan, column)})" for column in likely)
+    sentence = f"What the model answered: {columns}. Proposed: {longest!r}."
+    return plan.asking(sentence, ("--map", f"text={longest}"))._replace(map={**plan.map, "text": longest})
+
+
+def _key(plan: Plan) -> Plan:
+    """A column of true and false beside another key says how the tool read answers: it is no key."""
+    likely = [column for column in plan.likely("answer") if column not in plan.likely("text")]
+    keys = [column for column in likely if not _is_marks(plan.values(column))]
+    if len(keys) != 1 or len(likely) == 1:
+        return plan
+    return plan._replace(map={**plan.map, "answer": keys[0]})
+
+
+def _is_marks(values: Sequence[Any]) -> bool:
+    return all(str(value).casefold() in ("true", "false", "0", "1", "0.0", "1.0") for value in values)
+
+
+def _models(plan: Plan) -> Plan:
+    """Columns that each hold a model's answers: told by a word for answers or names of models, else asked."""
+    if plan.likely("candidate") or "candidate" in plan.names:
+        return plan
+    models = _affix_models(plan)
+    if not models and not _has_text(plan):
+        plan, models = _bare_models(plan)
+    if not models:
+        return plan
+    lines = Lines(partial(long_lines, plan.source.lines, models, ()))
+    source = plan.source._replace(lines=lines, models=models)
+    return plan._replace(source=source).noting(f"Each of these models has a column: {_few(list(models))}.")
+
+
+def _bare_models(plan: Plan) -> tuple[Plan, dict[str, str]]:
+    """Columns of texts that bear names of models; else all columns of texts, where there are several."""
+    columns = _other_texts(plan)
+    models = {column: column for column in columns if _FAMILIES.match(folded(column))}
+    if len(models) > 1 or len(columns) < 2:
+        return plan, models
+    sentence = "Whose answers: no column holds models and none answers. Proposed: each of "
+    sentence += f"{_few(columns)} holds the answers of one."
+    option = ("--models-in-columns", ",".join(columns))
+    return plan.asking(sentence, option), {column: column for column in columns}
+
+
+def _has_text(plan: Plan) -> bool:
+    """Whether some column may hold what a model answered; of two that may be the key one may."""
+    rivals = any(folded(column) in ANSWERS for column in plan.columns) and len(plan.likely("answer")) > 1
+    return "text" in plan.names or rivals or bool(plan.likely("text"))
+
+
+def _affix_models(plan: Plan) -> dict[str, str]:
+    """Candidates with their columns, where a word for answers stands before or behind two names or more."""
+    if "candidate" in plan.names or "text" in plan.names:
+        return {}
+    by_word: dict[str, dict[str, str]] = {}
+    columns = plan.columns
+    for column in columns:
+        if split := _split(column):
+            by_word.setdefault(split[0], {})[split[1]] = column
+    return next((models for models in by_word.values() if len(models) > 1), {})
+
+
+def _split(column: str) -> tuple[str, str] | None:
+    """The word for answers and the name beside it in a column: `gpt-4o_response`, `answers.gpt-4o`."""
+    for word in sorted(_SPREAD, key=len, reverse=True):
+        spelling = re.escape(word).replace("_", r"[\W_]")
+        for pattern in (rf"({spelling})s?[._ -]+(.+)", rf"(.+)[._ -]+({spelling})"):
+            if match := re.fullmatch(pattern, column.strip(), re.IGNORECASE):
+                name = match[2] if pattern.startswith("(" + spelling) else match[1]
+                if not _is_field(column) and not _is_field(name):
+                    return word, name
+    return None
+
+
+def _is_field(column: str) -> bool:
+    fields = ("item", "candidate", "text", *OF_ITEMS)
+    words = ("correct", "true", "gold", "right", "expected", "id", "text", "length", "tokens", "reference")
+    return folded(column) in words or any(likely_columns(field, [column]) for field in fields)
+
+
+def _other_texts(plan: Plan) -> list[str]:
+    """The columns of texts that are no field of ours."""
+    fields = {column for field in FIELDS for column in plan.likely(field)}
+    columns = [column for column in plan.columns if column not in fields]
+    return [column for column in columns if (values := plan.values(column)) and all(map(_is_text, values))]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and not re.fullmatch(r"[-+]?[\d.,]+%?|true|false", value.strip().casefold())
+
+
+def _candidate(plan: Plan, *, pattern: str | None) -> Plan:
+    """Whose answers a file holds that names no model: what its name says, of a file alone a proposal."""
+    source = plan.source
+    is_known = any((plan.likely("candidate"), "candidate" in plan.names, source.models))
+    if source.in_memory or (is_known and not pattern):
+        return plan
+    names = names_of(source.files, pattern)
+    candidates = list(dict.fromkeys(fields["candidate"] for fields in names.fields.values()))
+    if source.joined is None:
+        plan = plan._replace(set={**plan.set, **names.fields[source.files[0]]})
+        sentence = f"Which model: no column says it. Proposed, of the file's name: {candidates[0]!r}."
+        return plan if pattern else plan.asking(sentence, ("--set", f"candidate={candidates[0]}"))
+    plan = plan._replace(source=source._replace(lines=with_fields(source.joined, names.fields)))
+    if not names.varies:
+        note = f"The model is what the files' names say: {_few(candidates)}."
+        return plan if pattern else plan.noting(note)
+    sentence = f"Which models: the files' names differ in several parts. Proposed: {_few(candidates)}; "
+    sentence += "* stands for what is no part of the name."
+    return plan.asking(sentence, ("--candidate-from", names.pattern))
+
+
+def _listed(plan: Plan) -> Plan:
+    """Lists of answers in a column such as `responses` are repeats, a row each."""
+    columns = [plan.map["text"]] if "text" in plan.map else plan.likely("text")
+    if len(columns) != 1 or folded(columns[0]) not in _PLURAL:
+        return plan
+    (column,) = columns
+    values = plan.values(column)
+    is_repeated = plan.likely("repeat") or "repeat" in plan.names
+    if is_repeated or not values or not all(map(_is_texts, values)):
+        return plan
+    lines = Lines(partial(_repeats, plan.source.lines, column))
+    return plan._replace(source=plan.source._replace(lines=lines)).noting(
+        f"{column} holds lists: each entry is a repeat."
+    )
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
+
+
+def _repeats(lines: Iterable[Line], column: str) -> Iterator[Line]:
+    for line in lines:
+        texts = line.row.get(column)
+        for number, text in enumerate(texts if isinstance(texts, list) else [texts], 1):
+            yield Line(f"{line.where}, {column} {number}", {**line.row, column: text, "repeat": number})
+
+
+def counted_repeats(lines: Iterable[Line]) -> Iterator[Line]:
+    """Rows under our names with the repeat that each is of its question and candidate, in their order."""
+    counts: dict[tuple[str, ...], int] = {}
+    for line in lines:
+        key = tuple(str(line.row.get(name) or "") for name in ("item", "variant", "candidate", "edit"))
+        counts[key] = counts.get(key, 0) + 1
+        yield Line(line.where, {**line.row, "repeat": counts[key]})
+
+
+def _cell(line: Line, column: str) -> Any:
+    try:
+        return cell(line.row, column)
+    except KeyError:
+        return None
+
+
+def _mean_length(values: Sequence[Any]) -> float:
+    return sum(len(str(value)) for value in values) / max(len(values), 1)
+
+
+def _example(plan: Plan, column: str) -> str:
+    values = plan.values(column)
+    return one_line(str(values[0]), 30) if values else "empty"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
