@@ -115,10 +115,6 @@ class _Terms(NamedTuple):
         """Whether they are those of a family: one test of a sample, by what the run itself holds."""
         return self.population == "sample" and not (self.sequential or self.labels or self.bad_end)
 
-    def scopes(self, view: View) -> dict[str, str]:
-        """By benchmark for which groups alone a verdict holds; a fixed exam stands for itself."""
-        return view.fetch(scopes) if self.population == "sample" else {}
-
 
 def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     """The comparison that was asked for, made and stored."""
@@ -151,7 +147,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         population=options.population,
         labels=of_people,
         statuses=judge_statuses(view),
-        scopes=options.scopes(view),
+        scopes=_scopes(view, options.population),
         plans=plans,
     )
     selected = select_items(view, options.items)
@@ -191,6 +187,10 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         *_contradictions(view, question, finding.rows, options.items),
     )
     return store_finding(view, "compare", settings, replace(finding, notes=notes))
+
+
+def _scopes(view: View, population: "Population") -> dict[str, str]:
+    return view.fetch(scopes) if population == "sample" else {}
 
 
 def _answers_of(view: View, items: set[ItemKey] | None, benchmark: str, candidate: str) -> pl.DataFrame:
