@@ -124,15 +124,8 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     tests = comparison_tests(checked_findings(read.findings(view.db, "compare"), "compare"))
     recorded = read_interim_analyses(view.db)
     plans = plans_of(recorded, terms) if options.sequential else None
-    digest = comparison_digest(
-        question.digests,
-        {
-            "margin": options.margin,
-            "population": options.population,
-            "labels": of_labels,
-            "sequential": options.sequential,
-        },
-    )
+    terms_of_test = {"margin": options.margin, "population": options.population, "labels": of_labels}
+    digest = comparison_digest(question.digests, {**terms_of_test, "sequential": options.sequential})
     # All analyses of a plan are one test, whatever the data were.
     test = plan_digest(terms) if options.sequential else question.test(digest, options.margin)
     finding = compare(
