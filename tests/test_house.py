@@ -112,7 +112,7 @@ LINES: dict[str, int] = {
     "reading": 7880,
     "report": 8456,
     "retrieval": 1692,
-    "run": 29695,
+    "run": 29691,
     "stats": 12346,
     "store": 8693,
     "studies": 24399,

@@ -158,6 +158,9 @@ class ImportedLog(NamedTuple):
     cases: int = 0
     near_repeated: int | None = None
     near_joined: bool = False
+    group_level: str | None = None
+    outer_level: str | None = None
+    n_outer: int | None = None
 
 
 class ImportedLogs(NamedTuple):
