@@ -18,7 +18,6 @@ PARTICLES: dict[str, int] = {
     "core": 1,
     "formats": 9,
     "logprobs": 1,
-    "reading": 2,
     "run": 3,
     "studies": 11,
     "testing": 3,
@@ -45,7 +44,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "retrieval": 6,
     "run": 308,
     "stats": 48,
-    "store": 10,
+    "store": 8,
     "studies": 226,
     "systems": 96,
     "testing": 6,
@@ -82,7 +81,7 @@ IN_TESTS: dict[str, int] = {
     "stats": 414,
     "store": 163,
     "studies": 1101,
-    "systems": 378,
+    "systems": 377,
     "testing": 2,
     "variants": 180,
     "web": 41,
@@ -93,12 +92,12 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 4924,
-    "cli": 6272,
+    "cli": 6389,
     "contrib": 467,
-    "core": 6495,
+    "core": 6569,
     "embeddings": 800,
-    "evaluators": 747,
-    "facts": 2665,
+    "evaluators": 743,
+    "facts": 2662,
     "formats": 1935,
     "judging": 1539,
     "language": 1928,
@@ -112,9 +111,9 @@ LINES: dict[str, int] = {
     "reading": 7880,
     "report": 8456,
     "retrieval": 1692,
-    "run": 29691,
-    "stats": 12346,
-    "store": 8693,
+    "run": 29668,
+    "stats": 12423,
+    "store": 8688,
     "studies": 24399,
     "systems": 14998,
     "testing": 921,
@@ -122,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 1609,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_023, 177
+MODULES, COMPLEX = 1_026, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

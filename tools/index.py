@@ -1,5 +1,7 @@
 """Write where names live: `index.json` in `src/vivavoce` and in each of its folders of plugins that ship.
 
+Beside each stands `listed.json`, with what `viva list` and the help of commands say of the same members.
+
     python tools/index.py
 
 The public names are those that `vivavoce/__init__.py` imports for type checkers. Members of the registry are
@@ -14,7 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from vivavoce.core import registry
+from vivavoce.cli import commands
+from vivavoce.core import listing, registry
 from vivavoce.core.index import FILE, PACKAGE, SHIPPED
 
 
@@ -42,6 +45,19 @@ def member_modules() -> dict[str, dict[str, dict[str, str]]]:
     return modules
 
 
+def listed_rows() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """By folder and kind, the rows of all members, without where they come from: a reader knows."""
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for kind in registry.DOORS:
+        for entry in registry.entries(kind):
+            package, room, *_ = (*entry.cls.__module__.split("."), "")
+            if package == "vivavoce":
+                row = listing.row_of(entry)
+                del row["origin"]
+                rows[room if room in SHIPPED else ""][kind].append(row)
+    return rows
+
+
 def by_default(names: Iterable[str]) -> list[str]:
     """Those of these metrics that score where a call names none."""
     metrics = registry.members("metric")
@@ -59,7 +75,15 @@ def indexes() -> dict[Path, str]:
         for folder in ("", *SHIPPED)
     }
     contents[PACKAGE / FILE]["public"] = public_names()
-    return {file: json.dumps(content, indent=1, sort_keys=True) + "\n" for file, content in contents.items()}
+    rows = listed_rows()
+    contents |= {PACKAGE / folder / listing.FILE: {"members": rows[folder]} for folder in ("", *SHIPPED)}
+    contents[PACKAGE / listing.FILE]["commands"] = {
+        name: listing.summary(commands.function_of(name)) for name in commands.NAMES
+    }
+    return {
+        file: json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        for file, content in contents.items()
+    }
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from vivavoce.cli.network_disk import with_network_disk
+from vivavoce.cli.plain_values import read_plainly
 from vivavoce.cli.stdout import others_to_stderr
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError, VivaError
+from vivavoce.core.listing import command_summaries, listed
 from vivavoce.core.text import one_line
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
@@ -38,11 +40,17 @@ _MEMBERS = re.compile(r"\{(\w+)\}")
 def member_names(plural: str) -> list[str]:
     """The names that are registered of a kind. `plural` is its word, such as `studies`."""
     with others_to_stderr():
-        return [entry.name for entry in registry.entries(registry.KINDS[plural])]
+        return [row["name"] for row in listed(registry.KINDS[plural])]
 
 
 class Command(TyperCommand):
     """A command of ours. Its help names members of the registry: `{studies}` becomes their names."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, and the option for help."""
+        parameters = super().get_params(ctx)
+        read_plainly(parameters)
+        return parameters
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, which alone prints to stdout.
@@ -137,6 +145,12 @@ class CommandGroup(TyperGroup):
 
     _complete = False
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, and the option for help."""
+        parameters = super().get_params(ctx)
+        read_plainly(parameters)
+        return parameters
+
     def list_commands(self, ctx: Any) -> list[str]:
         """All commands, the registered ones last."""
         self._add_all()
@@ -152,9 +166,12 @@ class CommandGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, each with the first sentence of its help."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with others_to_stderr():
+            registered = {row["name"]: row["what"] for row in listed("command")}
+        texts = command_summaries()
+        summaries = {name: texts[name] for name in NAMES} | registered
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _FIRST_SENTENCE.split(c.help or "")[0]) for name, c in commands])
+            formatter.write_dl([(name, _FIRST_SENTENCE.split(text)[0]) for name, text in summaries.items()])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command and its words, with former names of options replaced by today's."""
@@ -187,7 +204,10 @@ class CommandGroup(TyperGroup):
     ) -> None:
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name, cls=cls, context_settings=settings)(function)
-        self.add_command(typer.main.get_command(single))
+        added: Any = typer.main.get_command(single)
+        if name in NAMES:
+            read_plainly(added.params, function)
+        self.add_command(added)
 
 
 def _with_current_options(current: dict[str, str], words: Iterable[str]) -> Iterable[str]:

@@ -9,6 +9,7 @@ from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.stdout import echo
+from vivavoce.core.listing import listed
 from vivavoce.core.registry import KINDS, load_plugin
 
 LISTED = (*KINDS, "languages", "rubrics")
@@ -42,11 +43,9 @@ def list_(
 
     Example: `viva list languages`
     """
-    from vivavoce.run.catalogue import listing
-
     for path in plugin:
         load_plugin(path)
-    rows = listing(kind)
+    rows = _rows(kind)
     if json:
         print_json("list", None, rows)
     elif not rows:
@@ -55,6 +54,15 @@ def list_(
         _print_languages(rows)
     else:
         _print(rows)
+
+
+def _rows(kind: str) -> list[dict[str, Any]]:
+    """What is listed. What stands in the built index needs no import of all that is registered."""
+    if kind in KINDS and kind not in ("formats", "providers"):
+        return listed(KINDS[kind])
+    from vivavoce.run.catalogue import listing
+
+    return listing(kind)
 
 
 _HEADS = {"name": "code", "rejection": "reject", "true_false": "t/f", "refusal": "refuse", "no_answer": "N/A"}

@@ -34,7 +34,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
 @cache
 def public_names() -> Mapping[str, str]:
     """The place of each name that the package exports, as `vivavoce.core.records.Item`."""
-    places: dict[str, str] = _contents_of(PACKAGE / FILE)["public"]
+    places: dict[str, str] = contents_of(PACKAGE / FILE)["public"]
     return places
 
 
@@ -67,10 +67,16 @@ def metrics_by_default() -> list[str]:
 @cache
 def _all_contents() -> list[dict[str, Any]]:
     """What all files say; a folder without a file says nothing."""
-    folders = (PACKAGE, *(PACKAGE / name for name in SHIPPED))
-    return [_contents_of(folder / FILE) for folder in folders if (folder / FILE).is_file()]
+    return [contents_of(folder / FILE) for folder in folders(FILE)]
 
 
-def _contents_of(file: Path) -> dict[str, Any]:
+def folders(file: str) -> list[Path]:
+    """The folders of the index that have a file of this name: the package, and those of plugins that ship."""
+    homes = (PACKAGE, *(PACKAGE / name for name in SHIPPED))
+    return [folder for folder in homes if (folder / file).is_file()]
+
+
+def contents_of(file: Path) -> dict[str, Any]:
+    """What a file of the index says."""
     contents: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return contents

@@ -260,9 +260,10 @@ def plugins() -> dict[str, str]:
     return dict(_plugins)
 
 
-def entries(kind: Kind) -> list[Entry]:
-    """Everything registered of a kind, by name."""
-    _load_rooms(kind)
+def entries(kind: Kind, *, walk: bool = True) -> list[Entry]:
+    """Everything registered of a kind, by name; without `walk`, of ours what is imported by now."""
+    if walk:
+        _load_rooms(kind)
     _load_entry_points()
     return sorted((e for e in _entries.values() if e.kind == kind), key=lambda e: e.name)
 
@@ -279,11 +280,9 @@ def spelling(name: str, names: Collection[str]) -> str | None:
 
 def metrics_by_default() -> list[Entry]:
     """The metrics that score where a call names none, by name; of the package no others are imported."""
-    _load_entry_points()
     for name in index.metrics_by_default():
         _import_indexed("metric", name)
-    imported = [entry for (kind, _), entry in _entries.items() if kind == "metric"]
-    return sorted((e for e in imported if e.cls.by_default is True), key=lambda entry: entry.name)
+    return [entry for entry in entries("metric", walk=False) if entry.cls.by_default is True]
 
 
 def member(kind: Kind, name: str) -> Any:

@@ -13,6 +13,7 @@ from vivavoce.core.errors import SelectionError, SpecError, VivaError
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
 from vivavoce.core.group_levels import level_text
+from vivavoce.core.listing import listed, summary
 from vivavoce.core.records import Card, Item, Measure
 from vivavoce.core.registry import Entry
 from vivavoce.core.text import one_line
@@ -46,27 +47,7 @@ def listing(plural: str) -> list[dict[str, Any]]:
             for name in shipped()
             for r in [load(name)]
         ]
-    return list(map(_row, registry.entries(registry.KINDS[plural])))
-
-
-def _row(entry: registry.Entry) -> dict[str, Any]:
-    options = {"options": _options(entry)} if entry.kind == "build_recipe" else {}
-    return {
-        "name": entry.name,
-        "version": entry.version,
-        "origin": entry.origin,
-        "what": getattr(entry.cls, "about", None) or _summary(entry.cls),
-        "aliases": list(entry.aliases),
-        **options,
-    }
-
-
-def _options(entry: registry.Entry) -> list[str]:
-    """The options of a build's recipe, as they are typed; those without a default come first."""
-    names = registry.settings(entry)
-    needed = [name for name in names if name not in registry.defaults(entry)]
-    ordered = [*needed, *(name for name in names if name not in needed)]
-    return [f"--{name.rstrip('_').replace('_', '-')}" for name in ordered]
+    return listed(registry.KINDS[plural])
 
 
 def _providers() -> list[dict[str, Any]]:
@@ -86,7 +67,7 @@ def _providers() -> list[dict[str, Any]]:
             "key": key,
             "concurrency": limits.concurrency,
             "origin": classes[kind].origin,
-            "what": _summary(classes[kind].cls),
+            "what": summary(classes[kind].cls),
         }
         for name, kind, endpoint, key, limits in addresses
     ]
@@ -279,7 +260,3 @@ def _settings(entry: Entry) -> list[str]:
         f"{name}: {hint}" + (f" (default {specs.show(defaults[name])})" if name in defaults else "")
         for name, hint in hints.items()
     ]
-
-
-def _summary(cls: type) -> str:
-    return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce.store.query_frames import rows_frame
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
 ITEM_NAMES = ("benchmark", "item", "variant", "alias", "group", "category", "format")
 
@@ -49,29 +47,29 @@ def in_order(names: "pl.DataFrame", *columns: str) -> "pl.DataFrame":
 
 
 class Places(NamedTuple):
-    """By key, ascending, the place among names in order."""
+    """By key, ascending, the place among names in order. The last of both stands there once more."""
 
     key: str
-    keys: "NDArray[np.int64]"
-    numbers: "NDArray[np.uint32]"
+    keys: "pl.Series"
+    numbers: "pl.Series"
 
     @classmethod
     def from_names(cls, names: "pl.DataFrame", key: str) -> "Places":
         """The places of names that `in_order` gave, under this key of theirs."""
         order = names[key].arg_sort()
-        return cls(key, names[key][order].to_numpy(), names["number"][order].to_numpy())
+        order = order.append(order.tail(1))  # for keys above all others, which are searched for at the end
+        return cls(key, names[key][order], names["number"][order])
 
     def series(self, name: str, rows: "pl.DataFrame") -> "pl.Series":
         """The places of the rows' keys, null where a key has no name."""
-        import numpy as np
         import polars as pl
 
         if not len(self.keys):
             return pl.Series(name, [None] * rows.height, dtype=pl.UInt32)
-        keys = rows[self.key].to_numpy()
-        places_near = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        places, matches = pl.Series(name, self.numbers[places_near]), self.keys[places_near] == keys
-        return places if matches.all() else places.set(pl.Series(~matches), None)
+        keys = rows[self.key]
+        position = self.keys[:-1].search_sorted(keys)
+        places, matches = self.numbers[position].alias(name), self.keys[position] == keys
+        return places if matches.all(ignore_nulls=False) else places.set(~matches.fill_null(False), None)
 
 
 Named = tuple["pl.Series", "pl.Series"]
