@@ -248,6 +248,7 @@ BREACHES: dict[str, tuple[Callable[[Sequence[Row]], Any], str]] = {
     "no Value": (lambda rows: [{"x": 0.5} for _ in rows], "a Value with a status of"),
     "NaN": (lambda rows: [x(math.nan) for _ in rows], "outside its declared range"),
     "infinity": (lambda rows: [x(math.inf) for _ in rows], "outside its declared range"),
+    "larger than any measurement": (lambda rows: [x(1e300) for _ in rows], "1e+300 is larger than 1e+60"),
     "out of range": (lambda rows: [x(1.5) for _ in rows], "outside its declared range 0 to 1"),
     "a value and a failure": (lambda rows: [x(0.5, status="failed") for _ in rows], "goes with status ok"),
     "a failure in silence": (lambda rows: [x(None, status="failed") for _ in rows], "no note that says why"),

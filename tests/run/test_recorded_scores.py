@@ -289,6 +289,7 @@ REFUSALS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
         {},
         "marks.jsonl, line 1: value must be a number, not 'good'.",
     ),
+    "a value that no statistic can square": ([{**LONG[0], "value": 1e300}], {}, "a number, not 1e+300."),
     "nan for a value": ([{**LONG[0], "value": "nan"}], {}, "line 1: value must be a number, not 'nan'."),
     "an infinite value": ([{**LONG[0], "value": "inf"}], {}, "line 1: value must be a number, not 'inf'."),
     "a yes for a value": ([{**LONG[0], "value": True}], {}, "line 1: value must be a number, not True."),

@@ -9,6 +9,7 @@ from typing import Any
 
 from vivavoce.core.endings import SERVER_ERROR, server_error
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import Item, Response
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line, refuse_line_ends
@@ -117,8 +118,8 @@ def number_of(
 ) -> Any:
     """A whole or decimal number, also when written as text; the default when absent.
 
-    `0,75` is 0.75. Raises `InputError` for what is no number, is not finite, has no room in 64 bits, or is
-    below `least`, and for `1,234`, which some write for 1234 and others for 1.234.
+    `0,75` is 0.75. Raises `InputError` for what is no number, is not finite or larger than `LARGEST`, has no
+    room in 64 bits, or is below `least`, and for `1,234`, which some write for 1234 and others for 1.234.
     """
     value = row.get(name)
     if value in (None, ""):
@@ -132,7 +133,7 @@ def number_of(
             raise ValueError
         if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
             raise ValueError
-        if least is not None and number < least:
+        if (least is not None and number < least) or (kind is float and abs(number) > LARGEST):
             raise ValueError
         return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
     except (TypeError, ValueError, OverflowError):

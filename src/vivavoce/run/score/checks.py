@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from vivavoce.core.errors import MetricError
 from vivavoce.core.evidence import Bearing, Evidence
+from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import (
     Criterion,
     Direction,
@@ -192,6 +193,8 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
     high = math.inf if criterion.high is None else criterion.high
     # 1.0000000000000002 is 1: rounding in the last digits is no mistake of the metric's.
     inside = min(max(number, low), high)
+    if math.isfinite(number) and abs(number) > LARGEST:
+        raise metric_error(metric, row, f"{criterion.criterion} = {number} is larger than {LARGEST:g}.")
     if not math.isfinite(number) or abs(number - inside) > 1e-9 * max(1.0, abs(inside)):
         raise metric_error(
             metric,
