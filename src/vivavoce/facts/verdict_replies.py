@@ -204,10 +204,10 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
 
 def _objects(content: str, material: Sequence[str]) -> Iterator[Pairs]:
     """The JSON objects of a reply, the outermost that can be read; one that was shown is only repeated."""
-    material = Material(material)
+    shown_texts = Material(material)
     with suppress(Unreadable):
         for place in islice(objects(content), _MOST_OBJECTS):
-            if not material.hold(content[place.start : place.end]):
+            if not shown_texts.hold(content[place.start : place.end]):
                 yield place.pairs
 
 
