@@ -86,8 +86,19 @@ def test_sittings_that_share_a_question_are_one_case_and_count_as_one():
     exam = items(6)
     exam[-1] = item("again", outer=("MIR 5",), group="2", question=exam[0].question)
     cases = joined(exam)
-    assert "source" == cases.levels["exam"].name  # five are left
+    level = cases.levels["exam"]
+    assert "source" == level.name  # five are left
     assert 17 == len(set(cases.labels))
+    assert level_text(**level.facts) == (
+        "Errors are by source: 6 sittings share questions, so that they count as fewer than 6, which cannot "
+        "show how sittings differ. Holds for these 6 sittings, not for other sittings."
+    )
+
+
+def test_items_without_a_sitting_do_not_count_as_sittings():
+    exam = [*items(4), *(item(f"x{k}", outer=("",)) for k in range(5)), item("flat")]
+    level = joined(exam).levels["exam"]
+    assert ("source", 4) == (level.name, level.n_outer)
 
 
 def test_an_item_without_an_outer_group_is_a_case_by_its_inner_one():

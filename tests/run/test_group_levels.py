@@ -72,6 +72,19 @@ def test_every_verb_says_for_which_exams_it_holds(run: Run, tmp_path: Path, viva
     assert SCOPE in json.loads(viva("compare", run.file.path, "--json").stdout)["headline"]
 
 
+def test_of_too_few_exams_to_say_the_scope_stands_once(tmp_path: Path):
+    assert 1 == evaluated(tmp_path, 1).compare().headline.count("Holds for this exam")
+
+
+def test_a_population_that_is_fixed_has_no_scope(run: Run):
+    assert not any("Holds for" in note for note in run.compare(population="fixed").notes)
+
+
+def test_a_level_named_twice_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match=r"group=exam,exam: name each level of groups once"):
+        evaluated(tmp_path, map={"group": "exam,exam"})
+
+
 def test_eight_exams_are_the_cases_and_nothing_is_narrow(tmp_path: Path):
     run = evaluated(tmp_path, 8)
     finding = run.compare()

@@ -278,6 +278,8 @@ def group_levels(
     levels = tuple(name.strip() for name in named.split(","))
     if len(levels) == 1 or not all(levels) or named in columns:
         return (), map
+    if len(set(levels)) < len(levels):
+        raise InputError(f"group={named}: name each level of groups once, the outermost first.")
     return levels, {**map, "group": ",".join(levels)}
 
 

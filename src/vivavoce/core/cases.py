@@ -47,6 +47,10 @@ class Place(NamedTuple):
         groups = (*self.outer_groups, self.group)
         return groups[: next((n for n in range(level, len(groups)) if groups[n]), len(groups)) + 1]
 
+    def has_group_at(self, level: int, levels: int) -> bool:
+        """Whether it declares a group at a level, of as many as its benchmark has."""
+        return len(self.outer_groups) + 1 == levels and (*self.outer_groups, self.group)[level] != ""
+
     def in_tables(self, level: int) -> Hashable:
         """The group as one of all own tables; null where none is declared, so that it is the item's id."""
         groups = self.groups_at(level)
@@ -239,11 +243,13 @@ def _levels(
     chosen: dict[str, GroupLevel] = {}
     for home, depth in sorted(depths.items()):
 
-        def count_at(level: int, home: str = home) -> int:
-            """The cases of the benchmark, with those before it at their levels."""
+        def count_at(level: int, home: str = home, depth: int = depth) -> tuple[int, int]:
+            """The cases and the groups of the benchmark at a level, benchmarks before it at their own."""
             level_of = {name: earlier.level for name, earlier in chosen.items()} | {home: level}
-            roots = _roots(places, same, near_pairs, level_of)
-            return len({root for place, root in zip(places, roots, strict=True) if place.home == home})
+            roots = zip(places, _roots(places, same, near_pairs, level_of), strict=True)
+            # An item without a label at this level is a case, and no further exam.
+            of_level = [x for x in roots if x[0].home == home and x[0].has_group_at(level, depth)]
+            return len({root for _, root in of_level}), len({place.groups_at(level) for place, _ in of_level})
 
         named = names.get(home, ())
         chosen[home] = level_with_enough(count_at, named if len(named) == depth else [None] * depth)

@@ -37,14 +37,17 @@ class GroupLevel(NamedTuple):
         }
 
 
-def level_with_enough(count_at: Callable[[int], int], names: Sequence[str | None]) -> GroupLevel:
-    """The outermost level with `LEAST_CASES` cases, else the innermost; `count_at` counts them."""
+def level_with_enough(count_at: Callable[[int], tuple[int, int]], names: Sequence[str | None]) -> GroupLevel:
+    """The outermost level with `LEAST_CASES` cases, else the innermost.
+
+    `count_at` counts the cases and the groups of a level: groups that share a question are one case.
+    """
     outer: tuple[str | None, int | None] = (None, None)
     for level, name in enumerate(names[:-1]):
-        n_cases = count_at(level)
+        n_cases, n_groups = count_at(level)
         if n_cases >= LEAST_CASES:
             return GroupLevel(level, len(names), name, *outer)
-        outer = name, n_cases
+        outer = name, n_groups
     return GroupLevel(len(names) - 1, len(names), names[-1], *outer)
 
 
@@ -57,12 +60,13 @@ def scope_text(*, outer_level: str | None = None, n_outer: int | None = None, **
     return f"Holds for {groups}, not for other {several}."
 
 
-def scope_reason(group_level: str, outer_level: str) -> str:
+def scope_reason(group_level: str, outer_level: str, n_outer: int) -> str:
     """Why errors are by an inner level."""
-    return (
-        f"Errors are by {singular(group_level)}: fewer than {LEAST_CASES} {plural(outer_level)} cannot show "
-        f"how {plural(outer_level)} differ."
-    )
+    several = plural(outer_level)
+    few = f"fewer than {LEAST_CASES} {several}"
+    if n_outer >= LEAST_CASES:
+        few = f"{n_outer} {several} share questions, so that they count as fewer than {LEAST_CASES}, which"
+    return f"Errors are by {singular(group_level)}: {few} cannot show how {several} differ."
 
 
 def level_text(*, group_level: str | None = None, outer_level: str | None = None, **facts: Any) -> str:
@@ -71,7 +75,8 @@ def level_text(*, group_level: str | None = None, outer_level: str | None = None
         return ""
     if outer_level is None:
         return f"Errors are by {singular(group_level)}, the outermost level of groups."
-    return f"{scope_reason(group_level, outer_level)} {scope_text(outer_level=outer_level, **facts)}"
+    reason = scope_reason(group_level, outer_level, facts["n_outer"])
+    return f"{reason} {scope_text(outer_level=outer_level, **facts)}"
 
 
 def scope_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

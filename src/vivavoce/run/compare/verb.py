@@ -149,10 +149,11 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     questions = question_rows(view.db, finding.rows, selected)
+    scope = _scope_lines(questions, options.population)
     finding = replace(
         finding,
         headline=_headline(finding.rows, question),
-        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions), *scope_lines(questions)),
+        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions), *scope),
         integrity=not_whole(integrity),
         questions=questions,
     )
@@ -184,6 +185,10 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
 
 def _scopes(view: View, population: "Population") -> dict[str, str]:
     return view.fetch(scopes) if population == "sample" else {}
+
+
+def _scope_lines(questions: Sequence[Mapping[str, Any]], population: "Population") -> Iterator[str]:
+    return scope_lines(questions) if population == "sample" else iter(())
 
 
 def _answers_of(view: View, items: set[ItemKey] | None, benchmark: str, candidate: str) -> pl.DataFrame:

@@ -217,7 +217,10 @@ def pair_headline(row: Row, unit: Unit, name: Name) -> str:
         case "incomparable" | None:
             reason = str(row["reason"] or "no reason is stored").replace(";", ",")
             return f"{a} and {b} cannot be compared: {reason}."
-    words = str(row["verdict"]).replace(";", ",")
+    verdict = str(row["verdict"]).removesuffix(
+        row.get("scope") or ""
+    )  # said once, at the end of the headline
+    words = verdict.rstrip().replace(";", ",")
     return f"{a} and {b}: {words[:1].lower()}{words[1:]}"
 
 
