@@ -126,6 +126,13 @@ def import_(
         Literal["unanswered", "recorded"],
         typer.Option(help="Scores: what a score of a blank answer counts as.", metavar="unanswered|recorded"),
     ] = "unanswered",
+    texts: Annotated[
+        Literal["same", "differ"],
+        typer.Option(
+            help="Scores: whether the texts in the file may be others than the answers of the run.",
+            metavar="same|differ",
+        ),
+    ] = "same",
     faulty: Annotated[
         Literal["refuse", "exclude"],
         typer.Option(
@@ -176,8 +183,9 @@ def import_(
     Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
     tokens, seconds, cost, error, confidence. A null text is a failed response, an empty one arrived empty.
     Fields of scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot,
-    position, note, probability. The last is for people's labels: the probability with which the row's case
-    was drawn for labelling, above 0 and at most 1, the same for all rows of a case.
+    position, note, text, probability. The text is what was scored: one that is not the run's answer is
+    refused without --texts differ. The probability is for people's labels: that with which the row's case was
+    drawn for labelling, above 0 and at most 1, the same for all rows of a case.
 
     Logs of other tools are recognised by content: {readers}. Without --benchmark such a log is the exam, and
     its scores come too; --set candidate=NAME names a model that the log does not.
@@ -208,6 +216,7 @@ def import_(
         "--criteria": criteria,
         "--where": where,
         "--status": status,
+        "--texts": texts == "differ",
         "--range": range,
         "--direction": direction,
         "--if-unanswered": if_unanswered,
@@ -271,6 +280,7 @@ def import_(
             where=parse_pairs(where, "--where"),
             status=status,
             blank=blank,
+            texts=texts,
             range=parse_ranges(range),
             direction=parse_by_criterion(direction, "--direction"),
             if_unanswered=parse_by_criterion(if_unanswered, "--if-unanswered"),

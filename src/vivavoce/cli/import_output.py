@@ -97,6 +97,11 @@ def print_scores(run: Path, imported: "ImportedScores") -> None:
     _print_outside(imported)
     _print_probes(imported.probes, "score of an answer")
     _print_rows(imported.row_counts)
+    if imported.other_texts:
+        from vivavoce.run.exchange.rows import listed
+
+        rows = counted(sum(imported.other_texts.values()), "row")
+        echo(f"{rows} scored another text than the run's answer: {listed(imported.other_texts)}.")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
         echo(f"{blank} had been given scores, which do not count:")

@@ -101,6 +101,7 @@ class ImportVerbs:
         direction: Mapping[str, str] | None = None, if_unanswered: Mapping[str, str] | None = None,
         benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
         sheet: str | None = None, again: bool = False,
+        texts: Literal["same", "differ"] = "same",
     ) -> "ImportedScores":  # fmt: skip
         """Store scores that judges or people gave elsewhere to answers of this run; all of them or none.
 
@@ -111,7 +112,8 @@ class ImportVerbs:
         scores of blank answers count; rows on other items of `benchmark` are skipped. For people's labels,
         `map` or `set` may give the `probability` with which each case was drawn for labelling. Scores that
         the run holds under another measure or rater are refused, unless `again`: raters may agree in
-        everything.
+        everything. Where a column holds the texts that were scored, scores of other texts than the run's
+        answers are refused, unless `texts` is "differ"; thinking, blanks and line ends do not count.
         """
         from vivavoce.run.exchange.score_layout import Layout
         from vivavoce.run.exchange.scores import import_scores
@@ -124,7 +126,7 @@ class ImportVerbs:
                 declared.setdefault(name, {})[field] = word
         names = [criteria] if isinstance(criteria, str) else criteria
         chosen = {column: str(value) for column, value in (where or {}).items()}
-        layout = Layout(map or {}, set or {}, names, chosen, status, blank)
+        layout = Layout(map or {}, set or {}, names, chosen, status, blank, texts)
         return import_scores(
             self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
             dialect=Dialect(delimiter, encoding, sheet), same_allowed=again,

@@ -1,16 +1,19 @@
 """Rows of recorded scores as the scores that they give to answers of a run, read as often as asked for."""
 
 import sqlite3
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from vivavoce.benchmarks.table_layout import renamed
+from vivavoce.core.endings import server_error
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Value
 from vivavoce.core.specs import Spec
-from vivavoce.core.tables import Line
-from vivavoce.core.text import is_blank
+from vivavoce.core.tables import Line, cell
+from vivavoce.core.text import is_blank, spoken, with_line_ends
 from vivavoce.run.exchange.label_probabilities import RowProbability, row_probability
 from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
 from vivavoce.run.exchange.score_layout import Layout
@@ -19,6 +22,7 @@ from vivavoce.store.by_place import response_at
 from vivavoce.store.name_keys import candidate_keys, edit_keys
 from vivavoce.store.read import StoredResponse, items_by_id
 from vivavoce.store.write import ScoreRow
+from vivavoce.studies.text import count
 
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -84,13 +88,16 @@ class LeftOut:
 
     Blank answers that had been given some; rows about items outside the benchmark, and about answers that the
     run does not hold, by their words; how many rows there are, are scored, and are of probes; the
-    criteria that a long table names, chosen or not; the probabilities of a draw of labels.
+    criteria that a long table names, chosen or not; the probabilities of a draw of labels. `with_text` rows
+    that are scored hold the text that was, and it is another one than that of the answer in `other_texts`.
     """
 
     def __init__(self) -> None:
         self.blank_scored: dict[str, None] = {}
         self.skipped: Counter[str] = Counter()
         self.unmatched: Counter[str] = Counter()
+        self.other_texts: Counter[str] = Counter()
+        self.with_text = 0
         self.probes = 0
         self.rows = self.scored = 0
         self.criteria: dict[str, None] = {}
@@ -107,7 +114,7 @@ class ScoreRows:
 
     def __init__(self, source: Source, layout: Layout, scorable: Scorable, spec: Spec) -> None:
         self._source, self._layout, self._scorable, self._spec = source, layout, scorable, spec
-        self.matched = layout.match(source)
+        self.matched, self._text_columns = layout.match(source)
         model = spec.settings.get("model")
         self._rater = model if isinstance(model, str) else ""
         self.left_out = LeftOut()
@@ -162,10 +169,13 @@ class ScoreRows:
 
     def _of_answer(self, line: Line, answer: StoredResponse, words: str) -> Iterator[RecordedScore]:
         """The scores that a row gives to an answer, by criterion."""
+        values = list(_values(line, self._layout))
+        if values:
+            self._compare_texts(line, answer, words)
         text = answer.text  # null: it never arrived, so the candidate was not silent
         blank = self._layout.blank == "unanswered" and text is not None and is_blank(text)
         rater = text_of(line, "rater") or self._rater
-        for criterion, value in _values(line, self._layout):
+        for criterion, value in values:
             if blank and value.value is not None:
                 self.left_out.blank_scored[words] = None
             score = ScoreRow(
@@ -177,11 +187,32 @@ class ScoreRows:
             )
             yield RecordedScore(criterion, rater, score, line.where, words)
 
+    def _compare_texts(self, line: Line, answer: StoredResponse, words: str) -> None:
+        """Count a row that holds a text, and one whose texts are none of the answer's."""
+        texts = _texts_of(line, self._text_columns)
+        self.left_out.with_text += bool(texts)
+        if texts and not any(_is_text_of(text, answer) for text in texts):
+            self.left_out.other_texts[words] += 1
+
+    @property
+    def _other_texts(self) -> str:
+        """The sentence on scores of other texts than the answers that they stand at."""
+        answers = self.left_out.other_texts
+        n, rows = answers.total(), count(self.left_out.with_text, "row")
+        columns = " and ".join(repr(self.matched.get("text", column)) for column in self._text_columns)
+        return (
+            f"{n:,} of {rows} {'scores' if n == 1 else 'score'} another text than the run's answer, such as "
+            f"{next(iter(answers))} (column {columns}): import the answers that were scored, under another "
+            'candidate or into another run, and their scores there; --texts differ (texts="differ") stores '
+            "the scores at the run's answers. Nothing was imported."
+        )
+
     def refuse_left_out(self, *, scored: bool) -> None:
         """Raise `InputError` if what the last reading met keeps the source from being imported.
 
-        That is a row about an answer that the run does not hold, a criterion that no row scores, or, where
-        nothing is `scored`, a source of which nothing but items outside or scores of probes is chosen.
+        That is a row about an answer that the run does not hold, a score of another text than the answer's, a
+        criterion that no row scores, or, where nothing is `scored`, a source of which nothing but items
+        outside or scores of probes is chosen.
         """
         met, name = self.left_out, self._source.name
         if met.unmatched:
@@ -190,6 +221,8 @@ class ScoreRows:
                 f"{next(iter(met.unmatched))}: import the answers first, or choose rows with --where. "
                 "Nothing was imported."
             )
+        if met.other_texts and self._layout.texts == "same":
+            raise InputError(f"{name}: {self._other_texts}")
         if met.probes and not (scored or met.skipped):
             raise InputError(
                 f"{name}: the {met.probes} rows chosen score what models told of their probabilities, no "
@@ -203,6 +236,27 @@ class ScoreRows:
         absent = [criterion for criterion in self._layout.criteria if criterion not in met.criteria]
         if met.criteria and absent:
             raise InputError(f"{name}: no row scores {absent[0]!r}.{suggest(absent[0], list(met.criteria))}")
+
+
+def _texts_of(line: Line, columns: Iterable[str]) -> list[str]:
+    """The texts in those columns that may hold what was scored."""
+    cells = []
+    for column in columns:
+        with suppress(KeyError):
+            cells.append(cell(line.row, column))
+    return [str(text) for text in cells if isinstance(text, str | int) and str(text).strip()]
+
+
+def _is_text_of(text: str, answer: StoredResponse) -> bool:
+    """Whether a text is that of an answer, or its final part, but for blanks and how letters are composed."""
+    if answer.text is None:
+        return server_error(text) is not None
+    stored = {_plain(answer.text), _plain(answer.final_text)}
+    return any(_plain(form) in stored for form in (text, spoken(text).text, with_line_ends(text)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]:

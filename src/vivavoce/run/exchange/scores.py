@@ -20,7 +20,7 @@ from vivavoce.core.tables import AS_FOUND, Dialect
 from vivavoce.logprobs.requests import scores_logprobs
 from vivavoce.run.exchange.label_probabilities import put_imported_draw
 from vivavoce.run.exchange.row_counts import row_counts
-from vivavoce.run.exchange.score_layout import Blank, Layout
+from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.score_rows import LeftOut, RecordedScore, Scorable, ScoreRows
 from vivavoce.run.exchange.score_tally import ScoreTally
 from vivavoce.run.exchange.sources import Data, Reading, read_source
@@ -86,7 +86,8 @@ class ImportedScores(NamedTuple):
     `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
     blank answers that had been given scores. `probes` rows score what a model told of its
     probabilities: those are no scores of an answer in words, and are left out. `row_counts` says what
-    became of each row of the file. The rest is as in `Imported`.
+    became of each row of the file. `other_texts` names the answers whose scores are of another text, with the
+    number of rows. The rest is as in `Imported`.
     """
 
     scores: int
@@ -104,6 +105,7 @@ class ImportedScores(NamedTuple):
     sheet: str | None = None
     guess: str = ""
     row_counts: Mapping[str, int] = {}
+    other_texts: Mapping[str, int] = {}
 
 
 def import_scores(
@@ -124,8 +126,8 @@ def import_scores(
     or `benchmark` with its settings, does not have are skipped and counted, as in `import_answers`. Importing
     the same scores again changes nothing. A `probability` that `layout` names is kept as the draw of labels.
     Raises `InputError` for a measure that is named as a metric of probabilities, which scores no answer in
-    words, for one that is retired, and unless `same_allowed` for scores that the run holds under another
-    measure or rater.
+    words, for one that is retired, for scores of other texts than the run's answers unless `layout` allows
+    them, and unless `same_allowed` for scores that the run holds under another measure or rater.
     """
     spec = parse(measure)
     if scores_logprobs(spec):
@@ -134,8 +136,6 @@ def import_scores(
             "words: `viva merge` brings scores of ours, and for others --measure needs another name."
         )
     layout.check()
-    if layout.blank not in get_args(Blank):
-        raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
     source = read_source(data, None, Reading(dialect))
     with view_of(run) as view:
         loaded = load_benchmark(view, benchmark) if benchmark else None
@@ -171,6 +171,7 @@ def import_scores(
                 "criteria": list(tally.criteria),
                 "blank": layout.blank,
                 "probes": left_out.probes,
+                "other_texts": left_out.other_texts.total(),
                 "matched": rows.matched,
                 **source.read_as,
             },
@@ -188,6 +189,7 @@ def import_scores(
         matched={ours: theirs for ours, theirs in rows.matched.items() if ours != theirs},
         criteria=tally.criteria,
         blank_scored=tuple(left_out.blank_scored),
+        other_texts=dict(left_out.other_texts),
         probes=left_out.probes,
         **source.dialect._asdict(),
         guess=source.guess,
