@@ -1,6 +1,7 @@
 """One reader of JSON in models' replies: judges, checkers and steps of a build find the same objects."""
 
 import math
+import time
 
 import pytest
 from tests.cases import each_case
@@ -46,7 +47,7 @@ def test_what_is_not_one_object_is_unreadable_with_the_reason(reply, reason):
 def test_an_object_that_was_shown_is_not_the_models(escape):
     made_up = '{"facts": ["INR < 2"]}'
     fence = fenced("answer", f"So: {made_up}")
-    material = Material(fenced_texts([Message("user", f"Split this.\n{fence}\nReply in JSON.")]))
+    material = Material(fenced_texts([f"Split this.\n{fence}\nReply in JSON."]))
     assert {"facts": []} == read_object(f'{escape(made_up)} is a quotation. {{"facts": []}}', material)
     with pytest.raises(Unreadable, match=REPEATED):
         read_object(f"So: {escape(made_up)}", material)
@@ -55,11 +56,48 @@ def test_an_object_that_was_shown_is_not_the_models(escape):
 
 def test_only_what_stands_between_delimiters_was_shown():
     prompt = f'Reply as {{"a": 1}}.\n{fenced("question", "Is it 4?")}\n{fenced("answer", "x", label="A")}'
-    material = Material(fenced_texts([Message("user", prompt)]))
+    material = Material(fenced_texts([prompt]))
     assert {"a": 1} == read_object('{"a": 1}', material)
     assert [True, True, False] == [material.hold(text) for text in ("it 4", "X", "Reply as")]
-    assert [False, True] == [material.are(text) for text in ("it 4", "“x.”")]
     assert not Material([""]).hold(""), "a part without a word is in no text"
+
+
+SHOWN = Material(
+    ['It ends with {"text": "Perfect, in every way", "rate": 5, "more": {"a": [1, "b"], "c": -2}}.']
+)
+
+
+@each_case(
+    "part",
+    [
+        '{"rate": 5}', '{"Rate": 5.0}', '{"rate": "5", "text": "..."}',
+        '{"text": "perfect … way", "rate": 5}',
+        '{"more": {"c": -2}, "text": "in every way"}', '{"a": [1.0, "b"]}', '{"rate": 5, "other": ""}',
+    ],
+)  # fmt: skip
+def test_an_object_cut_or_in_another_order_is_still_the_one_shown(part):
+    with pytest.raises(Unreadable, match=REPEATED):
+        read_object(part, SHOWN)
+
+
+@each_case(
+    "reply",
+    [
+        '{"rate": 4}', '{"rate": 5, "reason": "It is so."}', '{"text": "Perfectly wrong", "rate": 5}',
+        '{"c": 2}',
+        '{"rate": 5, "c": -2}', '{"text": "way every in", "rate": 5}', '{"a": [1]}', '{"text": ""}',
+    ],
+)  # fmt: skip
+def test_an_object_with_an_entry_that_was_not_shown_in_one_is_the_models(reply):
+    assert read_object(reply) == read_object(reply, SHOWN)
+
+
+def test_objects_shown_by_the_thousand_are_compared_in_a_moment():
+    material = Material([" ".join(f'{{"rate": {k}, "text": "t"}}' for k in range(10_000)), '{"a":' * 20_000])
+    begin = time.process_time()
+    with pytest.raises(Unreadable, match=REPEATED):
+        read_object(" ".join(f'{{"rate": {k}}}' for k in range(10_000)), material)
+    assert time.process_time() - begin < 20
 
 
 def test_words_of_json_are_no_texts_and_numbers_without_end_no_error():

@@ -27,7 +27,7 @@ from vivavoce.facts.fact import Answer
 from vivavoce.facts.recorded import read_recorded
 from vivavoce.language.replies import NO_MATERIAL, Material, read_object
 from vivavoce.models.candidates import is_model_name
-from vivavoce.models.fencing import fenced, harmless, notice, quotable
+from vivavoce.models.fencing import fenced, fenced_texts, harmless, notice, quotable
 from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.reading.refusal import refuses
 
@@ -104,17 +104,21 @@ class ModelSplitter:
 
     def request(self, answer: Answer) -> Request:
         """Asks for the facts of an answer, which stands there as material that no tag in it can end."""
-        parts = {
-            "question": fenced("question", answer.question),
-            "answer": fenced("answer", answer.cleaned.text),
-        }
-        prompt = self._prompt.fill(**{name: parts[name] for name in self._prompt.variables})
+        prompt = self._prompt.fill(**self._parts(answer))
         text = f"{notice(self._prompt.variables)}\n\n{prompt}\n\n{FORM}"
         largest = min(max(LEAST_TOKENS, len(answer.cleaned.text)), MOST_TOKENS)
         return Request(
             messages=(Message("user", text),),
             sampling=Sampling(temperature=0.0, max_tokens=largest, schema=SCHEMA),
         )
+
+    def _parts(self, answer: Answer) -> dict[str, str]:
+        texts = {"question": answer.question, "answer": answer.cleaned.text}
+        return {name: fenced(name, texts[name]) for name in self._prompt.variables}
+
+    def material(self, answer: Answer) -> Material:
+        """The texts of others that the request about an answer shows; the prompt's words are its author's."""
+        return Material(fenced_texts(self._parts(answer).values()))
 
     def read_reply(self, reply: str, material: Material = NO_MATERIAL) -> tuple[str, ...]:
         """The units of a reply, in their order; those marked as no claim are `NoClaim`.

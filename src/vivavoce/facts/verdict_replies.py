@@ -207,7 +207,7 @@ def _objects(content: str, material: Sequence[str]) -> Iterator[Pairs]:
     shown_texts = Material(material)
     with suppress(Unreadable):
         for place in islice(objects(content), _MOST_OBJECTS):
-            if not shown_texts.hold(content[place.start : place.end]):
+            if not shown_texts.hold_object(place.pairs):
                 yield place.pairs
 
 

@@ -72,7 +72,7 @@ class Ask(NamedTuple):
 
     `schema` describes the object it is to answer with, null where it answers in another form. `criteria` are
     the criteria it is asked for, `unit` the item's rubric point, `labels` those of the answers in the order
-    shown, where several compete.
+    shown, where several compete. `material` are the texts of others that the messages show.
     """
 
     messages: tuple[Message, ...]
@@ -80,3 +80,4 @@ class Ask(NamedTuple):
     criteria: tuple[str, ...]
     unit: str | None = None
     labels: tuple[str, ...] = ()
+    material: tuple[str, ...] = ()

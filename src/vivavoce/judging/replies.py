@@ -1,13 +1,14 @@
 """A judge's reply, read tolerantly and never guessed at: a value for each thing asked, or why there is none.
 
 A reply is JSON, bare, fenced or amid prose, or else lines such as `harm (safety): 4`. Whatever could be read
-in two ways is unreadable. Objects and lines that stand in the `material`, the texts that the judge was shown,
-are quotations: no value of its own stands there. The time is linear in the length of the reply.
+in two ways is unreadable. What repeats the `material`, the texts that the judge was shown, holds no value of
+its own (the rule: `Material`). The time is linear in the length of the reply.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -77,17 +78,16 @@ def read_fields(text: str, fields: Fields[T], material: Material = NO_MATERIAL) 
     text = _answered(text)
     places = list(objects(text))
     values: dict[str, T] = {}
-    unquoted = [place for place in places if not material.hold(text[place.start : place.end])]
-    for place in unquoted:
-        _look(place.pairs, fields, values, 0)
+    is_quoted = False
+    for place in places:
+        is_quoted |= _look(place.pairs, fields, values, material)
     in_json = bool(values)
     if not in_json:
         _refuse_refusal(text, material)
-    is_quoted = len(unquoted) < len(places)
     is_quoted |= _look_in_lines(_around(text, places), fields, values, material, strict=in_json)
     things = tuple(dict.fromkeys(fields.keys.values()))
     if not values and fields.parse_reply and not is_quoted:
-        return {things[0]: fields.parse_reply(_not_one_of(material, text, things[0]))}
+        return {things[0]: fields.parse_reply(text)}
     return _complete(values, things, is_quoted=is_quoted)
 
 
@@ -101,12 +101,6 @@ def _refuse_refusal(text: str, material: Material) -> None:
     refusal = _REFUSAL.search(text[:400].replace("’", "'"))
     if refusal and not material.hold(refusal[0]):
         raise Unreadable(f"the judge refused: {quoted(refusal[0].strip())}")
-
-
-def _not_one_of(material: Material, text: str, thing: str) -> str:
-    if material.are(text):
-        raise Unreadable(f"no value for {thing}: {REPEATED}")
-    return text
 
 
 def _answered(text: str) -> str:
@@ -124,12 +118,17 @@ def _around(text: str, places: Sequence[Place]) -> str:
     return "\n".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
-def _look(pairs: Pairs, fields: Fields[T], values: dict[str, T], depth: int) -> None:
+def _look(pairs: Pairs, fields: Fields[T], values: dict[str, T], material: Material, depth: int = 0) -> bool:
+    """Values in an object and those within it, and whether one of them only repeats what was shown."""
+    if material.hold_object(pairs):
+        return True
+    is_quoted = False
     for key, raw in pairs:
         if thing := fields.keys.get(plain(key[:200])):
             _put(thing, fields.parse(thing, raw), values)
         elif isinstance(raw, Pairs) and depth < _DEEPEST:
-            _look(raw, fields, values, depth + 1)
+            is_quoted |= _look(raw, fields, values, material, depth + 1)
+    return is_quoted
 
 
 def _look_in_lines(
@@ -140,12 +139,14 @@ def _look_in_lines(
     Beside JSON (`strict`) only those that contradict it matter.
     """
     is_quoted = False
-    for key, raw in _labelled_lines(text):
-        thing = fields.keys.get(plain(key[:200]))
-        if not thing or not raw.strip():
-            continue
-        # its first word alone: a remark after a quoted value is the judge's own
-        if material.hold(f"{key}: {raw.split(maxsplit=1)[0]}"):
+    shown_lines: set[tuple[str, T]] | None = None
+    for key, thing, raw in _lines_of(text, fields):
+        if shown_lines is None:
+            shown_lines = _shown_lines(material, fields)
+        # its first word alone too: a remark after a quoted value is the judge's own
+        if any(
+            (key, value) in shown_lines for value in _parsed(fields, thing, raw, raw.split(maxsplit=1)[0])
+        ):
             is_quoted = True
             continue
         try:
@@ -157,6 +158,32 @@ def _look_in_lines(
         if not strict or thing in values:
             _put(thing, value, values)
     return is_quoted
+
+
+def _lines_of(text: str, fields: Fields[T]) -> Iterator[tuple[str, str, str]]:
+    """The label of every line that could hold a value, as `plain` writes it, what it is for, and the rest."""
+    for label, raw in _labelled_lines(text):
+        key = plain(label[:200])
+        if (thing := fields.keys.get(key)) and raw.strip():
+            yield key, thing, raw
+
+
+def _shown_lines(material: Material, fields: Fields[T]) -> set[tuple[str, T]]:
+    """The label and the value of every whole line with a value that was shown."""
+    return {
+        (key, value)
+        for text in material.texts
+        for key, thing, raw in _lines_of(text, fields)
+        for value in _parsed(fields, thing, raw)
+    }
+
+
+def _parsed(fields: Fields[T], thing: str, *forms: str) -> tuple[T, ...]:
+    """The value of the first form that has one; none where no form has."""
+    for raw in forms:
+        with suppress(Unreadable):
+            return (fields.parse(thing, raw),)
+    return ()
 
 
 def _labelled_lines(text: str) -> Iterator[tuple[str, str]]:
@@ -214,9 +241,9 @@ def _lone(criterion: RubricCriterion, text: str) -> float:
 
 def read_tag(text: str, criterion: RubricCriterion, material: Material = NO_MATERIAL) -> float:
     """The score after the tag `[RESULT]`; without a tag of its own, the score as `read_marks` finds it."""
-    parts = re.split(r"\[\s{0,4}RESULT\s{0,4}\]", _answered(text), flags=re.IGNORECASE)[1:]
-    lines = [part.strip(" \t\n:*").split("\n", 1)[0] for part in parts]
-    unquoted = [line for line in lines if is_blank(line) or not material.hold(f"[RESULT] {line.split()[0]}")]
+    lines = _tagged(_answered(text))
+    shown_scores = {_leading(line) for source in material.texts for line in _tagged(source)} - {None}
+    unquoted = [line for line in lines if _leading(line) not in shown_scores]
     if not unquoted:
         try:
             return read_marks(text, (criterion,), material)[criterion.name]
@@ -228,6 +255,17 @@ def read_tag(text: str, criterion: RubricCriterion, material: Material = NO_MATE
             raise Unreadable("nothing stands after [RESULT]")
         _put(criterion.name, score_of(criterion, re.sub(r"\[/?[A-Za-z]{1,20}\]\s*$", "", line)), values)
     return values[criterion.name]
+
+
+def _tagged(text: str) -> list[str]:
+    """What stands after each tag `[RESULT]`, to the end of the line."""
+    parts = re.split(r"\[\s{0,4}RESULT\s{0,4}\]", text, flags=re.IGNORECASE)[1:]
+    return [part.strip(" \t\n:*").split("\n", 1)[0] for part in parts]
+
+
+def _leading(line: str) -> float | None:
+    number = _NUMBER.match(line.translate(_MARKUP).lstrip())
+    return float(number[1]) if number else None
 
 
 def _numberlike(value: str) -> bool:

@@ -158,7 +158,7 @@ class Rubric:
         from 1, the best. What the reply repeats of the answers, or of anything else that was shown, is no
         value. Raises `prompts.Unreadable` and nothing else.
         """
-        material = Material(fenced_texts(ask.messages))
+        material = Material(ask.material)
         if self.kind == "points":
             return {self._primary[0].name: read_met(text, material)}
         if self.kind == "pairwise":
@@ -214,7 +214,8 @@ class Rubric:
         else:
             messages = (Message("user", f"{notice(tags)}\n\n{user}"),)
         schema = self._schema(criteria, labels) if self.result == "json" else None
-        return Ask(messages, schema, names, unit, labels)
+        material = fenced_texts(values[variable] for variable in self.variables if variable in values)
+        return Ask(messages, schema, names, unit, labels, material)
 
     def _form(self, names: Sequence[str], labels: Sequence[str], result: Result) -> str:
         """The form of the reply, in words."""

@@ -9,7 +9,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,7 +22,13 @@ REPEATED = "only what it repeats of the texts that it was shown could be the ans
 """Why a reply is unreadable whose values may all be quotations: a part of the reason."""
 LONGEST = 200_000
 """Characters of a reply in which `read_object` still looks for its object."""
-_SPELLED = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W_]+|[{}\[\]:=|>]")
+_SPELLED = re.compile(r"(?:(?<![\w.)\]])-)?[0-9]+(?:\.[0-9]+)?|[^\W_]+|[{}\[\]:=|>]")
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?\s*")
+_DOTS = re.compile(r"\.{2,}|…")
+_DEEPEST = 8
+"""Objects and lists within one another that are compared with those shown."""
+_ATTEMPTS = 200
+"""Braces in a text shown that may open no object before it is read no further."""
 _SEPARATORS = str.maketrans("=|", "::")
 _OPENING = re.compile(r'\{(?=\s{0,40}["}])')
 
@@ -58,31 +65,109 @@ class Place(NamedTuple):
 class Material:
     """The texts of others that a prompt showed, to tell what a reply repeats of them.
 
-    Compared are words, numbers, brackets, colons and `>`, whatever the case, white space, escapes, quotation
-    marks and commas: a quotation seldom keeps these.
+    The rule. An object of a reply is a quotation where all its entries stand in one and the same object that
+    was shown, an inner one too: in any order, numbers by their value, texts in part or cut with dots, some
+    entries left out, none added. So an object with an entry more, such as a reason in words of its own, is
+    the model's, whatever value it has in common with one shown; objects within it are held against the rule
+    by themselves. A line or a tag with a value is a quotation where a whole line, or a tag, that was shown
+    has the same label and the same value: "GCS score: 3" is not "Score: 3". A reply that is one word, one
+    number or one order is none: whoever is asked for "A" or "B" has no other word.
+
+    Words are compared whatever their case, white space, escapes, quotation marks and commas: a quotation
+    seldom keeps these.
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = tuple(texts)
 
     @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts, escapes undone and with one character for all that look the same."""
+        return tuple(in_one_form(html.unescape(text)) for text in self._texts)
+
+    @cached_property
     def _spelled(self) -> tuple[str, ...]:
         return tuple(map(_spelling, self._texts))
 
+    @cached_property
+    def _objects(self) -> Mapping[Any, Sequence[Mapping[str, list[Any]]]]:
+        """The objects shown, by each of their entries: its name, and its value where that is a number."""
+        by_entry: dict[Any, list[Mapping[str, list[Any]]]] = {}
+        for pairs in _every_object(self.texts):
+            entries: dict[str, list[Any]] = {}
+            for key, value in pairs:
+                entries.setdefault(_spelling(key), []).append(_comparable(value))
+            for entry in {_place(key, value) for key, values in entries.items() for value in values}:
+                by_entry.setdefault(entry, []).append(entries)
+        return by_entry
+
     def hold(self, part: str) -> bool:
-        """Whether a part of a reply stands in one of the texts."""
+        """Whether the words of a part of a reply stand in one of the texts."""
         spelled = _spelling(part)
         return bool(spelled.strip()) and any(spelled in text for text in self._spelled)
 
-    def are(self, reply: str) -> bool:
-        """Whether a whole reply is one of the texts."""
-        spelled = _spelling(reply)
-        return bool(spelled.strip()) and spelled in self._spelled
+    def hold_object(self, pairs: Pairs) -> bool:
+        """Whether an object of a reply is a quotation by the rule; entries without a word are passed over."""
+        entries = [(_spelling(key), _comparable(value)) for key, value in pairs]
+        entries = [(key, value) for key, value in entries if value not in (None, ())]
+        return bool(entries) and any(
+            all(any(_stands_in(value, full) for full in candidate.get(key, ())) for key, value in entries)
+            for candidate in self._objects.get(_place(*entries[0]), ())
+        )
 
 
 def _spelling(text: str) -> str:
     words = _SPELLED.findall(in_one_form(html.unescape(text)).translate(_SEPARATORS))
     return f" {' '.join(words).casefold()} "
+
+
+def _every_object(texts: Iterable[str]) -> Iterator[Pairs]:
+    """The JSON objects of some texts, inner ones too."""
+    for text in texts:
+        stack: list[Any] = []
+        with suppress(Unreadable):
+            stack += (place.pairs for place in objects(text, attempts=_ATTEMPTS))
+        while stack:
+            value = stack.pop()
+            if isinstance(value, Pairs):
+                yield value
+                stack += (inner for _, inner in value)
+            elif isinstance(value, list):
+                stack += value
+
+
+def _comparable(value: Any, depth: int = 0) -> Any:
+    """A JSON value as it is compared: a number, the pieces of a text, a list, or an object as a dictionary.
+
+    Null for null and for what lies too deep; a text without a word has no pieces.
+    """
+    if value is None or depth > _DEEPEST:
+        return None
+    if isinstance(value, Pairs):
+        return {_spelling(key): _comparable(inner, depth + 1) for key, inner in value}
+    if isinstance(value, list):
+        return [_comparable(inner, depth + 1) for inner in value]
+    text = json.dumps(value) if isinstance(value, bool) else value
+    if isinstance(text, float) or _NUMBER.fullmatch(text):
+        return float(text)
+    return tuple(filter(str.strip, map(_spelling, _DOTS.split(text))))
+
+
+def _place(key: str, value: Any) -> tuple[str, float | None]:
+    return key, value if isinstance(value, float) else None
+
+
+def _stands_in(part: Any, full: Any) -> bool:
+    """Whether a comparable value is the same as another, or of texts and objects a part of it."""
+    if type(part) is not type(full):
+        return False
+    if isinstance(part, dict):
+        return part.keys() <= full.keys() and all(_stands_in(part[key], full[key]) for key in part)
+    if isinstance(part, list):
+        return len(part) == len(full) and all(map(_stands_in, part, full))
+    if isinstance(part, tuple):
+        return all(piece in "".join(full) for piece in part)
+    return bool(part == full)
 
 
 NO_MATERIAL = Material()
@@ -119,7 +204,7 @@ def read_object(reply: str, material: Material = NO_MATERIAL) -> Mapping[str, An
     repeated = False
     # what begins like an object and is none may go on for ever: nothing after it is trusted
     for place in _until_a_fault(text):
-        if material.hold(text[place.start : place.end]):
+        if material.hold_object(place.pairs):
             repeated = True
         elif place.pairs:
             fields.append(_mapping(place.pairs))

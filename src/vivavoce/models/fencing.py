@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item
 from vivavoce.core.text import label, spoken
 from vivavoce.formats import format_of
@@ -52,9 +51,12 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
     return f"<{tag}{attribute_text}>\n{harmless(text)}\n</{tag}>"
 
 
-def fenced_texts(messages: Iterable[Message]) -> Iterator[str]:
-    """What the messages show between the delimiters of `fenced`, as it stands there."""
-    return (match[2] for message in messages for match in _FENCED.finditer(message.content))
+def fenced_texts(parts: Iterable[str]) -> tuple[str, ...]:
+    """What stands between the delimiters of `fenced` in parts of a prompt.
+
+    Parts are what fills the variables. The words of a prompt itself are its author's, even between tags.
+    """
+    return tuple(match[2] for part in parts for match in _FENCED.finditer(part))
 
 
 def notice(tags: Iterable[str]) -> str:

@@ -53,9 +53,14 @@ def for_rephrasing(text: str) -> Request:
     return json_request(_prompt("rephrase"), {"text": "string"}, exact=False, text=fenced("text", text))
 
 
+def _material(request: Request) -> Material:
+    # our own prompts hold no tag but those of `fenced`
+    return Material(fenced_texts(message.content for message in request.messages))
+
+
 def text_reader(request: Request, name: str) -> Callable[[str], str]:
     """A reader of the text under `name`, our escapes undone; it raises `Unreadable` where there is none."""
-    material = Material(fenced_texts(request.messages))
+    material = _material(request)
     return lambda reply: text_of(read_object(reply, material), name)
 
 
@@ -68,7 +73,7 @@ class Verdict(NamedTuple):
 
 def read_verdict(reply: str, request: Request) -> Verdict:
     """What a reply to the request says of a twin. Raises `Unreadable` where it says neither yes nor no."""
-    verdict = read_object(reply, Material(fenced_texts(request.messages)))
+    verdict = read_object(reply, _material(request))
     same = boolean_of(verdict, "same")
     reason = verdict.get("reason")
     return Verdict(

@@ -15,10 +15,8 @@ from vivavoce.facts.fact import Answer, Fact, Verdict
 from vivavoce.facts.fates import settle
 from vivavoce.facts.splitters import ModelSplitter, RecordedSplitter, SentenceSplitter, Splitter
 from vivavoce.facts.verdict_replies import UNDECIDED
-from vivavoce.language.replies import Material
 from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.atomic_facts.checked_answer import CheckedAnswer, CheckedFact
-from vivavoce.models.fencing import fenced_texts
 
 SPLIT, CHECK = "split facts", "check facts"
 """What a model is asked for, as calls name it."""
@@ -82,14 +80,10 @@ def _unsettled(texts: Sequence[str]) -> tuple[Fact, ...]:
 def _units(answers: Sequence[Answer], splitter: Splitter, context: ScoringContext) -> list[Units]:
     if not isinstance(splitter, ModelSplitter):
         return [_recorded_units(splitter, answer) for answer in answers]
-    requests = [splitter.request(answer) for answer in answers]
     results = context.client.ask(
         splitter.model,
-        requests,
-        [
-            partial(splitter.read_reply, material=Material(fenced_texts(request.messages)))
-            for request in requests
-        ],
+        [splitter.request(answer) for answer in answers],
+        [partial(splitter.read_reply, material=splitter.material(answer)) for answer in answers],
         purpose=SPLIT,
         again=lambda k, reply, reason: splitter.again(answers[k], reply, reason),
     )
