@@ -191,7 +191,7 @@ class ScoreRows:
         """Count a row that holds a text, and one whose texts are none of the answer's."""
         texts = _texts_of(line, self._text_columns)
         self.left_out.with_text += bool(texts)
-        if texts and not any(_is_text_of(text, answer) for text in texts):
+        if texts and answer.text not in texts and not any(_is_text_of(text, answer) for text in texts):
             self.left_out.other_texts[words] += 1
 
     @property
