@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.table_options import option_columns
 from vivavoce.core.errors import InputError
-from vivavoce.core.tables import Line
+from vivavoce.core.tables import Line, Lines
 
 
 class Field(NamedTuple):
@@ -287,7 +287,16 @@ def columns_of(lines: Iterable[Line]) -> list[str]:
     """Every column of the rows, in the order they first appear: rows need not be even.
 
     In the place of a column with fields stand these, under dotted names; options may have letters for names.
+    `Lines` are read once, however often they are asked for.
     """
+    if not isinstance(lines, Lines):
+        return _columns_in(lines)
+    if lines.columns is None:
+        lines.columns = tuple(_columns_in(lines))
+    return list(lines.columns)
+
+
+def _columns_in(lines: Iterable[Line]) -> list[str]:
     names: dict[str, None] = {}
     for line in lines:
         plain = _PLAIN.issuperset(map(type, line.row.values()))

@@ -64,7 +64,7 @@ class ExamRows(NamedTuple):
         Raises `RowError` where that cannot be.
         """
         if not self.is_ours:
-            return completed(identify(line, self.same.rule, counts), self.style)[0]
+            return completed(identify(line, lambda: self.same, counts), self.style)[0]
         row = dict(line.row)
         if "item" not in row and "id" in row:
             row["item"] = row.pop("id")

@@ -7,9 +7,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Benchmark, Loaded, check_item, checked
@@ -67,6 +66,7 @@ class Table(Benchmark):
 
 
 _Merged = dict[tuple[str, str], dict[str, tuple[Any, str]]]
+_Same = Callable[[], SameQuestions]
 _LeaveOut = Callable[[tuple[str, str], str, RowError], None]
 
 
@@ -108,8 +108,7 @@ def table_items(
             raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
         faults.setdefault(key, exclusion_at(where, error.reason))
 
-    same = same_questions(lines)
-    merged, rows_of = _merged(lines, same.rule, leave_out)
+    merged, rows_of, same = _merged(lines, leave_out)
     unnamed = sum(not key[0] for key in faults)
     inferred: Counter[str] = Counter()
     items = []
@@ -126,7 +125,7 @@ def table_items(
     loaded = Table(name=name).loaded(items, tuple(faults.values()))
     loaded = loaded._replace(card=replace(loaded.card, group_levels=levels))
     n_faulty = sum(rows_of[key] for key in faults if key[0])
-    named = Lines(partial(_with_ids, lines, same.rule))
+    named = Lines(partial(_with_ids, lines, lambda: same))
     n_rows = unnamed + rows_of.total()
     return TableItems(loaded, named, dict(inferred), n_rows, unnamed, n_faulty, same)
 
@@ -135,22 +134,26 @@ _EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out
 
 
 def _merged(
-    lines: Iterable[Line], rule: str, leave_out: _LeaveOut
-) -> tuple[_Merged, Counter[tuple[str, str]]]:
-    """What the rows say of each id and variant, field by field, each with its place; and how many rows do."""
-    counts: Counter[tuple[str, ...]] = Counter()
+    lines: Iterable[Line], leave_out: _LeaveOut
+) -> tuple[_Merged, Counter[tuple[str, str]], SameQuestions]:
+    """What the rows say of each id and variant, field by field, each with its place; and how many rows do.
+
+    Rows that ask the same are looked for, in one more reading, only where a row has no id.
+    """
+    same = cache(partial(same_questions, lines))
+    made_ids: Counter[tuple[str, ...]] = Counter()
     rows_of: Counter[tuple[str, str]] = Counter()
     merged: _Merged = {}
     for line in lines:
         key = ("", line.where)  # no question bears it
         try:
-            named = identify(line, rule, counts)
+            named = identify(line, same, made_ids)
             key = (str(named.row["item"]), str(named.row.get("variant") or ""))
             rows_of[key] += 1
-            _merge(merged.setdefault(key, {}), named, " ".join(key).strip())
+            _merge(merged.setdefault(key, {}), named, key)
         except RowError as error:
             leave_out(key, line.where, error)
-    return merged, rows_of
+    return merged, rows_of, same() if made_ids else SameQuestions()
 
 
 def _joined(fields: Mapping[str, tuple[Any, str]]) -> Line:
@@ -170,15 +173,18 @@ def _item(line: Line, name: str) -> Item:
     return check_item(item)
 
 
-def _with_ids(lines: Iterable[Line], rule: str) -> Iterator[Line]:
+def _with_ids(lines: Iterable[Line], same: _Same) -> Iterator[Line]:
     """The rows with an id each, without those that can have none."""
     counts: Counter[tuple[str, ...]] = Counter()
     for line in lines:
-        with suppress(RowError):
-            yield identify(line, rule, counts)
+        try:
+            named = identify(line, same, counts)
+        except RowError:
+            continue
+        yield named
 
 
-def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
+def _merge(fields: dict[str, tuple[Any, str]], line: Line, key: tuple[str, str]) -> None:
     """Add what the row says of its question. Raises `RowError` where another row says something else."""
     for field in _FIELDS:
         value = line.row.get(field)
@@ -187,7 +193,7 @@ def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
         earlier, place = fields.setdefault(field, (value, line.where))
         if earlier != value and str(earlier) != str(value):
             raise RowError(
-                f"{line.where}: the question {name!r} has another {field} than in {place}: "
+                f"{line.where}: the question {' '.join(key).strip()!r} has another {field} than in {place}: "
                 f"{one_line(str(value), 40)!r} and {one_line(str(earlier), 40)!r}. Rows with one id say the "
                 "same of the question; different questions need different ids.",
                 f"two rows give it another {field}",

@@ -1,7 +1,7 @@
 """How a table with questions is laid out: the one place that decides what its columns mean."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -65,9 +65,12 @@ class TableLayout(NamedTuple):
 
     def _rows(self, lines: Iterable[Line]) -> Iterator[Line]:
         further = {*self.levels}.difference(ITEMS)  # they say no more than the groups
-        for line in renamed(gathered(lines, self.spread, self.levels), self.fields, self.map, self.set):
-            row = {name: value for name, value in line.row.items() if name not in further}
-            yield Line(line.where, row) if further else line
+        if self.spread or self.levels:
+            lines = gathered(lines, self.spread, self.levels)
+        for line in renamed(lines, self.fields, self.map, self.set):
+            if further:
+                line = Line(line.where, {k: value for k, value in line.row.items() if k not in further})
+            yield line
 
 
 def layout_of(
@@ -164,13 +167,14 @@ def renamed(
 
     Raises `InputError` for a row without a column that the user's `map` names; another may be absent.
     """
+    columns_for = lru_cache(_MOST_SHAPES)(partial(_columns_for, matched, map))
     for line in lines:
-        present = {
-            ours: theirs
-            for ours, theirs in matched.items()
-            if ours in map or (theirs != ours and _has_cell(line.row, theirs))
-        }
-        row = {**rename(line, present), **set}
+        columns = columns_for(tuple(line.row))
+        if columns is None:
+            row = rename(line, _present(line.row, matched, map))
+        else:
+            row = {field: line.row[column] for field, column in columns.items()}
+        row.update(set)
         item = row.get("item")
         if isinstance(item, float) and abs(item) >= _EXACT:
             raise InputError(
@@ -178,6 +182,37 @@ def renamed(
                 "the column of ids read as text."
             )
         yield Line(line.where, row)
+
+
+_MOST_SHAPES = 100
+"""Shapes of rows, each a set of columns, whose columns are remembered: most tables have one."""
+
+
+def _columns_for(
+    matched: Mapping[str, str], map: Mapping[str, str], present: Collection[str]
+) -> Mapping[str, str] | None:
+    """The column of each name of a renamed row, the same for all rows with the columns `present`.
+
+    Null where the row itself must be looked at: a dotted name may lead into a cell, and a column that `map`
+    names may be absent.
+    """
+    renaming = _renaming(matched, map)
+    if any(column not in present and (field in map or "." in column) for field, column in renaming.items()):
+        return None
+    fields = {field: column for field, column in renaming.items() if column in present}
+    taken = {*fields.values()}
+    return {name: name for name in present if name not in taken} | fields
+
+
+def _renaming(matched: Mapping[str, str], map: Mapping[str, str]) -> dict[str, str]:
+    """The matched columns without those that have our names already, unless `map` names them."""
+    return {field: column for field, column in matched.items() if field in map or column != field}
+
+
+def _present(row: Mapping[str, Any], matched: Mapping[str, str], map: Mapping[str, str]) -> dict[str, str]:
+    """The matched columns that are to be renamed in a row: those that it has, and those that `map` names."""
+    renaming = _renaming(matched, map).items()
+    return {field: column for field, column in renaming if field in map or _has_cell(row, column)}
 
 
 def _has_cell(row: Mapping[str, Any], name: str) -> bool:

@@ -4,7 +4,7 @@ import ast
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
@@ -73,10 +73,10 @@ def _rule(counts: Counter[tuple[str, ...]], of_marks: bool, numbered: bool) -> s
     return "repeats" if is_even and not numbered else "questions"
 
 
-def identify(line: Line, rule: str, counts: Counter[tuple[str, ...]]) -> Line:
-    """The row with an id, behind those that are in `counts`; rows that ask the same are named by the `rule`.
+def identify(line: Line, same: Callable[[], SameQuestions], counts: Counter[tuple[str, ...]]) -> Line:
+    """The row with an id, behind those that are in `counts`; rows that ask the same are named as `same` says.
 
-    Raises `RowError` where there is nothing to name.
+    That is asked of a row without an id. Raises `RowError` where there is nothing to name.
     """
     row = line.row
     if "item" in row:
@@ -91,7 +91,7 @@ def identify(line: Line, rule: str, counts: Counter[tuple[str, ...]]) -> Line:
         raise RowError(f"{line.where}: {subject}.", subject)
     place = _place(row)
     counts[place] += 1
-    number = counts[place]
+    number, rule = counts[place], same().rule
     if rule == "repeats":
         return Line(line.where, {**row, "item": place[0], "repeat": number})
     is_own = rule == "questions" and number > 1

@@ -56,8 +56,9 @@ def _filled(path: Path, codec: str) -> Iterator[tuple[int, str]]:
 
 
 def _lines(path: Path, codec: str) -> Iterator[tuple[str, Any]]:
+    start = f"{path}, line "
     for number, text in _filled(path, codec):
-        place = f"{path}, line {number}"
+        place = f"{start}{number}"
         yield place, _value(text.rstrip("\r\n"), place, by_line=True)
 
 

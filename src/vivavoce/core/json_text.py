@@ -69,7 +69,9 @@ def read_json(text: str, pairs: _Pairs | None = None, *, nan: bool = False, nan_
 
 def check_value(value: Any, text: str) -> None:
     """Raise `ValueError` for a value, read from `text`, that could not be written and read again."""
-    if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
+    if "\\u" in text and _SURROGATE.search(
+        text
+    ):  # half of a pair can be written in JSON, but is no character
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError:

@@ -197,7 +197,7 @@ class Response:
         if self.final is not None or self.ending is not None:
             return self
         final, ending = made_parts(self, form)
-        return replace(self, final=final, ending=ending)
+        return self if final is ending is None else replace(self, final=final, ending=ending)
 
     @property
     def final_text(self) -> str:

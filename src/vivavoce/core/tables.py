@@ -73,11 +73,13 @@ class Line(NamedTuple):
 class Lines(Iterable[Line]):
     """Rows that are read anew as often as they are asked for, so that none stays in memory.
 
-    `begin` starts at the first row, and raises what it raises where it comes to it.
+    `begin` starts at the first row, and raises what it raises where it comes to it. `columns` are theirs once
+    they have been looked for: they are asked for again and again.
     """
 
     def __init__(self, begin: Callable[[], Iterator[Line]]) -> None:
         self._begin = begin
+        self.columns: tuple[str, ...] | None = None
 
     def __iter__(self) -> Iterator[Line]:
         return self._begin()

@@ -275,9 +275,14 @@ def printable_json(text: str) -> str:
     return _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
+def has_line_ends(name: object) -> bool:
+    """Whether a name stands on several lines."""
+    return isinstance(name, str) and ("\n" in name or "\r" in name)
+
+
 def refuse_line_ends(name: object, where: str) -> None:
     """Raise `RowError` for a name on several lines: one of them could pass for a sentence of ours."""
-    if isinstance(name, str) and ("\n" in name or "\r" in name):
+    if has_line_ends(name):
         raise RowError(
             f"{where}: a name stands on one line; {one_line(name, 40)!r} does not: take the line ends out.",
             "a name stands on several lines",

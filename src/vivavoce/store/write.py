@@ -108,10 +108,11 @@ TOLD = "likelihood "
 
 def response_fields(item_hash: str, form: str, response: Response) -> tuple[object, ...]:
     """The values of `ANSWER` with the parts of the answer; a record of log-likelihoods has an empty text."""
-    response = response.with_parts(form)
-    values = {name: getattr(response, name, None) for name in ANSWER}
-    values |= {"meta": json_text(dict(response.meta)), "hash": response_hash(item_hash, response)}
-    return tuple({**values, "text": stored_text(response)}.values())
+    r = response.with_parts(form)
+    return (
+        *(r.status, stored_text(r), r.final, r.ending, r.reasoning, r.finish_reason, r.tokens, r.seconds),
+        *(r.cost, r.error, json_text(dict(r.meta)), r.logprobs, response_hash(item_hash, r)),
+    )
 
 
 def stored_text(response: Response) -> str | None:
@@ -121,6 +122,17 @@ def stored_text(response: Response) -> str | None:
 
 FURTHER = (
     "If these are further answers, give them other repeat numbers; if they correct the old, start a new run."
+)
+
+
+_KEY = "item_id, candidate_id, repeat, edit_id"
+_INSERT = (
+    f"INSERT INTO responses ({_KEY}, {', '.join(ANSWER)}) VALUES ({', '.join('?' * (4 + len(ANSWER)))}) "
+    f"ON CONFLICT ({_KEY}) DO NOTHING"
+)
+_PRESENT = (
+    f"SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs, "
+    f"json_extract(meta, '$.{MARKS}') FROM responses WHERE ({_KEY}) = (?, ?, ?, ?)"
 )
 
 
@@ -150,20 +162,11 @@ def put_responses(
         edit = _edit_of(db, edits, r)
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edit)
         values = response_fields(*by_item[key[0]], r)
-        present = db.execute(
-            "SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs, "
-            f"json_extract(meta, '$.{MARKS}') FROM responses "
-            "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
-            key,
-        ).fetchone()
-        if present is None:
-            db.execute(
-                f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
-                f"VALUES ({', '.join('?' * (4 + len(ANSWER)))})",
-                key + values,
-            )
+        if db.execute(_INSERT, key + values).rowcount:
             new += 1
-        elif _is_unchanged(r, present):
+            continue
+        present = db.execute(_PRESENT, key).fetchone()
+        if _is_unchanged(r, present):
             _refuse_other_confidence(r, present[3])
             _refuse_other_marks(r, present[5])
             unchanged += 1

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError
@@ -16,6 +16,9 @@ _NEEDED = {
     "candidate": "--map candidate=COLUMN or --set candidate=NAME",
     "text": "--map text=COLUMN",
 }
+
+
+_STATUSES = get_args(ResponseStatus)
 
 
 class AnswerRow(NamedTuple):
@@ -98,27 +101,46 @@ def _response(line: Line, key: ItemKey) -> Response:
     status: Any = row.get("status")
     if status in (None, ""):
         status = "failed" if text is None else "ok"
-    if status not in get_args(ResponseStatus):
+    if status not in _STATUSES:
         raise InputError(f"{place}: status {status!r} is none of ok, filtered, failed.")
     if status == "ok" and text is None:
         raise InputError(f"{place}: the status is ok but there is no text.")
+    candidate = text_of(line, "candidate") or ""
+    fields = _optional_fields(line)
     return Response(
         benchmark=benchmark,
         item=item,
         variant=variant,
-        candidate=text_of(line, "candidate") or "",
-        repeat=number_of(row, "repeat", int, place, 1, least=1),
-        edit=text_of(line, "edit") or "",
+        candidate=candidate,
         status=status,
         text=text if status == "ok" else None,
-        reasoning=text_of(line, "reasoning"),
-        finish_reason=text_of(line, "finish_reason"),
-        tokens=number_of(row, "tokens", int, place, least=0),
-        seconds=number_of(row, "seconds", float, place, least=0),
-        cost=number_of(row, "cost", float, place, least=0),
         error=text_of(line, "error") or (text if status == "failed" else None),
         meta=_confidence(line),
+        **fields,
     )
+
+
+def _optional_fields(line: Line) -> dict[str, Any]:
+    return {name: reader(line, name) for name, reader in _OPTIONAL.items() if name in line.row}
+
+
+def _number(
+    kind: type[int] | type[float], least: int = 0, default: int | None = None
+) -> Callable[[Line, str], Any]:
+    """The reader of a number from `least` in a row; the `default` where the cell is empty."""
+    return lambda line, name: number_of(line.row, name, kind, line.where, default, least=least)
+
+
+_OPTIONAL: Mapping[str, Callable[[Line, str], Any]] = {
+    "repeat": _number(int, 1, 1),
+    "edit": lambda line, name: text_of(line, name) or "",
+    "reasoning": text_of,
+    "finish_reason": text_of,
+    "tokens": _number(int),
+    "seconds": _number(float),
+    "cost": _number(float),
+}
+"""What a row may say beside the answer, and how it is read; most tables have none of these columns."""
 
 
 def _field_of(value: Any) -> str:
@@ -133,6 +155,8 @@ def _confidence(line: Line) -> dict[str, float | str]:
     Raises `InputError` for a number above 1 or below 0, which is no probability.
     """
     cell = line.row.get("confidence")
+    if cell is None:
+        return {}
     if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         cell = cell.replace(",", ".")
     try:

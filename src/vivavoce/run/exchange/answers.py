@@ -28,7 +28,7 @@ from vivavoce.run.exchange.import_plan import BY_ROW, COUNTED, OpenQuestions, Pl
 from vivavoce.run.exchange.imported import Imported, joined_text, odd_texts
 from vivavoce.run.exchange.joins import By, Join, fits_by_row
 from vivavoce.run.exchange.row_counts import row_counts, same_text
-from vivavoce.run.exchange.rows import listed, refuse_blank_twins, server_errors
+from vivavoce.run.exchange.rows import count_server_error, listed, refuse_blank_twins
 from vivavoce.run.exchange.sources import (
     AS_IT_IS,
     Data,
@@ -230,8 +230,8 @@ def _benchmark_of(run: RunFile, source: Source) -> Loaded:
 
 def _with_marks(response: Response, marks: tuple[str, str] | None, errors: Counter[str]) -> Response:
     """The response with its model's own marks of thinking; the error of a server is counted."""
-    errors.update(server_errors(response))
-    return replace(response, meta=with_marks(response.meta, marks))
+    count_server_error(response, errors)
+    return replace(response, meta=with_marks(response.meta, marks)) if marks else response
 
 
 def _of_answer(line: Line) -> bool:

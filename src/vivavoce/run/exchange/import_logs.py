@@ -24,7 +24,7 @@ from vivavoce.run.exchange.log_exam import LogExam, OwnExam, SamplesMet, exam_of
 from vivavoce.run.exchange.recognise import holds_tasks, listed_reason, recognise
 from vivavoce.run.exchange.recorded_log import LeftOut, Mark, RecordedLog, Sample
 from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
-from vivavoce.run.exchange.rows import server_errors, without_server_error
+from vivavoce.run.exchange.rows import count_server_error, without_server_error
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.by_place import response_at
 from vivavoce.store.cases import check_choice, kept_choice
@@ -325,7 +325,7 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.repeats[hash((response.candidate, response.item, response.variant))] += 1
         counts.numbers["responses"] += 1
         counts.numbers["failed"] += response.status == "failed"
-        counts.errors += server_errors(response)
+        count_server_error(response, counts.errors)
         counts.numbers["blank"] += response.text is not None and is_blank(response.text)
         counts.numbers["logprobs"] += response.logprobs is not None
     for mark in _marks_of(answer):

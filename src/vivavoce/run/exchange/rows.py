@@ -12,7 +12,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import Item, Response
 from vivavoce.core.tables import Line
-from vivavoce.core.text import one_line, refuse_line_ends
+from vivavoce.core.text import has_line_ends, one_line, refuse_line_ends
 
 _NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))\s*")
@@ -40,8 +40,9 @@ def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str
                 )
             if name != "text" and row[name] in (None, ""):
                 raise InputError(f"{line.where}: the column {matched.get(name, name)!r} is empty.")
-        for name in filter(row.get, _NAMES):
-            refuse_line_ends(row[name], f"{line.where}, {name}")
+        for name in _NAMES:
+            if name in row and has_line_ends(row[name]):
+                refuse_line_ends(row[name], f"{line.where}, {name}")
         yield line
 
 
@@ -85,9 +86,10 @@ def without_server_error(response: Response) -> Response:
     return replace(response, status="failed", text=None, error=response.error or error, meta=details)
 
 
-def server_errors(response: Response) -> Counter[str]:
-    """What the error of a server says that came in place of this response, counted once; else nothing."""
-    return Counter([response.error or ""] if SERVER_ERROR in response.meta else ())
+def count_server_error(response: Response, errors: Counter[str]) -> None:
+    """Count what the error of a server says where it came in place of this response."""
+    if SERVER_ERROR in response.meta:
+        errors[response.error or ""] += 1
 
 
 def of_probe(line: Line) -> bool:
