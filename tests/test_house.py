@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 7880,
     "report": 8456,
     "retrieval": 1692,
-    "run": 29790,
+    "run": 29956,
     "stats": 12423,
     "store": 8691,
     "studies": 24402,

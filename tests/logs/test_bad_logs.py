@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.lengths import length
 from tests.logs.written_logs import WRITTEN, write_log
+from tests.run.test_row_counts import adds_up
 
 import vivavoce as viva
 from vivavoce.core.errors import VivaError
@@ -72,11 +73,13 @@ def copied(source: Path, folder: Path) -> Path:
 
 
 def read_or_refused(file: Path, name: str) -> None:
-    """Fails where a log gives neither rows nor one sentence."""
+    """Fails where a log gives neither rows whose counts add up nor one sentence."""
     run = viva.open(file.parent / "fuzz.viva")
     run.file.path.unlink(missing_ok=True)
     try:
-        run.import_logs(file, reader=name)
+        for log in run.import_logs(file, reader=name).logs:
+            assert adds_up(log.row_counts, log.row_counts["rows"])
+            assert log.responses == log.row_counts.get("answers", 0)
     except VivaError as error:
         sentence = str(error)
         assert "\n" not in sentence

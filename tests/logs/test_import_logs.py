@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.run.test_row_counts import adds_up
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
@@ -201,6 +202,16 @@ def test_the_command_names_what_it_skipped(peers: Path, tmp_path: Path, viva: An
     told = viva("import", tmp_path / "y.viva", peers / "helm").stdout
     assert "HELM scores the 2 completions of a request together" in told
     assert "scenario.json: no reader knows it." in told
+
+
+@pytest.mark.parametrize("folder", dict.fromkeys(folder for folder, _ in COUNTS))
+def test_the_command_prints_every_log_as_sentences_and_as_counts_that_add_up(
+    peers: Path, tmp_path: Path, folder: str, viva: Any
+) -> None:
+    assert " new, 0 unchanged" in viva("import", tmp_path / "text.viva", peers / folder).stdout
+    rows = json.loads(viva("import", tmp_path / "json.viva", peers / folder, "--json").stdout)["rows"]
+    counts = [row["row_counts"] for row in rows if "tool" in row]
+    assert all(adds_up(c, c["answers"] + c.get("left_out", 0) + c.get("same", 0)) for c in counts)
 
 
 @pytest.mark.parametrize("name", ["lm-eval", "lm_eval", "label-studio", "every-eval-ever"])

@@ -1,11 +1,10 @@
 """Logs of other tools in: their answers and their scores become responses and recorded scores of a run."""
 
-import json
 import math
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +16,22 @@ from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
 from vivavoce.language.near_repeats import count_with_near
-from vivavoce.logprobs.options import Choices, refuse_certain_options
+from vivavoce.logprobs.options import Choices
 from vivavoce.run.exchange.batch_results import BatchImport, import_batches
-from vivavoce.run.exchange.imported import ImportedLog, ImportedLogs, left_out_text, odd_texts
-from vivavoce.run.exchange.log_exam import LogExam, OwnExam, SamplesMet, exam_of, in_order
-from vivavoce.run.exchange.recognise import holds_tasks, listed_reason, recognise
+from vivavoce.run.exchange.imported import (
+    ImportedLog,
+    ImportedLogs,
+    left_out_text,
+    lost_scores_text,
+    odd_texts,
+    only_model_text,
+    unnamed_text,
+)
+from vivavoce.run.exchange.log_exam import LogExam, OwnExam, SamplesMet, exam_of, option_record
+from vivavoce.run.exchange.recognise import listed_reason, recognise, refuse_tasks
 from vivavoce.run.exchange.recorded_log import LeftOut, Mark, RecordedLog, Sample
 from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
+from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.run.exchange.rows import count_server_error, without_server_error
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.by_place import response_at
@@ -59,7 +67,7 @@ _SECOND = (
 class _Counts:
     """What is counted of a log while it is read for the first time."""
 
-    candidates: dict[str, None] = field(default_factory=dict)
+    candidates: Counter[str] = field(default_factory=Counter)
     measures: dict[MeasureKey, Declared] = field(default_factory=dict)
     repeats: Counter[int] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -90,7 +98,7 @@ def import_logs(
     measure of another tool.
     """
     check_choice(near_duplicates)
-    _refuse_tasks(paths, reader)
+    refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
@@ -100,7 +108,7 @@ def import_logs(
     with run.writing() as db:
         for log in (log.with_own_marks(own_marks) for log in tool_logs):
             try:
-                exam, counts = _counted(log, loaded, candidate)
+                log, exam, counts = _counted(log, loaded, candidate)
             except InputError as error:
                 if not log.in_folder:
                     raise
@@ -124,15 +132,6 @@ def import_logs(
         _refuse_none(logs, loaded, unreadable)
         kept_choice(db, near_duplicates)
     return ImportedLogs(logs, {**recognised.skipped, **unreadable})
-
-
-def _refuse_tasks(paths: Sequence[Path], reader: str | None) -> None:
-    """Raise `InputError` for tasks of ours: what people said of them is no log."""
-    if holds_tasks(paths, reader):
-        raise InputError(
-            f"{paths[0]} holds tasks that `viva export` wrote: what people said of them are ballots. `viva "
-            "import RUN FILE --ballots` (import_annotations) reads them. Nothing was imported."
-        )
 
 
 def _refuse_none_or_several(
@@ -171,16 +170,25 @@ def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None, unreadable:
         raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
 
 
-def _counted(log: RecordedLog, loaded: Loaded | None, candidate: str | None) -> tuple[LogExam, _Counts]:
-    """The exam of a log and what is counted of it, by a first reading of it all."""
+def _counted(
+    log: RecordedLog, loaded: Loaded | None, candidate: str | None
+) -> tuple[RecordedLog, LogExam, _Counts]:
+    """The log, its exam and what is counted of it, by a first reading of it all.
+
+    Answers that name no model are of the only one that the log names, if there is one: it is read again.
+    """
     name = log.candidate or f"unnamed ({log.tool})"
     exam, counts = exam_of(log, loaded), _Counts()
-    for answer in _answers(log, exam, lambda sample: sample.candidate or name, counts.left_out):
+    for answer in _answers(log, exam, lambda sample: sample.candidate or name, counts):
         _count(counts, answer)
+    if not log.candidate and name in counts.candidates and len(counts.candidates) == 2:
+        (model,) = counts.candidates.keys() - {name}
+        notes = log.notes if candidate else (*log.notes, only_model_text(counts.candidates[name], model))
+        return _counted(replace(log, candidate=model, notes=notes), loaded, candidate)
     if candidate:
         _refuse_several(log.files[0], counts.candidates)
-        counts.candidates = {candidate: None}
-    return exam, counts
+        counts.candidates = Counter({candidate: counts.candidates.total()})
+    return log, exam, counts
 
 
 def _import_log(
@@ -198,7 +206,7 @@ def _import_log(
     if counts.items:
         benchmark = exam.loaded
         spec = benchmark.spec
-        answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name, Counter())
+        answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name, _Counts())
         stored = _store(db, log, benchmark, counts, answers, new_version)
     imported = _imported(log, counts, stored, skipped, spec, db)
     body = {**imported._asdict(), "file_hash": digest, "of_run": log.settings}
@@ -247,17 +255,18 @@ def _refuse_several(source: Path | str, candidates: Collection[str]) -> None:
 
 
 def _answers(
-    log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str], left_out: Counter[str]
+    log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str], counts: _Counts
 ) -> Iterator[_Answer]:
     """The answers of a log that are to items of the exam. Repeats without a number get one.
 
-    Rows that give no answer are counted in `left_out`, by reason.
+    Rows are counted in `counts`, and by reason those that give no answer.
     """
     repeats: Counter[tuple[str, str, str]] = Counter()
     present = SamplesMet()
     for sample in log.samples():
+        counts.numbers["rows"] += 1
         if isinstance(sample, LeftOut):
-            left_out[sample.reason] += 1
+            counts.left_out[sample.reason] += 1
             continue
         item = exam.item_of(sample)
         if item is None:
@@ -273,7 +282,7 @@ def _answers(
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
     """The sample as a response. Raises `InputError` for text that is no Unicode, and repeats beyond count."""
     try:
-        logprobs, error = _option_record(sample, item), sample.error
+        logprobs, error = option_record(sample, item), sample.error
     except ValueError as reason:
         logprobs, error = None, str(reason)
     if repeat > _MOST_REPEATS:
@@ -302,25 +311,12 @@ def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Respon
     )
 
 
-def _option_record(sample: Sample, item: Item) -> str | None:
-    """The record of a sample's log-likelihoods of options; null for a sample in words.
-
-    Raises `ValueError` where several would be certain: whoever wrote them down computed none.
-    """
-    if not sample.option_logprobs:
-        return None
-    refuse_certain_options(sample.item.options, sample.option_logprobs)
-    values = in_order(sample.item.options, sample.option_logprobs, item)
-    order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
-    record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
-    return json.dumps(record, ensure_ascii=False)
-
-
 def _count(counts: _Counts, answer: _Answer) -> None:
     """Count an answer, and note what its scores declare."""
     response = answer.response
-    counts.candidates[response.candidate] = None
+    counts.candidates[response.candidate] += 1
     counts.items.add((response.item, response.variant))
+    counts.numbers["same"] += answer.is_repeated
     if not answer.is_repeated:
         counts.repeats[hash((response.candidate, response.item, response.variant))] += 1
         counts.numbers["responses"] += 1
@@ -379,15 +375,14 @@ def _imported(
     benchmark: str,
     db: sqlite3.Connection,
 ) -> ImportedLog:
+    numbers = counts.numbers
     notes = [*log.notes, *odd_texts(counts.errors, {}), *retired_notes(db, log.tool, counts.measures)]
     if (name := f"unnamed ({log.tool})") in counts.candidates:
-        notes.append(
-            f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
-        )
+        notes.append(unnamed_text(name, counts.candidates[name], len(counts.candidates) - 1))
     if counts.left_out:
         notes.append(left_out_text(counts.left_out))
-    if lost := counts.numbers["scores of failed answers"]:
-        notes.append(f"{lost} scores of answers that failed are left out: nothing was there to be scored.")
+    if lost := numbers["scores of failed answers"]:
+        notes.append(lost_scores_text(lost))
     return ImportedLog(
         source=str(log.files[0]),
         tool=log.tool,
@@ -396,14 +391,14 @@ def _imported(
         candidates=tuple(counts.candidates),
         benchmark=benchmark,
         items=len(counts.items),
-        responses=counts.numbers["responses"],
-        failed=counts.numbers["failed"],
-        blank=counts.numbers["blank"],
+        responses=numbers["responses"],
+        failed=numbers["failed"],
+        blank=numbers["blank"],
         repeats=max(counts.repeats.values(), default=0),
-        scores=counts.numbers["scores"],
-        scores_failed=counts.numbers["scores_failed"],
-        units=counts.numbers["units"],
-        logprobs=counts.numbers["logprobs"],
+        scores=numbers["scores"],
+        scores_failed=numbers["scores_failed"],
+        units=numbers["units"],
+        logprobs=numbers["logprobs"],
         skipped=skipped.total(),
         skipped_items=tuple(skipped),
         **stored._asdict(),
@@ -411,6 +406,13 @@ def _imported(
         notes=tuple(notes),
         server_errors=counts.errors.total(),
         left_out=dict(counts.left_out),
+        row_counts=row_counts(
+            numbers["rows"],
+            answers=numbers["responses"],
+            same=numbers["same"],
+            skipped=skipped.total(),
+            left_out=counts.left_out.total(),
+        ),
     )
 
 
@@ -428,6 +430,7 @@ def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
         failed=entry.numbers["failed"],
         blank=entry.numbers["blank"],
         repeats=entry.repeats,
+        row_counts=row_counts(entry.numbers["responses"], answers=entry.numbers["responses"]),
         **entry.stored._asdict(),
         notes=entry.notes,
     )

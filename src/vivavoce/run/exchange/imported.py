@@ -30,6 +30,29 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
     return f"Rows without an answer are left out: {reasons}." if reasons else ""
 
 
+def unnamed_text(name: str, n_answers: int, n_models: int) -> str:
+    """The sentence on answers without a model, which stand under `name`; the log names so many models."""
+    if not n_models:
+        return f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
+    names = "names no model" if n_answers == 1 else "name no model"
+    return (
+        f"{count(n_answers, 'answer')} {names} and the log has {n_models}: under {name!r}, until the file "
+        "says which model it was."
+    )
+
+
+def only_model_text(n_answers: int, model: str) -> str:
+    """The sentence on answers without a model in a log that names one."""
+    are = "names no model: it is" if n_answers == 1 else "name no model: they are"
+    return f"{count(n_answers, 'answer')} {are} taken as {one_line(model, 40)}'s, the only one in the log."
+
+
+def lost_scores_text(n_scores: int) -> str:
+    """The sentence on scores of answers that never came."""
+    are = "is" if n_scores == 1 else "are"
+    return f"{count(n_scores, 'score')} of failed answers {are} left out: nothing was there to be scored."
+
+
 def joined_text(joined: Mapping[str, int]) -> list[str]:
     """The sentence on rows that found their question by other than its id; none where all did by that."""
     if not {*joined} - {"id"}:
@@ -124,7 +147,8 @@ class ImportedLog(NamedTuple):
     log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
     answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
     answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
-    `left_out` counts by reason the rows that give no answer. From `questions` on they are as in `Imported`,
+    `left_out` counts by reason the rows that give no answer; `row_counts` says what became of each answer and
+    row that the log holds, and adds up. From `questions` on they are as in `Imported`,
     where near duplicates were asked for.
     """
 
@@ -153,6 +177,7 @@ class ImportedLog(NamedTuple):
     server_errors: int = 0
     escaped_line_ends: int = 0
     left_out: Mapping[str, int] = {}
+    row_counts: Mapping[str, int] = {}
     questions: int = 0
     repeated: int = 0
     cases: int = 0

@@ -1,10 +1,11 @@
 """The items that the answers of a log are to: its own exam, or items of a benchmark told by content."""
 
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded
@@ -13,6 +14,7 @@ from vivavoce.benchmarks.table_rows import inferred_format
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item, Response
 from vivavoce.core.text import one_line
+from vivavoce.logprobs.options import refuse_certain_options
 from vivavoce.run.exchange.recorded_log import RecordedLog, Sample
 
 _CONTENT = attrgetter(
@@ -169,10 +171,19 @@ def _asks(theirs: Item, item: Item) -> bool:
     return _folded(item.question) in _folded(theirs.question)
 
 
-def in_order(options: Iterable[str], logprobs: Iterable[float], item: Item) -> tuple[float, ...]:
-    """Log-likelihoods of a log's options, in the order of the item's."""
-    worth: Mapping[str, float] = dict(zip(map(_folded, options), logprobs, strict=True))
-    return tuple(worth[_folded(option)] for option in item.options)
+def option_record(sample: Sample, item: Item) -> str | None:
+    """The record of a sample's log-likelihoods of options in the item's order; null for one in words.
+
+    Raises `ValueError` where several would be certain: whoever wrote them down computed none.
+    """
+    if not sample.option_logprobs:
+        return None
+    refuse_certain_options(sample.item.options, sample.option_logprobs)
+    worth = dict(zip(map(_folded, sample.item.options), sample.option_logprobs, strict=True))
+    values = tuple(worth[_folded(option)] for option in item.options)
+    order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
+    record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
+    return json.dumps(record, ensure_ascii=False)
 
 
 class SamplesMet:

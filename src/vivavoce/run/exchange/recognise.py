@@ -127,7 +127,9 @@ def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReade
     if is_named and (reason := no_text(file)):
         raise InputError(f"{file} is {reason}. Nothing was imported.")
     if is_named:
-        raise InputError(f"{file} is no log of {' or '.join(available)}, by what it holds.")
+        looked_for = next(iter(available.values())).looked_for if len(available) == 1 else ""
+        sought = f" Looked for: {looked_for}." if looked_for else ""
+        raise InputError(f"{file} is no log of {' or '.join(available)}, by what it holds.{sought}")
     return reason or "no reader knows it"
 
 
@@ -153,6 +155,15 @@ def is_log(path: Path, *, tables: bool = True) -> bool:
 def holds_tasks(paths: Sequence[Path], name: str | None = None) -> bool:
     """Whether any of these files holds tasks that `viva export` wrote."""
     return any(_tasks_in(paths, readers(name)))
+
+
+def refuse_tasks(paths: Sequence[Path], reader: str | None) -> None:
+    """Raise `InputError` for tasks of ours: what people said of them is no log."""
+    if holds_tasks(paths, reader):
+        raise InputError(
+            f"{paths[0]} holds tasks that `viva export` wrote: what people said of them are ballots. `viva "
+            "import RUN FILE --ballots` (import_annotations) reads them. Nothing was imported."
+        )
 
 
 def annotated_files(paths: Sequence[Path], name: str | None = None) -> tuple[AnnotatedFile, ...]:

@@ -128,6 +128,11 @@ class RecordedLogReader(LogReader):
     reads_tables: ClassVar[bool] = False
     """Whether its files are tables of a tool, which may be read as any table too."""
 
+    @property
+    def looked_for(self) -> str:
+        """What a file must be to be known, in words."""
+        return self.describes
+
     @abstractmethod
     def knows(self, path: Path) -> bool:
         """Whether this file is a log of the tool, told by its content. Never raises."""

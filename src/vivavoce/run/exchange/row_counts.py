@@ -14,6 +14,7 @@ _WORDS = {
     "faulty": ("no question", "no questions"),
     "unchosen": ("not chosen", "not chosen"),
     "probes": ("of a probe", "of probes"),
+    "left_out": ("without an answer", "without an answer"),
 }
 """What a row is, in the singular and the plural."""
 

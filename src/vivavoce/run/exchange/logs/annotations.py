@@ -70,9 +70,12 @@ class AnnotatedLog(MappedLog):
 
         yield replace(self.head(path), task=self.tool, samples=samples)
 
-    def _sample(self, line: Line, judgements: Iterable[Judgement], choices: Choices) -> Sample:
+    def _sample(self, line: Line, judgements: Iterable[Judgement], choices: Choices) -> Sample | LeftOut:
         """The answer of a task with its scores, by the usual names of its fields."""
         fields = self.task(line)
+        for field, names in (("question", _QUESTIONS), ("answer", ANSWERS)):
+            if not fields.keys() & names:
+                return LeftOut(line.where, f"no {field} under {', '.join(names[:-1])} or {names[-1]}")
         text = text_or_null(first_of(fields, ANSWERS), line.where)
         item = first_of(fields, ("item", "item_id"))
         return Sample(

@@ -20,12 +20,17 @@ class DoccanoExport(AnnotatedLog):
     """Texts with labels of the whole; other columns of the data say what was asked and who answered."""
 
     tool: ClassVar[str] = "doccano"
-    describes: ClassVar[str] = "the JSON lines of doccano, a file for each person or one for all"
+    describes: ClassVar[str] = (
+        "the JSON lines of doccano, a file for each person or one for all: id, text and label"
+    )
+    reads_tables: ClassVar[bool] = True
 
     def knows(self, path: Path) -> bool:
-        """Told by text, labels and comments; older exports have annotations with their user."""
+        """Told by id, text and labels; older exports have annotations with their user."""
         row = first_row(path)
-        is_current = isinstance(row.get("label"), list) and "Comments" in row
+        labels = row.get("label")
+        is_whole = "Comments" in row or ("id" in row and first_of(row, ANSWERS) is None)
+        is_current = isinstance(labels, list) and (is_whole or "annotation_approver" in row)
         is_older = any("user" in annotation for annotation in rows_in(row, "annotations"))
         return isinstance(first_of(row, _TEXTS), str) and (is_current or is_older)
 

@@ -98,9 +98,12 @@ class LabelStudioRows(AnnotatedLog):
     """A row for each annotation, of which ratings and choices stand in columns of their own."""
 
     tool: ClassVar[str] = "label_studio"
-    describes: ClassVar[str] = "the smaller exports of Label Studio: JSON_MIN, CSV and TSV"
+    describes: ClassVar[str] = "the smaller exports of Label Studio (JSON_MIN, CSV and TSV)"
     endings: ClassVar[Names] = (".json", ".csv", ".tsv")
-    signs: ClassVar[tuple[Names, ...]] = (("annotation_id", "annotator", "lead_time"),)
+    signs: ClassVar[tuple[Names, ...]] = (
+        ("annotation_id", "annotator", "created_at"),
+        *((name, "lead_time") for name in ("annotation_id", "annotator")),
+    )
     numbers_repeats: ClassVar[bool] = True
 
     def refuses(self, path: Path) -> str:

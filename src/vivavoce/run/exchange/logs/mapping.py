@@ -37,12 +37,16 @@ from vivavoce.run.exchange.recorded_log import (
     Sample,
     safe_name,
 )
+from vivavoce.studies.text import and_so
 
 Names = tuple[str, ...]
 QUESTION_WORDS = ("question", "input", "query", "prompt", "user_input", "instruction", "text", "content")
 ANSWER_WORDS = ("answer", "output", "response", "text", "content", "result", "prediction", "completion")
 KEY_WORDS = ("answer", "output", "expected", "reference", "ground_truth", "label", "target")
 _NO_QUESTION = "no question"
+_STEP = "a step of an answer"
+_MOST_SIGNS = 4
+"""Ways of telling a file that a sentence names."""
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 """What OpenAI writes behind the name of a grader."""
 
@@ -169,7 +173,8 @@ class MappedLog(RecordedLogReader):
     `signs` are names that the first row holds, one set of several; `rows_at` is where the list of rows is in
     a JSON object, `begins` are names that such an object shows in its first characters, `name_ends` is how
     the name of every file ends. `json_cells` are the columns of a
-    CSV whose cells are JSON where the tool had an object.
+    CSV whose cells are JSON where the tool had an object. Of steps that are told apart by a word under `kind`
+    those of `answer_kinds`, in small letters, are answers.
     """
 
     tool: ClassVar[str]
@@ -181,6 +186,14 @@ class MappedLog(RecordedLogReader):
     fields: ClassVar[Fields] = Fields()
     scores: ClassVar[tuple[Scores | ScoreColumns, ...]] = ()
     json_cells: ClassVar[Names] = ()
+    kind: ClassVar[Names] = ()
+    answer_kinds: ClassVar[Names] = ()
+
+    @property
+    def looked_for(self) -> str:
+        """The kind of file, and the names that its first row must hold."""
+        ways = [and_so(names) for names in self.signs[:_MOST_SIGNS]]
+        return f"{self.describes}, with {'; or '.join(ways)}" if ways else self.describes
 
     def knows(self, path: Path) -> bool:
         """Told by the names in the first row, or by what an object begins with."""
@@ -213,7 +226,15 @@ class MappedLog(RecordedLogReader):
 
     def _samples(self, path: Path, log: RecordedLog) -> Iterator[Sample | LeftOut]:
         for line in self.rows(path):
-            yield from self.samples(line, log)
+            if self.is_step(line.row):
+                yield LeftOut(line.where, _STEP)
+            else:
+                yield from self.samples(line, log)
+
+    def is_step(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is a step on the way to an answer, as a chain, a tool or a retrieval."""
+        kind = value_at(row, self.kind)
+        return isinstance(kind, str) and kind != "" and kind.lower() not in self.answer_kinds
 
     def samples(self, line: Line, log: RecordedLog) -> Iterable[Sample | LeftOut]:
         """The answers of a row; by default one."""

@@ -1,13 +1,16 @@
 """Results of tools that hand out tables: ragas, LangSmith, Langfuse, Phoenix, MLflow, W&B and Braintrust."""
 
-from collections.abc import Iterable
-from typing import ClassVar
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
-from vivavoce.run.exchange.logs.mapping import Fields, MappedLog, Names, ScoreColumns, Scores
-from vivavoce.run.exchange.recorded_log import LeftOut, RecordedLog, Sample
+from vivavoce.run.exchange.logs.files import start_of
+from vivavoce.run.exchange.logs.mapping import Fields, MappedLog, Names, ScoreColumns, Scores, value_at
 
+_ROLES = {"human": "user", "ai": "assistant"}
 _TABLES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _RAGAS = (
     *("faithfulness", "answer_relevancy", "answer_correctness", "answer_similarity", "semantic_similarity"),
@@ -46,23 +49,80 @@ class RagasResult(MappedLog):
 
 @log_reader("langsmith")
 class LangSmithExperiment(MappedLog):
-    """An experiment as a table: `inputs.…`, `outputs.…`, `reference.…` and `feedback.…`."""
+    """An experiment as a table: `inputs.…`, `outputs.…`, `reference.…` and `feedback.…`; or runs as they are.
+
+    Of runs calls of a model are answers, and of an experiment the runs that answer an example.
+    """
 
     tool: ClassVar[str] = "langsmith"
-    describes: ClassVar[str] = "an experiment of LangSmith as a table (to_pandas, get_test_results)"
+    describes: ClassVar[str] = (
+        "an experiment of LangSmith as a table (to_pandas, get_test_results), or its runs"
+    )
     endings: ClassVar[Names] = _TABLES
     reads_tables: ClassVar[bool] = True
-    signs: ClassVar[tuple[Names, ...]] = (("inputs.", "example_id"), ("input.", "outputs.", "feedback."))
+    rows_at: ClassVar[str] = "runs"
+    begins: ClassVar[Names] = ("runs", "run_type")
+    signs: ClassVar[tuple[Names, ...]] = (
+        ("inputs.", "example_id"),
+        ("input.", "outputs.", "feedback."),
+        *(
+            ("inputs", "outputs", name)
+            for name in ("run_type", "reference_outputs", "reference_example_id", "feedback_stats")
+        ),
+    )
     fields: ClassVar[Fields] = Fields(
-        item=("example_id",),
-        question=("inputs.", "input."),
-        answer=("outputs.", "output."),
-        key=("reference.", "reference_outputs."),
+        item=("example_id", "reference_example_id"),
+        question=("inputs.", "input.", "inputs"),
+        answer=(
+            *("outputs.", "output.", "outputs.generations.0.0.text", "outputs.generations.0.text"),
+            *("outputs.choices.0.message.content", "outputs"),
+        ),
+        key=("reference.", "reference_outputs.", "reference_outputs"),
+        candidate=(
+            *("extra.metadata.ls_model_name", "extra.invocation_params.model"),
+            *("extra.invocation_params.model_name", "metadata.ls_model_name"),
+        ),
         error=("error",),
+        tokens=("completion_tokens",),
         seconds=("execution_time", "latency"),
         cost=("total_cost",),
     )
-    scores = (ScoreColumns(begins="feedback.", note="_comment"),)
+    scores = (
+        ScoreColumns(begins="feedback.", note="_comment"),
+        Scores(field=("feedback",), name=("key", "name"), note=("comment",)),
+        Scores(field=("feedback_stats",), value=("avg",)),
+    )
+    json_cells: ClassVar[Names] = (
+        *("inputs", "outputs", "reference_outputs", "extra", "metadata", "feedback", "feedback_stats"),
+    )
+    kind: ClassVar[Names] = ("run_type",)
+    answer_kinds: ClassVar[Names] = ("llm",)
+
+    def rows(self, path: Path) -> Iterator[Line]:
+        """The rows, with messages of LangChain as other tools write them."""
+        for line in super().rows(path):
+            inputs = line.row.get("inputs")
+            turns = _turns(inputs.get("messages")) if isinstance(inputs, Mapping) else None
+            yield Line(line.where, {**line.row, "inputs": turns}) if turns else line
+
+    def is_step(self, row: Mapping[str, Any]) -> bool:
+        """Whether a run is neither a call of a model nor what answers an example of a data set."""
+        is_root = not value_at(row, ("parent_run_id", "parent_run_ids"))
+        return super().is_step(row) and not (is_root and row.get("reference_example_id"))
+
+
+def _turns(messages: Any) -> list[dict[str, Any]]:
+    """Messages of LangChain, possibly a list in a list, with role and content; none of any other."""
+    if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], list):
+        messages = messages[0]
+    turns = []
+    for message in messages if isinstance(messages, list) else ():
+        turn = message.get("kwargs", message) if isinstance(message, Mapping) else {}
+        if not isinstance(turn, Mapping) or "content" not in turn:
+            return []
+        role = str(turn.get("role") or turn.get("type"))
+        turns.append({"role": _ROLES.get(role, role), "content": turn["content"]})
+    return turns
 
 
 @log_reader("langfuse")
@@ -74,6 +134,7 @@ class LangfuseExport(MappedLog):
     endings: ClassVar[Names] = _TABLES
     reads_tables: ClassVar[bool] = True
     signs: ClassVar[tuple[Names, ...]] = (
+        *(("input", "output", trace, "type") for trace in ("traceId", "trace_id")),
         *(
             ("input", "output", "scores", name)
             for name in ("traceId", "trace_id", "sessionId", "observations")
@@ -85,9 +146,15 @@ class LangfuseExport(MappedLog):
         question=("input",),
         answer=("output",),
         key=("expectedOutput", "expected_output", "metadata.expected_output"),
-        candidate=("model", "metadata.model", "providedModelName"),
-        error=("statusMessage",),
-        tokens=("usageDetails.output", "usage.output", "completionTokens", "outputTokens"),
+        candidate=("model", "metadata.model", "providedModelName", "provided_model_name"),
+        error=("statusMessage", "status_message"),
+        tokens=(
+            "usageDetails.output",
+            "usage_details.output",
+            "usage.output",
+            "completionTokens",
+            "outputTokens",
+        ),
         seconds=("latency",),
         cost=("totalCost", "calculatedTotalCost", "total_cost"),
     )
@@ -95,7 +162,11 @@ class LangfuseExport(MappedLog):
         Scores(field=("scores",), note=("comment",), rater=("source",)),
         ScoreColumns(all_but={"tags"}, in_lists=True),
     )
-    json_cells: ClassVar[Names] = ("input", "output", "expectedOutput", "metadata", "scores")
+    json_cells: ClassVar[Names] = (
+        *("input", "output", "expectedOutput", "metadata", "scores", "usageDetails", "usage_details"),
+    )
+    kind: ClassVar[Names] = ("type",)
+    answer_kinds: ClassVar[Names] = ("generation",)
 
 
 @log_reader("phoenix")
@@ -126,6 +197,8 @@ class PhoenixExperiment(MappedLog):
         ScoreColumns(begins="eval.", ends=".score", note=".explanation"),
     )
     json_cells: ClassVar[Names] = ("input", "output", "reference_output", "expected", "annotations")
+    kind: ClassVar[Names] = ("span_kind", "attributes.openinference.span.kind")
+    answer_kinds: ClassVar[Names] = ("llm",)
 
 
 @log_reader("braintrust")
@@ -154,21 +227,20 @@ class BraintrustExperiment(MappedLog):
     scores = (Scores(field=("scores",), low=0.0, high=1.0),)
     json_cells: ClassVar[Names] = ("input", "output", "expected", "scores", "metadata", "metrics", "origin")
 
-    def samples(self, line: Line, log: RecordedLog) -> Iterable[Sample | LeftOut]:
-        """The answer of a row; a span below the row of a question is none."""
-        if line.row.get("is_root") in (False, "false"):
-            return (LeftOut(line.where, "a step of an answer"),)
-        return super().samples(line, log)
+    def is_step(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is a span below the row of a question."""
+        return str(row.get("is_root")).lower() == "false"
 
 
 @log_reader("mlflow")
 class MLflowTable(MappedLog):
-    """`eval_results_table.json`: scores are columns such as `answer_similarity/v1/score`."""
+    """`eval_results_table.json`, under whatever name: scores are columns as `answer_similarity/v1/score`."""
 
     tool: ClassVar[str] = "mlflow"
-    describes: ClassVar[str] = "eval_results_table.json of MLflow"
+    describes: ClassVar[str] = (
+        "eval_results_table.json of MLflow, under another name with a column METRIC/v1/score"
+    )
     rows_at: ClassVar[str] = "data"
-    name_ends: ClassVar[str] = "eval_results_table.json"
     begins: ClassVar[Names] = ("columns", "data")
     fields: ClassVar[Fields] = Fields(
         question=("inputs", "question", "input", "request", "prompt"),
@@ -181,7 +253,13 @@ class MLflowTable(MappedLog):
     )
     scores = (ScoreColumns(ends="/score", note="/justification"),)
 
+    def knows(self, path: Path) -> bool:
+        """Told by columns and data, and by the name of the file or of a column of scores."""
+        named = path.name.endswith("eval_results_table.json")
+        return super().knows(path) and (named or _METRIC.search(start_of(path)) is not None)
 
+
+_METRIC = re.compile(r'/v\d+/score"')
 _OF_TABLE = Fields(
     item=("id", "item", "item_id", "question_id", "example_id"),
     question=("question", "input", "inputs", "prompt", "query", "user_input", "instruction"),
