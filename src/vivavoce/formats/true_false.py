@@ -33,6 +33,7 @@ from vivavoce.reading.markup import with_plain_marks
 from vivavoce.reading.mentions import Verdict
 from vivavoce.reading.options import Mention, Options, options_of
 from vivavoce.reading.refusal import abstains, refuses
+from vivavoce.reading.remarks import verdict_of_saying
 from vivavoce.reading.run_on import read_first
 from vivavoce.reading.verdicts import JudgedMention
 from vivavoce.reading.word_roles import role, run_roles
@@ -159,11 +160,8 @@ class _Truth(ChoiceReader):
         # A number may stand before the verdict: "1. True".
         position = 1 if self._enumerated(0, len(self.doc)) else 0
         lead = self.texts[0] if self.texts else None
-        letter = (
-            self.options.labels.get(self.doc.surface(position, position + 1))
-            if position + 1 < len(self.doc)
-            else None
-        )
+        goes_on = position + 1 < len(self.doc)
+        letter = self.options.labels.get(self.doc.surface(position, position + 1)) if goes_on else None
         if letter is not None and self.doc.gap_has(position + 1, ":-–—\n"):
             lead = Mention(position, position + 1, (letter,), "label")
         if lead is None or lead.i != position or len(lead.names) != 1:
@@ -215,6 +213,7 @@ class _Truth(ChoiceReader):
         """The mentions, with the opposite in place of what is turned down; a weighed value is none."""
         judged = []
         for s in self._carried(super().judged(i, j, claimed=claimed), i):
+            s = s._replace(verdict=verdict_of_saying(self.doc, s.mention) or s.verdict)
             if s.verdict == "rejected" and len(s.names) == 1:
                 # With two values, turning one down leaves the other; with more options it would not.
                 s = JudgedMention(s.mention._replace(names=(1 - s.names[0],)), "named")

@@ -16,9 +16,9 @@ from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.claims import Choice
-from vivavoce.reading.mentions import WINDOW
+from vivavoce.reading.mentions import WINDOW, Verdict
 from vivavoce.reading.options import HEAD, Mention, Options
-from vivavoce.reading.remarks import denies_a_thing
+from vivavoce.reading.remarks import denies_a_thing, verdict_of_phrase
 from vivavoce.reading.verdicts import JudgedMention, rejected_as_well
 from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles, unlikely, width
 
@@ -53,6 +53,7 @@ class KnownWordsReader(ChoiceReader):
         self._any_words = False
         self._has_denials = not _MAY_DENY.isdisjoint(self.doc.forms)
         self._unclear_names: set[int] = set()
+        self._of_phrases: dict[int, Verdict | None] = {}
 
     def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
         """The mentions; those that a word of any language turns down, or may turn down, are rejected."""
@@ -70,6 +71,11 @@ class KnownWordsReader(ChoiceReader):
         ]
 
     def _in_its_clause(self, judged: JudgedMention, clauses: "Clauses") -> JudgedMention:
+        k = judged.mention.i
+        if k not in self._of_phrases:
+            self._of_phrases[k] = verdict_of_phrase(self.doc, judged.mention)
+        if (verdict := self._of_phrases[k]) is not None:
+            return judged._replace(verdict=verdict)
         standing = clauses.standing(judged.mention)
         if standing == "unknown":
             self._unclear_names.update(judged.names)

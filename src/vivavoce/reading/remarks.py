@@ -19,6 +19,8 @@ CANNOT = frozenset({"cannot", "cant"})
 _DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 _SHORT = 4
 """Words of a clause that denies the merit of an option: "no added clinical value"."""
+_AROUND, _LONGEST = 12, 40
+"""Words before an option, half of those behind it, and characters of each, that a phrase may have."""
 _ITS = (["it"], ["its"], ["this"], ["that"], ["thats"], ["es"], ["cest"], ["ist"], ["e"])
 
 
@@ -45,6 +47,49 @@ def but_wrong(doc: Doc, mention: Mention, end: int) -> bool:
     turn = mention.j + next(n for n, form in enumerate(window) if form in words.BUTS)
     clause = doc.forms[turn + 1 : min(end, turn + 5, doc.sentence_end(mention.i))]
     return clause[:1] in _ITS and doc.ends(turn + 1 + len(clause)) and denials(clause) % 2 == 1
+
+
+def verdict_of_phrase(doc: Doc, mention: Mention) -> Verdict | None:
+    """The verdict of "the trap is A", "could it be A?" or "from A to B", whatever else is said; else null."""
+    text = phrase_around(doc, mention)
+    if words.ASIDES.search(text) or words.UNSPACED_ASIDES.search(text.replace(" ", "")):
+        return "rejected"
+    return "chosen" if words.AFFIRMATIONS.search(text) else None
+
+
+def verdict_of_saying(doc: Doc, mention: Mention) -> Verdict | None:
+    """The verdict on a value of true/false in "this is true. It isn't" and "false to say it is false"."""
+    text = phrase_around(doc, mention)
+    if words.TRUTH_OF_SAYING.search(text):
+        return "tentative"
+    return "rejected" if words.TRUTH_ASIDES.search(text) else None
+
+
+def phrase_around(doc: Doc, mention: Mention) -> str:
+    """The words and signs of the sentence of a mention, which is "@", and of the next."""
+    start = max(doc.last_break(mention.i, SENTENCE), mention.i - _AROUND)
+    text = "" if doc.breaks[start] >= SENTENCE else "…"
+    for k in range(start, mention.i):
+        text += f"{_sign(doc, k) * (k > start)} {doc.forms[k][:_LONGEST]}"
+    text += f"{_sign(doc, mention.i) * (mention.i > start)} @"
+    ends = 0
+    for k in range(mention.j, min(len(doc), mention.j + 2 * _AROUND) + 1):
+        sign = _sign(doc, k)
+        text += sign
+        ends += sign in {".", "?"}
+        if ends == 2 or k == len(doc):
+            break
+        text += f" {doc.forms[k][:_LONGEST]}"
+    return text.strip()
+
+
+def _sign(doc: Doc, k: int) -> str:
+    """The sign before token k: an end of a sentence, a question mark, a comma, any other, or none."""
+    if doc.gap_has(k, "?？"):
+        return "?"
+    if doc.gap_has(k, ".!。！") or k == len(doc) or doc.breaks[k] >= SENTENCE:
+        return "."
+    return "," if doc.breaks[k] == COMMA else ";" if doc.breaks[k] > NONE else ""
 
 
 def _letter_with_colon(doc: Doc, k: int) -> bool:

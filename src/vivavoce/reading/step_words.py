@@ -1,6 +1,6 @@
 """The words that chains of reasoning are read by, in their comparable form (`tokens.Doc.forms`)."""
 
-from vivavoce.reading.lexicon import HEDGES, forms
+from vivavoce.reading.lexicon import HEDGES, LISTS, forms, pairs
 
 # Steps of a chain of reasoning.
 STEP_NOUNS = forms(
@@ -45,66 +45,24 @@ ORDINALS = {
 }  # fmt: skip
 LAST = forms("last final letzte letzten ultimo dernier derniere")
 # A step that one of these is said of is the wrong one; nouns also before it: "the error is in step 3".
-FAULTS = forms(
-    "wrong incorrect incorrectly wrongly false falsely flawed flaw flaws faulty fault error errors",
-    "erroneous",
-    "erroneously mistake mistakes mistaken mistakenly invalid inaccurate inaccurately inaccuracy unsound",
-    "fallacy fallacious problem problematic issue untrue illogical culprit misstep misstatement unjustified",
-    "unsupported unfounded misleading unwarranted falsch fehler fehlerhaft fehlerhafte incorrecto",
-    "incorrecta",
-    "incorrecte erronee equivocado equivocada falso falsa falsche faux fausse inexacte",
-    "erreur lerreur erroneo erronea erronees errado errada erro errore lerrore errori errato errata errati",
-    "sbagliato sbagliata scorretto scorretta incorreto incorreta incorretto incorretta inexacto inexacta",
-    "inexato inexata inexact inesatto inesatta falscher falschen fehlerhafter inkorrekt fallo fautif",
-    "fautive",
-    "неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
-)
-FAULT_VERBS = forms(
-    "contradicts misinterprets misstates misunderstands misrepresents misidentifies misattributes confuses",
-    "conflates overgeneralizes overgeneralises oversimplifies overstates exaggerates errs fails goes astray",
-    "misapplies mischaracterizes misreads misuses inverts reverses ignores overlooks contradicted",
-)
-SAYING = forms(
-    "says states claims assumes concludes infers suggests argues asserts implies that saying stating",
-    "claiming assuming concluding describes mentions",
-)
-SOUND = forms(
-    "right correct correctly fine valid true accurate accurately sound ok okay good logical reasonable",
-    "plausible proper justified acceptable richtig korrekt correcto correcta correctos correctas correto",
-    "correta corretos corretas corretto corretta corretti corrette correcte corrects correctes giusto",
-    "giusta",
-    "valido valida верен верно ✓ ✅",
-)
+FAULTS = forms(*LISTS["step_faults"])
+FAULT_VERBS = forms(*LISTS["step_fault_verbs"])
+SAYING = forms(*LISTS["step_saying"])
+SOUND = forms(*LISTS["step_sound"])
 # "Step 3 does not follow" accuses it; "step 4 follows" says nothing of either.
 SOUND_IF_DENIED = forms(
     "follow follows hold holds support supported warranted consistent true accurate justified"
 )
-NO_STEP = forms(
-    "no none nothing neither without never all every each everything todos todas tutti tutte tous",
-    "toutes alle",
-    "ningun ninguno ninguna aucun aucune nessun nessuno nessuna nenhum nenhuma kein keiner",
-)
-LOCATES = forms(
-    "is was lies lie occurs occur appears happens comes arises begins starts located found be being at in",
-    "are seems remains should would must therefore thus identified es ist est esta en encuentra trouve",
-    "se liegt",
-    "trova nel nella a dans em na sta",
-)
+NO_STEP = forms(*LISTS["step_no_step"])
+LOCATES = forms(*LISTS["step_locates"])
 # What takes back a step: words of error alone do not, they are what such an answer is about.
 TAKES_BACK = forms(
     "wait scratch reconsider reconsidering reconsidered revise revised revising correction oops sorry",
     "apologies hmm rethinking reevaluating nevermind perdon corrijo korrektur pardon doch",
 )
-TAKES_BACK_PAIRS = frozenset(
-    {("second", "thought"), ("second", "thoughts"), ("on", "reflection"), ("hold", "on"), ("never", "mind"),
-     ("take", "that"), ("that", "back"), ("i", "was"), ("i", "meant"), ("made", "a"), ("my", "bad"),
-     ("my", "mistake")}
-)  # fmt: skip
+TAKES_BACK_PAIRS = pairs(*LISTS["step_takes_back_pairs"])
 TURNS = forms("actually no rather instead")
-HEDGED = forms(
-    "might may could maybe perhaps possibly either probably unsure seems quiza quizas vielleicht forse",
-    "talvez",
-)
+HEDGED = forms(*LISTS["step_hedged"])
 # What may stand between a step and the other that is left open.
 OPEN_TO_ANOTHER = (
     HEDGES

@@ -4,6 +4,7 @@ from functools import cache
 
 from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import Doc
+from vivavoce.reading.lexicon import LISTS
 
 
 def _set(*lines: str) -> frozenset[str]:
@@ -29,33 +30,10 @@ STATEMENT_NOUNS = _set(
 )
 # A word of another language judges only behind one of these, or at the head of a clause: "vera" does not in
 # "polycythemia vera".
-BEFORE_TRUTH = STATEMENT_NOUNS | _set(
-    "is es est ist e sea soit sei sia seja ser etre sein essere era fue war fu foi sera seria cest nest not",
-    "no non nao nicht pas ni nor neither weder noch ne tampoco tampouco neppure neanche nemmeno nem a an the",
-    "un une una uma eine el la le il o und oder y et ou or and either muy tout totalmente completamente",
-    "claramente completement totalement vollig vollkommen absolut absolutamente absolument clairement",
-    "eindeutig chiaramente assolutamente definitely clearly therefore so thus also luego portanto donc",
-    "quindi pues como comme als come parece semble sembra scheint teilweise parcialmente partiellement",
-    "parzialmente partly respuesta reponse antwort risposta resposta opcion option word pero mais",
-    "ma mas aber but sondern",
-    "sino que plus piu eher fur por per pour direi diria dirais credo fait bien assez del todo entierement",
-    "enteramente ganz",
-)
-AFTER_TRUTH = _set(
-    "nor because since as in for if when only that and or but with given based due by so therefore thus",
-    "though although however provided according under to from unless while whereas not statement here /",
-    "& + overall rather both → (-) after on of at during is are was the this it porque pues ya parce car",
-    "puisque weil da denn perche poiche pois que dass che en em dans chez in bei nei nelle nos a la il lo le",
-    "die der das esta questa cette diese y e et und o ou oder pero mais ma mas sondern sino segun selon laut",
-    "secondo cuando quand wenn quando solo seulement nur con avec mit com para pour fur per si es est ist ni",
-    "ne noch",
-)
+BEFORE_TRUTH = STATEMENT_NOUNS | _set(*LISTS["truth_before_truth"])
+AFTER_TRUTH = _set(*LISTS["truth_after_truth"])
 # What leaves a verdict of another language open, in its clause: "puede ser verdadero", "se è vero".
-LEFT_OPEN = _set(
-    "puede podria peut pourrait kann konnte puo potrebbe pode poderia si se ob parece semble scheint sembra",
-    "eher plus mas piu quizas quiza tal vez talvez vielleicht forse probablemente probablement",
-    "wahrscheinlich probabilmente provavelmente",
-)
+LEFT_OPEN = _set(*LISTS["truth_left_open"])
 # "No es del todo falso" says neither.
 WHOLLY = _set("todo tutto fait ganz completamente totalmente completement totalement vollig enteramente")
 # "While it could be true in children, it is false": what is left open first, the clause behind settles.
