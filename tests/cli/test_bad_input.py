@@ -504,13 +504,6 @@ def test_a_metric_that_was_removed_is_answered_with_what_to_use(viva: Viva, run:
             "cannot tell what answers.txt holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet.",
         ),
         ("a.csv", "number,model,text\nq00,A,x\n", "--map item=COLUMN names it"),
-        (
-            "a.csv",
-            "qid,Model,output,Response\nq00,A,x,y\n",
-            "a.csv: the columns 'output' and 'Response' may each be what the model answered: map={'text': "
-            "'output'}, or --map text=output, says which.",
-        ),
-        ("a.csv", "item,author,text\nq00,A,x\n", "--map candidate=COLUMN or --set candidate=NAME names it"),
         ("a.csv", "item,candidate,words\nq00,A,x\n", "--map text=COLUMN names it.\n"),
         ("a.csv", "item,candidate,text\nq0O,A,x\n", "(path=exam.jsonl): q0O. Did you mean 'q"),
     ],
@@ -522,6 +515,27 @@ def test_answers_that_cannot_be_used(
         (here / name).write_text(text)
     said = refused(viva("import", "new.viva", name, "--benchmark", "jsonl(path=exam.jsonl)"))
     assert sentence in said
+    assert not (here / "new.viva").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "qid,Model,output,Response\nq00,A,x,y\n",
+            "What the model answered: 'output' (x) or 'Response' (y).",
+        ),
+        ("item,author,text\nq00,A,x\n", "Which model: no column says it. Proposed, of the file's name: 'a'."),
+    ],
+)
+def test_what_a_table_of_answers_leaves_open_is_asked_with_the_whole_command(
+    viva: Viva, here: Path, text: str, question: str
+) -> None:
+    (here / "a.csv").write_text(text)
+    result = viva("import", "new.viva", "a.csv", "--benchmark", "jsonl(path=exam.jsonl)")
+    assert (2, "") == (result.code, result.stdout)
+    assert question in result.stderr
+    assert "viva import new.viva a.csv --benchmark 'jsonl(path=exam.jsonl)' --" in result.stderr
     assert not (here / "new.viva").exists()
 
 

@@ -7,7 +7,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from vivavoce.core import reasoning_marks as marks
 from vivavoce.core.errors import RowError
@@ -275,7 +275,7 @@ def printable_json(text: str) -> str:
     return _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
-def has_line_ends(name: object) -> bool:
+def has_line_ends(name: object) -> TypeGuard[str]:
     """Whether a name stands on several lines."""
     return isinstance(name, str) and ("\n" in name or "\r" in name)
 

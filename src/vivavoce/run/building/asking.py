@@ -50,7 +50,7 @@ def ask_for(
     """Ask every request for one JSON object and read it; those that cannot be used are asked once more."""
     readers = [parse] * len(requests) if callable(parse) else list(parse)
     parsers = [
-        _parser(reader, Material(fenced_texts(request.messages)))
+        _parser(reader, Material(fenced_texts(message.content for message in request.messages)))
         for reader, request in zip(readers, requests, strict=True)
     ]
     first = lab.ask(model, requests, parsers)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
 from vivavoce.run.exchange.joins import By
-from vivavoce.run.exchange.log_readers import TableReader, reader_of
+from vivavoce.run.exchange.log_readers import LogReader, TableReader, reader_of
 from vivavoce.run.exchange.table_files import Joined, hash_of, joined_tables, table_paths
 from vivavoce.run.exchange.wide_tables import Columns, long_lines
 
@@ -148,9 +149,13 @@ def read_source(
 def _source_of(data: Data, benchmark: Loaded | None, reading: Reading) -> Source:
     if isinstance(data, Source):
         return data
+    if benchmark is not None and isinstance(data, str | PathLike) and Path(data).exists():
+        reader = reader_of(Path(data), benchmark)
+        if not isinstance(reader, TableReader):
+            return _log(Path(data), benchmark, reader)
     if len(paths := table_paths(data)) > 1:
         return of_tables(joined_tables(paths, reading.dialect))
-    return _file(paths[0], benchmark, reading.dialect) if paths else _memory(data)
+    return _table(paths[0], reading.dialect) if paths else _memory(data)
 
 
 def of_tables(joined: Joined) -> Source:
@@ -168,14 +173,15 @@ def _memory(data: Data) -> Source:
     return Source("the data", lines, digest, in_memory=True)
 
 
-def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
+def _log(path: Path, benchmark: Loaded, reader: LogReader) -> Source:
+    lines, roles, notes = reader.log(path, benchmark)
+    digest = reader.file_hash(path, benchmark)
+    return Source(str(path), list(lines), digest, free=False, roles=roles, notes=notes)
+
+
+def _table(file: Path, dialect: Dialect) -> Source:
     if not is_file(file) and not file.is_dir():
         raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
-    reader = TableReader() if benchmark is None else reader_of(file, benchmark)
-    if benchmark is not None and not isinstance(reader, TableReader):
-        lines, roles, notes = reader.log(file, benchmark)
-        digest = reader.file_hash(file, benchmark)
-        return Source(str(file), list(lines), digest, free=False, roles=roles, notes=notes)
     digest = file_hash(file)
     table = open_table(file, dialect)
     notes = (f"{file.name} holds {table.layout}: each is a row.",) if table.layout else ()
