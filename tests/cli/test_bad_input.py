@@ -532,10 +532,10 @@ def test_what_a_table_of_answers_leaves_open_is_asked_with_the_whole_command(
     viva: Viva, here: Path, text: str, question: str
 ) -> None:
     (here / "a.csv").write_text(text)
-    result = viva("import", "new.viva", "a.csv", "--benchmark", "jsonl(path=exam.jsonl)")
-    assert (2, "") == (result.code, result.stdout)
-    assert question in result.stderr
-    assert "viva import new.viva a.csv --benchmark 'jsonl(path=exam.jsonl)' --" in result.stderr
+    code, printed, message = viva("import", "new.viva", "a.csv", "--benchmark", "jsonl(path=exam.jsonl)")
+    assert (2, "") == (code, printed)
+    assert question in message
+    assert "viva import new.viva a.csv --benchmark 'jsonl(path=exam.jsonl)' --" in message
     assert not (here / "new.viva").exists()
 
 

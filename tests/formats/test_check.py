@@ -32,7 +32,7 @@ AB = ("Aspirin", "Heparin")
         ),
         (
             item("mcq", options=AB),
-            "bench, item 'q7': multiple choice needs exactly one answer, not 0.",
+            "bench, item 'q7': multiple choice needs exactly one answer, not 0: it has no key.",
         ),
         (
             item("mcq", options=AB, answer=AB),

@@ -10,6 +10,8 @@ import pytest
 from tests.run.own_layouts import LAYOUTS, write
 
 import vivavoce
+from vivavoce.benchmarks import load
+from vivavoce.benchmarks.files import CSV
 from vivavoce.core.errors import InputError
 
 Viva = Callable[..., Any]
@@ -123,3 +125,89 @@ def test_rows_answer_by_their_place_only_where_there_is_one_for_each(tmp_path: P
     with pytest.raises(InputError, match="m has 2 rows and the exam 3 questions"):
         joined(tmp_path, "model,response\nm,yes\nm,no\n", by="row")
     assert {"row": 3} == joined(tmp_path, "model,response\nm,yes\nm,no\nm,yes\n", by="row").joined
+
+
+OF_OPTIONS = (
+    "Nr;Frage;Antwort A;Antwort B;Antwort C;Lösung\n1;Was senkt LDL?;Statin;Insulin;Eisen;A\n",
+    "id,question,answer_a,answer_b,answer\n1,What lowers LDL?,Statin,Insulin,A\n",
+    "id,question,A,B,C,D,answer\n1,What lowers LDL?,Statin,Insulin,Iron,Zinc,A\n",
+    "id,question,Option A,Option B,answer\n1,What lowers LDL?,Statin,Insulin,A\n",
+    "id,question,opa,opb,cop\n1,What lowers LDL?,Statin,Insulin,0\n",
+    "id,question,choice1,choice2,answer_idx\n1,What lowers LDL?,Statin,Insulin,1\n",
+    "Frage;A;B;richtig\nWas senkt LDL?;Statin;Insulin;A\n",
+)
+"""Exams without answers, whose options stand in a column each."""
+
+
+@pytest.mark.parametrize("text", OF_OPTIONS)
+def test_options_of_an_exam_are_no_models_and_mcq_by_the_other_door(
+    viva: Viva, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "exam.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match="this is an exam without answers: viva collect"):
+        viva("import", tmp_path / "r.viva", path, "--yes")
+    (item,) = load(f"csv:path={path}").items
+    assert ("mcq", ("Statin",)) == (item.format, item.answer)
+
+
+def test_a_question_and_a_key_alone_are_an_exam_without_answers(viva: Viva, tmp_path: Path) -> None:
+    path = tmp_path / "exam.csv"
+    path.write_text("question,answer\nWhat lowers LDL?,Statins\n")
+    with pytest.raises(InputError) as error:
+        viva("import", tmp_path / "r.viva", path)
+    assert f"--benchmark csv:path={path}. If 'answer' is what a model answered: --map text=answer." in str(
+        error.value
+    )
+
+
+def test_answers_of_models_a_and_b_are_no_options(viva: Viva, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("id,question,answer_a,answer_b,key\n1,Which?,Iron,Zinc,Iron\n2,Why?,It falls,Zinc,Gold\n")
+    assert "4 answers of 2 candidates" in viva("import", tmp_path / "r.viva", path).output
+
+
+def test_a_reference_that_names_an_option_is_the_key(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("question,model,response,A,B,reference\nWhich?,m1,Iron,Iron,B12,A\n")
+    run = vivavoce.open(tmp_path / "r.viva")
+    run.import_answers(tmp_path / "r.csv")
+    (item,) = run.items.to_dicts()
+    assert ("mcq", ["Iron"], ["Iron", "B12"]) == (item["format"], item["answer"], item["options"])
+
+
+def test_a_blank_at_the_end_makes_no_other_question(tmp_path: Path) -> None:
+    text = "id,question,model,response,key\n1,Which?,m1,x,a\n1,Which? ,m2,y,a\n"
+    (tmp_path / "r.csv").write_text(text)
+    assert 1 == vivavoce.open(tmp_path / "r.viva").import_answers(tmp_path / "r.csv").items
+
+
+def test_a_row_of_a_json_table_with_too_few_cells_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(
+        '{"_type": "table", "columns": ["question", "model", "text"], "data": [["Q?", "m", "x"], ["Q?"]]}'
+    )
+    with pytest.raises(InputError, match=r"table\.json: row 2 of data: 1 cells where there are 3 columns"):
+        vivavoce.open(tmp_path / "r.viva").import_answers(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("exam.csv.gz", "x", "exam.csv.gz is packed: unpack it first"),
+        ("exam.csv", "question,answer\rWhich?,Iron\r", "CR alone: save it with LF or CRLF"),
+        ("exam.csv", "question,A,B,answer\nWhich?,x,y,A\nWhy?,x,y,E\n", "'E' is no option. Known: A, B"),
+    ],
+)
+def test_what_no_exam_can_be_read_of_is_said(tmp_path: Path, name: str, content: str, sentence: str) -> None:
+    (tmp_path / name).write_bytes(content.encode())
+    with pytest.raises(InputError, match=sentence):
+        load(f"csv:path={tmp_path / name}")
+
+
+def test_what_is_not_used_is_named_shortly_and_numbers_are_keys_from_their_first(tmp_path: Path) -> None:
+    more = [f"x{k}" for k in range(300)]
+    header = ",".join(["question", "choice1", "choice2", "answer", *more])
+    (tmp_path / "exam.csv").write_text(f"{header}\nWhich?,Iron,Zinc,1{',z' * 300}\n")
+    facts = CSV(path=tmp_path / "exam.csv").inferred
+    assert "numbers of options, from 1" == facts["keys"]
+    assert facts["columns not used"].endswith("x8, x9 and 290 more")

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.benchmarks.table_options import option_columns
+from vivavoce.benchmarks.table_options import ANSWERS, option_columns
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines
 
@@ -118,11 +118,9 @@ OF_ITEMS = (
 OF_RESPONSES = ("item", "candidate", "text", "repeat")
 OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
-ANSWERS = ("answer", "antwort", "respuesta", "reponse", "resposta")
-"""Names of a column that may be the key or what the model answered."""
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
-_LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index")}
+_LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index", "richtig")}
 """A name that a field takes where it has no other; a field beside it has the better right to it."""
 
 
@@ -201,7 +199,9 @@ def likely_columns(field: str, columns: Iterable[str]) -> list[str]:
 
 def _say(field: str, columns: Sequence[str]) -> str:
     """How a user says which column it is."""
-    return f"map={{{field!r}: {columns[0]!r}}}, or --map {shlex.quote(f'{field}={columns[0]}')}, says which"
+    option = shlex.quote(f"{field}={columns[0]}")
+    word = f"columns=[{field}:{columns[0]}]"
+    return f"map={{{field!r}: {columns[0]!r}}}, --map {option}, or {word} in an exam's spec, says which"
 
 
 def match_answers(
@@ -222,7 +222,8 @@ def match_answers(
             if not {"answer", "references"} & {*rest, *set}:
                 raise InputError(
                     f"the column {answer!r} may be the key or what the model answered, and no other is "
-                    f"either: map={{'text': {answer!r}}} or map={{'answer': {answer!r}}} says which."
+                    f"either: map={{'text': {answer!r}}} or map={{'answer': {answer!r}}} says which (--map "
+                    f"text={answer} or --map answer={answer})."
                 )
         map = {**map, "text": answer}
     fields = (*OF_RESPONSES, *OF_ITEMS) if with_questions else OF_RESPONSES
@@ -240,18 +241,29 @@ def spread_options(
     """The columns that hold one option each, by their labels; none where one column holds the options.
 
     None either where the fields `needed` are not `present`: without models, A and B may be models. A
-    column that is `matched` is no option. Columns called A, B … are options where the key of any row is one
-    of their letters or texts; else they are something else, such as marks. Raises `InputError` as
+    column that is `matched` is no option. Columns called A, B … are options where the key or the reference of
+    any row is one of their letters or texts, and columns called answer_a, answer_b … where that of every row
+    is; else they are something else, such as marks or what models answered. Raises `InputError` as
     `option_columns` does.
     """
     if "options" in present or not {*needed} <= {*present}:
         return {}
     columns = columns_of(lines)
     spread = option_columns({c: folded(c) for c in columns if c not in _used(columns, matched.values())})
-    bare = any(len(folded(column)) == 1 for column in spread.values())
-    if bare and not any(_has_key(line, matched.get("answer", ""), spread) for line in lines):
-        return {}
-    return spread
+    return spread if _keyed(lines, matched, spread) else {}
+
+
+def _keyed(lines: Iterable[Line], matched: Mapping[str, str], spread: Mapping[str, str]) -> bool:
+    """Whether the keys, as far as names alone do not tell, are options of these columns."""
+    names = [*map(folded, spread.values())]
+    key = matched.get("answer", matched.get("references", ""))
+    if any(map(_OF_ANSWERS.match, names)):
+        return all(_has_key(line, key, spread) for line in lines)
+    is_bare = any(len(name) == 1 for name in names)
+    return not is_bare or any(_has_key(line, key, spread) for line in lines)
+
+
+_OF_ANSWERS = re.compile(f"(?:{'|'.join(ANSWERS)}|risposta)_.$")
 
 
 def _has_key(line: Line, column: str, options: Mapping[str, str]) -> bool:

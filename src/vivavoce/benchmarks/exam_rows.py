@@ -1,7 +1,7 @@
 """An exam in a file of the user's own: its rows under our names, each ready to be a question."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ class ExamRows(NamedTuple):
             "ids": "" if "item" in matched else "made of what is asked",
             "keys": first or "letters of options" * self.style.letters,
             "rows that ask the same": self.same.text,
-            "columns not used": ", ".join(self.layout.unused),
+            "columns not used": _first_of(self.layout.unused),
         }
         return {name: text for name, text in facts.items() if text}
 
@@ -80,6 +80,15 @@ class ExamRows(NamedTuple):
         if not (has_options and options):
             return row
         return with_key({**row, "options": options, "answer": list_of(row.get("answer"))}, place, self.style)
+
+
+_MOST_NAMED = 10
+"""Columns that are named one by one."""
+
+
+def _first_of(columns: Sequence[str]) -> str:
+    more = len(columns) - _MOST_NAMED
+    return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def exam_rows(lines: Iterable[Line], *, map: Mapping[str, str], default: str | None) -> ExamRows:

@@ -158,7 +158,10 @@ def _folder_lines(folder: Path) -> Iterator[Line]:
     """The rows of the .json files of a folder; a file with one row and no id in it names the row."""
     files = sorted(file for file in folder.glob("*.json") if file.name != CARD)
     if not files:
-        raise InputError(f"{folder} is a folder without .json files.")
+        raise InputError(
+            f"{folder} is a folder without .json files. A .csv or .jsonl "
+            "file is an exam of its own, as csv:path=FILE."
+        )
     for file in files:
         lines = list(open_table(file).lines)
         is_named = len(lines) > 1 or not {"id", "item"}.isdisjoint(lines[0].row)

@@ -191,7 +191,7 @@ def _merge(fields: dict[str, tuple[Any, str]], line: Line, key: tuple[str, str])
         if value in (None, ""):
             continue
         earlier, place = fields.setdefault(field, (value, line.where))
-        if earlier != value and str(earlier) != str(value):
+        if earlier != value and str(earlier).strip() != str(value).strip():
             raise RowError(
                 f"{line.where}: the question {' '.join(key).strip()!r} has another {field} than in {place}: "
                 f"{one_line(str(value), 40)!r} and {one_line(str(earlier), 40)!r}. Rows with one id say the "

@@ -9,7 +9,12 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.tables import Line, in_levels
 from vivavoce.core.text import label, one_line
 
-_COLUMN = re.compile(r"(?:(?:(?:answer_?)?(?:option|choice)|opcion|opcao|opt)_?|op)([a-z]|\d{1,2})|([a-z])")
+ANSWERS = ("answer", "antwort", "respuesta", "reponse", "resposta")
+"""Names of a column that may be the key or what the model answered."""
+_COLUMN = re.compile(
+    r"(?:(?:(?:answer_?)?(?:option|choice)|opcion|opcao|opt)_?|op)([a-z]|\d{1,2})"
+    rf"|(?:(?:{'|'.join(ANSWERS)}|risposta)_)?([a-z])"
+)
 _LABELLED = re.compile(r"\(?([A-Za-z])[).:]\s*(.+)", re.DOTALL)
 _LABELLED_LINE = re.compile(r"\s*\(?([A-Z])(?:[).:、．]\s*|\s+)(\S.*)")
 _PAIRS = (("label", "text"), ("key", "value"), ("id", "text"))
@@ -20,7 +25,7 @@ def option_columns(columns: Mapping[str, str]) -> dict[str, str]:
     """The columns that hold one option each, by their labels in order: A, B … or 1, 2 … or 0, 1 ….
 
     `columns` gives each column's folded name: `option_a`, `choice_1`, `opa`, or `a` alone. Labels have no
-    gap; columns named `option` go before bare letters, and those need no other name. Empty where there are no
+    gap; columns named `option` go before `answer_a`, and these before bare letters. Empty where there are no
     two such columns. Raises `InputError` where two columns are one option.
     """
     families: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -158,7 +163,9 @@ def key_style(questions: Iterable[tuple[Any, Sequence[Any], Sequence[str]]]) -> 
 
 
 def _first_numbers(key: str, options: Sequence[str], labels: Sequence[str]) -> set[int]:
-    """The number that the first option must have for a key to be a position; none where it tells nothing."""
+    """The number of the first option by a key that is a number or a label; none where it tells nothing."""
+    if key.isdecimal() and key in labels and key not in options:
+        return {int(labels[0])}
     if not key.isdecimal() or key in (*options, *labels):
         return set()
     return {0} if int(key) == 0 else {1} if int(key) == len(options) else set()

@@ -129,4 +129,6 @@ def delimited_rows(path: Path, codec: str, delimiter: Delimiter) -> Iterator[tup
         for row in rows:
             yield rows.line_num + offset, row
     except csv.Error as error:
-        raise InputError(f"{path}, line {rows.line_num + offset}: broken CSV ({error}).") from None
+        is_of_mac = "new-line" in str(error)
+        reason = "a line end of old Macs, CR alone: save it with LF or CRLF" if is_of_mac else error
+        raise InputError(f"{path}, line {rows.line_num + offset}: broken CSV ({reason}).") from None

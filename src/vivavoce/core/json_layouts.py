@@ -45,7 +45,10 @@ def json_rows(path: Path, codec: str) -> tuple[Callable[[], Iterator[tuple[str, 
     else:
         place, text = str(path), "".join(text for _, text in text_lines(path, codec))
     value = _value(text, place)
-    rows, layout = rows_of(value)
+    try:
+        rows, layout = rows_of(value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     start = place if rows == [("", value)] else str(path)
     return (lambda: ((f"{start}{part}", row) for part, row in rows)), layout
 
@@ -90,7 +93,8 @@ def rows_of(value: Any) -> Rows:
 
     Known are an array; `results`, `data` … with facts beside them, which each row gets; columns with an
     index, as pandas writes them, or with lists; `columns` and `data`; records or texts by id; tables by
-    model, temperature or repeat. A key becomes `id`, `model` … where the record has no such field.
+    model, temperature or repeat. A key becomes `id`, `model` … where the record has no such field. Raises
+    `InputError` for a row of `data` with more or fewer cells than `columns` where others fit.
     """
     if isinstance(value, list):
         return Rows([(f", entry {number}", row) for number, row in enumerate(value, 1)])
@@ -106,8 +110,11 @@ def _split(value: Mapping[str, Any]) -> Rows | None:
     names, data = value.get("columns"), value.get("data")
     if not isinstance(names, list) or not isinstance(data, list):
         return None
-    if not all(isinstance(row, list) and len(row) == len(names) for row in data):
+    if not all(isinstance(row, list) for row in data) or len(names) not in set(map(len, data)):
         return None
+    for number, row in enumerate(data, 1):
+        if len(row) != len(names):
+            raise InputError(f"row {number} of data: {len(row)} cells where there are {len(names)} columns.")
     rows = [(f", data {n}", dict(zip(map(str, names), row, strict=True))) for n, row in enumerate(data, 1)]
     return Rows(rows, "columns and data")
 

@@ -143,6 +143,8 @@ def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
     suffix = path.suffix.lower()
     if suffix not in _READERS:
         also = "; save the workbook as .xlsx" if suffix in (".xls", ".xlsb", ".ods", ".numbers") else ""
+        if suffix in (".gz", ".zip", ".bz2", ".xz", ".zst"):
+            raise InputError(f"{path} is packed: unpack it first.")
         raise InputError(
             f"cannot tell what {path} holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet{also}."
         )

@@ -52,7 +52,10 @@ class MultipleChoice(OptionsFormat):
         """Needs two or more options, and one of them as the key."""
         item = super().check(item)
         if len(item.answer) != 1:
-            raise item_error(item, f"multiple choice needs exactly one answer, not {len(item.answer)}")
+            keyless = "" if item.answer else ": it has no key"
+            raise item_error(
+                item, f"multiple choice needs exactly one answer, not {len(item.answer)}{keyless}"
+            )
         return with_option_texts(item)
 
 

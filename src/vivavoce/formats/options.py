@@ -169,7 +169,8 @@ def with_option_texts(item: Item) -> Item:
         # Text before letter: an option may be a letter itself, such as vitamin "C".
         text = key if key in item.options else letters.get(key)
         if text is None:
-            subject = f"the key {key!r} is no option.{suggest(key, item.options)}"
+            choices = list(letters) if len(key) == 1 and key.isascii() and key.isupper() else item.options
+            subject = f"the key {key!r} is no option.{suggest(key, choices)}"
             raise item_error(item, subject, "the key is no option")
         if text in texts:
             raise item_error(item, f"the key {text!r} stands there twice", "two keys are equal")

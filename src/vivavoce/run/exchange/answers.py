@@ -107,7 +107,13 @@ def read_answers(
         loaded = _exam_in(run, file, reading)
         source = of_tables(source.joined.of_answers(file))
     with source.named():
-        plan = planned(source, columns, constants, candidate_from=reading.candidate_from)
+        plan = planned(
+            source,
+            columns,
+            constants,
+            candidate_from=reading.candidate_from,
+            has_exam=loaded is not None,
+        )
     answers = _planned_answers(run, plan, loaded, name, reading)
     if answers.plan.questions and not reading.yes:
         raise OpenQuestions(source.name, answers.plan.questions)

@@ -1,12 +1,22 @@
 """What a table leaves open before its answers can come in, all at once, each with what is proposed."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from vivavoce.benchmarks.column_names import ANSWERS, FIELDS, OF_ITEMS, columns_of, folded, likely_columns
+from vivavoce.benchmarks.column_names import (
+    FIELDS,
+    OF_ITEMS,
+    columns_of,
+    folded,
+    holds_questions,
+    likely_columns,
+    spread_options,
+)
+from vivavoce.benchmarks.table_options import ANSWERS
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines, cell
 from vivavoce.core.text import one_line
@@ -100,6 +110,17 @@ class Plan(NamedTuple):
         """The columns that may be the field, of those not mapped; none where it is said."""
         return [] if field in self.names else likely_columns(field, self.columns)
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The columns that hold one option each, by their names and the keys; none where one holds all."""
+        if "options" in self.names or self.likely("options"):
+            return ()
+        keys = [*self.likely("answer"), *self.likely("references")]
+        keys = [self.map[field] for field in ("answer", "references") if field in self.map] or keys
+        lines = list(islice(self.source.lines, _HEAD))
+        series = (spread_options(lines, (), {"answer": key}, needed=()) for key in keys or [""])
+        return tuple(next(filter(None, series), {}).values())
+
     def values(self, column: str) -> list[Any]:
         """What stands first in a column, without nulls and blanks."""
         cells = (_cell(line, column) for line in islice(self.source.lines, _HEAD))
@@ -107,9 +128,18 @@ class Plan(NamedTuple):
 
 
 def planned(
-    source: Source, map: Mapping[str, str], set: Mapping[str, Any], *, candidate_from: str | None = None
+    source: Source,
+    map: Mapping[str, str],
+    set: Mapping[str, Any],
+    *,
+    candidate_from: str | None = None,
+    has_exam: bool = False,
 ) -> Plan:
-    """The plan for a table of answers: which column is what, and whose answers they are."""
+    """The plan for a table of answers: which column is what, and whose answers they are.
+
+    `has_exam` is whether the questions stand elsewhere. Raises `InputError` for a file of questions and keys
+    alone.
+    """
     plan = Plan(source, map, set)
     if not source.free:
         return plan
@@ -117,6 +147,7 @@ def planned(
         _text,
         _key,
         _models,
+        _with_answers if not has_exam and source.joined is None else (lambda plan: plan),
         partial(_candidate, pattern=candidate_from),
         _listed,
     )
@@ -163,6 +194,41 @@ def _models(plan: Plan) -> Plan:
     return plan._replace(source=source).noting(f"Each of these models has a column: {_few(list(models))}.")
 
 
+def _with_answers(plan: Plan) -> Plan:
+    """The plan. Raises `InputError` where a table asks and keys questions, and no column may answer them."""
+    says_whose = plan.source.models or plan.likely("candidate") or "candidate" in plan.names
+    answers = [column for column in plan.columns if folded(column) in ANSWERS]
+    if says_whose or _has_text(plan) or not _is_exam(plan, answers):
+        return plan
+    raise InputError(_of_exam(plan, answers))
+
+
+def _is_exam(plan: Plan, answers: Sequence[str]) -> bool:
+    """Whether a table holds questions and one key; of two columns for keys, `answers` may be a model's."""
+    has_second = {"answer", "references"} & plan.names or plan.likely("references")
+    if (answers and has_second) or not holds_questions(plan.columns, plan.map):
+        return False
+    return bool(has_second or plan.likely("answer"))
+
+
+def _of_exam(plan: Plan, answers: Sequence[str]) -> str:
+    """The sentences on an exam without answers: what to do with it, and what else its columns may be."""
+    reader = "jsonl" if plan.source.name.endswith((".jsonl", ".ndjson", ".json")) else "csv"
+    spec = shlex.quote(f"{reader}:path={'FILE' if plan.source.in_memory else plan.source.name}")
+    advice = [f"If {column!r} is what a model answered: --map text={column}." for column in answers[:1]]
+    if letters := [column for column in plan.options if _LETTERED.search(folded(column))]:
+        option = shlex.quote(",".join(letters))
+        advice.append(f"If {_few(letters)} hold answers of models: --models-in-columns {option}.")
+    sentence = (
+        f"this is an exam without answers: viva collect ... {spec} asks it, or give it beside answers as "
+    )
+    return " ".join([f"{sentence}--benchmark {spec}.", *advice])
+
+
+_LETTERED = re.compile(rf"^(?:({'|'.join(ANSWERS)})_)?[a-z]$")
+"""Names of columns that hold options by their letters, or a model's answers."""
+
+
 def _bare_models(plan: Plan) -> tuple[Plan, dict[str, str]]:
     """Columns of texts that bear names of models; else all columns of texts, where there are several."""
     columns = _other_texts(plan)
@@ -186,8 +252,8 @@ def _affix_models(plan: Plan) -> dict[str, str]:
     if "candidate" in plan.names or "text" in plan.names:
         return {}
     by_word: dict[str, dict[str, str]] = {}
-    columns = plan.columns
-    for column in columns:
+    options = plan.options
+    for column in (column for column in plan.columns if column not in options):
         if split := _split(column):
             by_word.setdefault(split[0], {})[split[1]] = column
     return next((models for models in by_word.values() if len(models) > 1), {})
@@ -214,8 +280,15 @@ def _is_field(column: str) -> bool:
 def _other_texts(plan: Plan) -> list[str]:
     """The columns of texts that are no field of ours."""
     fields = {column for field in FIELDS for column in plan.likely(field)}
-    columns = [column for column in plan.columns if column not in fields]
+    fields.update(plan.options)
+    columns = [column for column in plan.columns if column not in fields and not _is_of_question(column)]
     return [column for column in columns if (values := plan.values(column)) and all(map(_is_text, values))]
+
+
+def _is_of_question(column: str) -> bool:
+    """Whether a column has a name for a further key, or for a wrong option."""
+    wrong = re.match(r"(incorrect|wrong|falsche?)_(answer|option|antwort)|distractor", folded(column))
+    return bool(wrong or likely_columns("answer", [column]))
 
 
 def _is_text(value: Any) -> bool:
