@@ -600,5 +600,5 @@ def test_a_report_to_a_name_that_is_too_long_names_it(viva: Viva, run: Run, word
     "words", [("export", "RUN", "", "--to", "csv"), ("copy", "RUN", ""), ("report", "RUN", "--to", " ")]
 )
 def test_an_empty_path_is_not_the_folder_we_are_in(viva: Viva, run: Run, words: tuple[str, ...]) -> None:
-    said = refused(viva(*(run.file.path if word == "RUN" else word for word in words)))
-    assert "the path to write to is empty: a variable of the shell may not be set." in said
+    message = refused(viva(*(run.file.path if word == "RUN" else word for word in words)))
+    assert "the path to write to is empty: a variable of the shell may not be set." in message

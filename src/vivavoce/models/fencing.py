@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from vivavoce.core.records import Item
+from vivavoce.core.records import Item, Message
 from vivavoce.core.text import label, spoken
 from vivavoce.formats import format_of
 
@@ -57,6 +57,11 @@ def fenced_texts(parts: Iterable[str]) -> tuple[str, ...]:
     Parts are what fills the variables. The words of a prompt itself are its author's, even between tags.
     """
     return tuple(match[2] for part in parts for match in _FENCED.finditer(part))
+
+
+def texts_shown(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The texts between delimiters in the messages of our own prompts, which hold no tags but these."""
+    return fenced_texts(message.content for message in messages)
 
 
 def notice(tags: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from vivavoce.core.prompts import Prompt, load
 from vivavoce.core.records import Item
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.language.replies import Material, boolean_of, read_object, text_of
-from vivavoce.models.fencing import fenced, fenced_texts, question_text
+from vivavoce.models.fencing import fenced, question_text, texts_shown
 from vivavoce.models.requests import Request, json_request
 
 
@@ -54,8 +54,7 @@ def for_rephrasing(text: str) -> Request:
 
 
 def _material(request: Request) -> Material:
-    # our own prompts hold no tag but those of `fenced`
-    return Material(fenced_texts(message.content for message in request.messages))
+    return Material(texts_shown(request.messages))
 
 
 def text_reader(request: Request, name: str) -> Callable[[str], str]:

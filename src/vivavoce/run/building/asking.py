@@ -10,7 +10,7 @@ from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import one_line
 from vivavoce.language.replies import Material, read_object
 from vivavoce.models.engine.client import CallResult, T
-from vivavoce.models.fencing import fenced_texts
+from vivavoce.models.fencing import texts_shown
 from vivavoce.models.requests import Request
 from vivavoce.run.building.parts import Part
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
@@ -50,7 +50,7 @@ def ask_for(
     """Ask every request for one JSON object and read it; those that cannot be used are asked once more."""
     readers = [parse] * len(requests) if callable(parse) else list(parse)
     parsers = [
-        _parser(reader, Material(fenced_texts(message.content for message in request.messages)))
+        _parser(reader, Material(texts_shown(request.messages)))
         for reader, request in zip(readers, requests, strict=True)
     ]
     first = lab.ask(model, requests, parsers)
