@@ -136,6 +136,7 @@ def test_import_status_and_dry_run_say_how_many_questions_repeat(run: Run, tmp_p
     assert {
         "about": "questions", "benchmark": "exam", "questions": 60, "repeated": 48, "cases": 12, "shared": 0,
         "further": 12, "near_repeated": 0, "near_joined": False,
+        "group_level": None, "outer_level": None, "n_outer": None,
     } == row(run.status(), about="questions")  # fmt: skip
     planned = viva("collect", tmp_path / "new.viva", spec, "--model", "baseline/random", "--dry-run").stdout
     assert "60 questions in 12 cases" in planned
