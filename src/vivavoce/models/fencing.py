@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from vivavoce.core.records import Item, Message
+from vivavoce.core.conversations import Message
+from vivavoce.core.records import Item
 from vivavoce.core.text import label, spoken
 from vivavoce.formats import format_of
 

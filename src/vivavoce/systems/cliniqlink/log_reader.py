@@ -21,7 +21,7 @@ from vivavoce.core.tables import Line, is_file
 from vivavoce.core.text import one_line
 from vivavoce.formats import check
 from vivavoce.run.exchange.log_readers import LogReader
-from vivavoce.systems.cliniqlink.benchmark import Part, fields_of, visible_part, visible_row
+from vivavoce.systems.cliniqlink.benchmark import PARTS, Part, fields_of, visible_part, visible_row
 from vivavoce.systems.cliniqlink.exporter import EXAM, entry, in_parts, refuse_others
 
 _TEXTS = ("generated_text", "text")
@@ -33,8 +33,9 @@ class ClinIQLinkResults(LogReader):
     """A folder with the result files of a ClinIQLink submission."""
 
     def accepts(self, path: Path, benchmark: Loaded) -> bool:
-        """Any folder: one for another benchmark gets a sentence that says what such a folder is."""
-        return not is_file(path) and path.is_dir()
+        """Any folder for the exam, and for another benchmark one with such a file: it gets a sentence."""
+        is_exam = benchmark.items[0].benchmark.startswith("cliniqlink")
+        return path.is_dir() and (is_exam or any(is_file(path / f"{part.kind}.json") for part in PARTS))
 
     def lines(self, path: Path, benchmark: Loaded) -> list[Line]:
         """The answers in the result files: rows of `item` and `text`, and `candidate` if the file names
