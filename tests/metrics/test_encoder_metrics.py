@@ -245,19 +245,21 @@ def test_a_reference_without_a_word_piece_is_left_out(tiny):
         assert "set_aside" == nothing[name].status
 
 
-def test_a_response_that_writes_the_marks_of_the_encoder_is_at_the_worst_and_not_set_aside(tiny):
-    for spec, criterion in zip(all_three(tiny)[1:], ("moverscore", "similarity"), strict=True):
-        (value,) = score(
-            spec.replace(")", ", idf=false)") if "mover" in spec else spec, [row(item("iron"), "[SEP] [CLS]")]
-        )
-        assert (-1.0 if criterion == "moverscore" else 0.0, "ok") == (
-            value[criterion].value,
-            value[criterion].status,
-        )
-    (value,) = score(f"bertscore(encoder='{tiny}')", [row(item("iron"), "[SEP]")])
+def test_marks_of_the_encoder_in_a_text_are_text_like_any_other(tiny):
+    moverscore = f"moverscore(encoder='{tiny}', idf=false)"
+    specs = {"f1": f"bertscore(encoder='{tiny}')", "moverscore": moverscore, "similarity": all_three(tiny)[2]}
+    for name, spec in specs.items():
+        rows = [row(item("iron", key=text), text) for text in ("[SEP] [CLS]", "iron")]
+        marks, iron = score(spec, rows)
+        assert ("ok", "ok") == (marks[name].status, iron[name].status)
+        assert marks[name].value < iron[name].value
+        (of_marks,) = score(spec, [row(item("[CLS]"), "iron")])
+        assert "ok" == of_marks[name].status
+
+
+def test_a_response_without_a_word_piece_is_at_the_worst_and_not_set_aside(tiny):
+    (value,) = score(f"bertscore(encoder='{tiny}')", [row(item("iron"), "\u200b")])
     assert {(0.0, "ok", "no word piece")} == {(v.value, v.status, v.note) for v in value.values()}
-    (value,) = score(f"bertscore(encoder='{tiny}')", [row(item("[CLS]"), "iron")])
-    assert {"set_aside"} == {v.status for v in value.values()}
 
 
 def test_a_text_passes_once_for_all_metrics_that_are_announced(tiny):

@@ -220,7 +220,8 @@ class FakeLocal:
         self.connected.append((self.name, candidate.gpus))
 
     async def generate(self, request: Request) -> Reply:
-        return Reply(text='{"reasoning": "r", "score": 1}')
+        length = len(request.messages[-1].content)  # a reply that only repeats an answer is no judge's own
+        return Reply(text=f'{{"reasoning": "of {length} characters", "score": 1}}')
 
     async def close(self) -> None:
         """Nothing is open."""
