@@ -149,7 +149,7 @@ def test_parquet_columns_come_as_python_values(tmp_path: Path) -> None:
         ("a.csv", b"\nid,text\n1,a\n", "{}, line 2: 2 fields where the header has 0."),
         ("a.csv", b'id,text\n1,"a\n', "{}, line 2: broken CSV (unexpected end of data)."),
         ("a.csv", b'id,text\n1,"a"b\n', "{}, line 2: broken CSV"),
-        ("a.csv", b"id,text\r1,a\r", "{}, line 1: broken CSV (new-line character"),
+        ("a.csv", b"id,text\r1,a\r", "{}, line 1: broken CSV (a line end of old Macs"),
         ("a.parquet", b"", "{} cannot be read as Parquet"),
         ("a.parquet", b"PAR1" + b"x" * 100 + b"PAR1", "{} cannot be read as Parquet"),
     ],

@@ -89,7 +89,7 @@ class Plan(NamedTuple):
 
     def is_nameless(self, fields: Mapping[str, str]) -> bool:
         """Whether the rows say nothing of the question that they answer."""
-        return self.source.free and not {"item", "question"} & {*fields, *self.set}
+        return self.source.free and not {"item", "question", "messages"} & {*fields, *self.set}
 
     @property
     def constants(self) -> dict[str, Any]:
