@@ -181,7 +181,13 @@ def older(path: Path, version: int) -> None:
         if version >= HASHES:
             answer = Response(benchmark="exam", item="q1", candidate="A", text="a")
             db.execute("UPDATE responses SET hash = ?", (response_hash("57d1375c67d754d4", answer),))
+            # A format without levels of groups has the hashes of items without any.
+            has_levels = db.execute("SELECT 1 FROM pragma_table_info('items') WHERE name = 'outer_groups'")
+            if has_no_levels := has_levels.fetchone() is None:
+                db.execute("ALTER TABLE items ADD COLUMN outer_groups TEXT NOT NULL DEFAULT '[]'")
             renew_table_hashes(db, "benchmarks", "items", "candidates")
+            if has_no_levels:
+                db.execute("ALTER TABLE items DROP COLUMN outer_groups")
         db.commit()
 
 
