@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 7876,
     "report": 8456,
     "retrieval": 1692,
-    "run": 30041,
+    "run": 30033,
     "stats": 12423,
     "store": 8691,
     "studies": 24402,

@@ -109,7 +109,7 @@ class ItemFile(Benchmark):
 
     @cached_property
     def read_as(self) -> ExamRows:
-        """How the columns of the file are taken. Raises `InputError` where that cannot be told."""
+        """How the columns of the file are taken. Raises `InputError` for a column that fits two fields."""
         lines, pairs = self._table.lines, _columns(self.columns)
         try:
             return exam_rows(lines, map=pairs, default=self.format)

@@ -128,7 +128,7 @@ _MOST_IN_MEMORY = 100
 
 
 def in_memory(lines: Iterable[Line]) -> Iterable[Line]:
-    """The rows in memory where they are few, so that they are read once; else as they were."""
+    """The rows of a small table in memory, so that they are read once; those of a large one as they were."""
     first = list(islice(lines, _MOST_IN_MEMORY + 1))
     return first if len(first) <= _MOST_IN_MEMORY else lines
 

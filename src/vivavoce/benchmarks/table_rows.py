@@ -120,7 +120,7 @@ def _content_id(row: Mapping[str, Any]) -> str:
 def completed(line: Line, style: KeyStyle) -> tuple[Line, bool]:
     """The row with its key as options and with a format, and whether that was inferred.
 
-    Raises `RowError` where it asks nothing, and for options and keys that cannot be told.
+    Raises `RowError` where it asks nothing, and for options and keys that fit several readings.
     """
     place = line.where
     row = in_form(line.row, place, style)

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -143,17 +143,10 @@ def planned(
     plan = Plan(source, map, set)
     if not source.free:
         return plan
-    steps: tuple[Callable[[Plan], Plan], ...] = (
-        _text,
-        _key,
-        _models,
-        _with_answers if not has_exam and source.joined is None else (lambda plan: plan),
-        partial(_candidate, pattern=candidate_from),
-        _listed,
-    )
-    for step in steps:
-        plan = step(plan)
-    return plan
+    plan = _models(_key(_text(plan)))
+    if not has_exam and source.joined is None:
+        _refuse_exam(plan)
+    return _listed(_candidate(plan, pattern=candidate_from))
 
 
 def _text(plan: Plan) -> Plan:
@@ -194,13 +187,12 @@ def _models(plan: Plan) -> Plan:
     return plan._replace(source=source).noting(f"Each of these models has a column: {_few(list(models))}.")
 
 
-def _with_answers(plan: Plan) -> Plan:
-    """The plan. Raises `InputError` where a table asks and keys questions, and no column may answer them."""
+def _refuse_exam(plan: Plan) -> None:
+    """Raise `InputError` for a table of questions with keys in which no column may answer them."""
     says_whose = plan.source.models or plan.likely("candidate") or "candidate" in plan.names
     answers = [column for column in plan.columns if folded(column) in ANSWERS]
-    if says_whose or _has_text(plan) or not _is_exam(plan, answers):
-        return plan
-    raise InputError(_of_exam(plan, answers))
+    if not (says_whose or _has_text(plan)) and _is_exam(plan, answers):
+        raise InputError(_of_exam(plan, answers))
 
 
 def _is_exam(plan: Plan, answers: Sequence[str]) -> bool:
