@@ -340,9 +340,10 @@ def reply_readers(run: Run) -> list[Reader]:
     from vivavoce.models.providers.openai import OpenAIChat, OpenAICompletions
     from vivavoce.models.requests import FatalError, Message, RejectedError, Request, RetryableError, Sampling
     from vivavoce.reading.confidence import stated_confidence
-    from vivavoce.variants.llm import read_text, read_verdict
+    from vivavoce.variants.llm import about_twin, for_rephrasing, read_verdict, text_reader
 
     items = run_items(run)
+    twins, rewording = about_twin(*items[:2]), for_rephrasing(items[0].question)
     asks = []
     for name in loading.shipped():
         rubric = loading.load(name)
@@ -356,9 +357,9 @@ def reply_readers(run: Run) -> list[Reader]:
     def judged(text: str, rng: Random) -> object:
         match rng.randrange(6):
             case 0:
-                return read_verdict(text)
+                return read_verdict(text, twins)
             case 1:
-                return read_text("text")(text)
+                return text_reader(rewording, "text")(text)
             case _:
                 rubric, ask = pick(asks, rng)
                 return rubric.read_reply(text, ask)
