@@ -44,7 +44,9 @@ def test_type_checkers_read_the_modules_of_the_table() -> None:
 def test_a_function_loads_its_module_and_no_part_of_scipy() -> None:
     modules = loaded_by("from vivavoce import stats\nassert [0.1] == list(stats.holm([0.1]))")
     modules_of_stats = {name for name in modules if name.startswith("vivavoce.stats.")}
-    assert {f"vivavoce.stats.{name}" for name in ("multiplicity", "_arrays", "_special", "sums")} == modules_of_stats
+    assert {
+        f"vivavoce.stats.{name}" for name in ("multiplicity", "_arrays", "_special", "sums")
+    } == modules_of_stats
     assert set() == parts(modules)
 
 
