@@ -7,7 +7,7 @@ import typer
 
 from vivavoce.cli.options import Json, Limits, PlanPath, output_path
 from vivavoce.cli.output import print_json
-from vivavoce.cli.stdout import own_stdout
+from vivavoce.cli.stdout import echo_script
 
 
 def shards(
@@ -57,4 +57,4 @@ def shards(
     if json:
         print_json("shards", None, rows)
     else:
-        own_stdout().write(script)  # as it is: names that a terminal could misread were refused
+        echo_script(script)  # names that a terminal could misread were refused

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.core.errors import InputError, MetricError, ModelError
-from vivavoce.core.private_files import write_private
+from vivavoce.core.private_files import whole_files, write_private
 from vivavoce.core.text import one_line
 from vivavoce.evaluators.trained import About, TrainedEvaluator
 
@@ -31,13 +31,12 @@ def save_evaluator(folder: Path, model: "EvaluatorModel", tokenizer: Any, about:
 
     from vivavoce.models.local.loading import quiet
 
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)
-    with quiet():
-        model.encoder.save_pretrained(folder, max_shard_size="1TB")
-        tokenizer.save_pretrained(folder)
     head = {name: tensor.detach().cpu().contiguous() for name, tensor in model.head.state_dict().items()}
-    save_file(head, folder / HEAD)
+    with whole_files(folder) as draft, quiet():
+        model.encoder.save_pretrained(draft, max_shard_size="1TB")
+        tokenizer.save_pretrained(draft)
+        save_file(head, draft / HEAD)
     hashes = {name: _sha256(folder / name) for name in (WEIGHTS, HEAD)}
     text = json.dumps({**asdict(about), "sha256": hashes}, indent=1, ensure_ascii=False) + "\n"
     write_private(folder / ABOUT, text)

@@ -19,7 +19,7 @@ from vivavoce.store.declared_schema import Connection, begin_reading, format_num
 from vivavoce.store.disks import network_disk, network_disks_allowed
 from vivavoce.store.schema import LINKS
 from vivavoce.store.sqlite_errors import Unwritable, explain
-from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
+from vivavoce.store.strange_files import check_unopened, is_empty, refuse_special_files, side_file
 from vivavoce.store.writer_lock import is_writing, only_writer
 
 WAIT_SECONDS = 60.0
@@ -56,9 +56,12 @@ class RunFile:
 
     @property
     def exists(self) -> bool:
-        """True if something lies at the path. Raises `StoreError` where the system does not let us look."""
+        """True if something lies at the path, other than an empty file: that holds no run yet.
+
+        Raises `StoreError` where the system does not let us look.
+        """
         try:
-            return self.path.exists()
+            return self.path.exists() and not is_empty(self.path)
         except OSError as error:
             raise StoreError(f"cannot look for a run at {self.path}: {error.strerror or error}.") from error
 
@@ -150,13 +153,14 @@ class RunFile:
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
-        occupied = StoreError(f"{to} is there already: a copy never overwrites.")
+        hint = " It is an empty file: remove it and copy again." if is_empty(to) else ""
+        occupied = StoreError(f"{to} is there already: a copy never overwrites.{hint}")
         if to.exists() or to.is_symlink():
             raise occupied
         if not to.parent.is_dir():
             raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
-            raise RunNotFound(f"no run at {self.path} to copy.")
+            raise self._not_found()
         with self.explained(to), closing(self._connect()) as db:
             try:
                 with whole_file(to) as draft:
@@ -174,7 +178,7 @@ class RunFile:
         SQLite's errors, which `explained` puts in words.
         """
         if not self.exists:
-            raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
+            raise self._not_found()
         db = self._connect()
         try:
             if is_older(db, self.path):  # an older file, or one that is still empty
@@ -190,6 +194,10 @@ class RunFile:
             db.close()
             raise
         return Readable(db, is_live=not db.is_unchanging)
+
+    def _not_found(self) -> RunNotFound:
+        empty = " (the file is empty: what was to write it ended too early)" if is_empty(self.path) else ""
+        return RunNotFound(f"no run at {self.path}{empty}: `viva import {self.path} …` makes one.")
 
     def open_to_write(self) -> Connection | None:
         """A connection for many transactions of `writing_through`; null on a network disk.
