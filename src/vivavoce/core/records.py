@@ -15,6 +15,7 @@ from vivavoce.core.conversations import Message
 from vivavoce.core.display import short_repr
 from vivavoce.core.downloads import Download as Download
 from vivavoce.core.evidence import Evidence
+from vivavoce.core.item_content import Hashed
 from vivavoce.core.parts import Ending, Parts, made_parts, parts_of
 from vivavoce.core.text import one_line, printable, spoken
 
@@ -56,7 +57,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Hashed):
     """One question of a benchmark, as a candidate sees it and an examiner scores it.
 
     `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
@@ -115,8 +116,7 @@ class Item:
         """The id a person knows the item by: its alias, else 'item' or 'item [variant]'."""
         return self.alias or (f"{self.item} [{self.variant}]" if self.variant else self.item)
 
-    @property
-    def hash(self) -> str:
+    def _hash_of_content(self) -> str:
         """First 16 hex digits of SHA-256 over what candidate or examiner sees.
 
         Category, group, source and meta may change without making another item of it. Empty fields are left

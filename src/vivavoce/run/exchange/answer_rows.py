@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
-from vivavoce.core.tables import Line, cell_names
+from vivavoce.core.tables import Kept, Line, cell_names
 from vivavoce.core.text import one_line
 from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of, without_server_error
 
@@ -48,7 +48,8 @@ class AnswerRows(Iterable[AnswerRow]):
     """The responses to `items` in lines under our names, read as often as asked for.
 
     `skipped` counts the other rows, of which the last reading gave none. With `numbers_are_texts` a number or
-    a truth value is the text of an answer: a frame holds a column of such answers so.
+    a truth value is the text of an answer: a frame holds a column of such answers so. Of a `small` table
+    they are kept.
 
     Raises `InputError` for a row that is no response, with where it stands.
     """
@@ -60,12 +61,17 @@ class AnswerRows(Iterable[AnswerRow]):
         matched: Mapping[str, str],
         *,
         numbers_are_texts: bool = False,
+        small: bool = False,
     ) -> None:
         self._lines, self._items, self._matched = lines, items, matched
         self._numbers_are_texts = numbers_are_texts
+        self._begin = Kept(self._responses).__iter__ if small else self._responses
         self.skipped = Skipped()
 
     def __iter__(self) -> Iterator[AnswerRow]:
+        return self._begin()
+
+    def _responses(self) -> Iterator[AnswerRow]:
         self.skipped = Skipped()
         lines = map(_with_text, self._lines) if self._numbers_are_texts else self._lines
         for line in named(lines, self._matched, _NEEDED):

@@ -146,7 +146,9 @@ def _planned_answers(
     plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)
     join = Join(lines, loaded.items, by_name, way)
     joined = _with_repeats(lines if with_questions else join, plan)
-    rows = AnswerRows(joined, by_name, layout.fields, numbers_are_texts=source.in_memory)
+    rows = AnswerRows(
+        joined, by_name, layout.fields, numbers_are_texts=source.in_memory, small=source.is_small
+    )
     try:
         tally = AnswerTally.of(rows)
     except SecondAnswer as error:

@@ -68,7 +68,7 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
 
     Raises `InputError` for a result of no request of this run, and for two results of one.
     """
-    requests = _requests_by_id(db, _ids(files))
+    requests = _requests_by_id(db, _ids(files)) if files else {}
     groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
     candidates = put_candidates(db, _roles(groups))
     imports = {batch: _Import(db, batch, candidates) for batch in groups}

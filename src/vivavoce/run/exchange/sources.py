@@ -14,7 +14,7 @@ from vivavoce.core.exclusions import Faulty
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
-from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
+from vivavoce.core.tables import AS_FOUND, FEW_BYTES, Dialect, Line, Lines, is_file, open_table
 from vivavoce.run.exchange.joins import By
 from vivavoce.run.exchange.log_readers import LogReader, TableReader, reader_of
 from vivavoce.run.exchange.table_files import Joined, hash_of, joined_tables, table_paths
@@ -75,6 +75,11 @@ class Source(NamedTuple):
         if self.joined is not None:
             return tuple(self.joined.tables)
         return () if self.in_memory else (Path(self.name),)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether what is read of its files may stay in memory."""
+        return sum(file.stat().st_size for file in self.files if file.is_file()) <= FEW_BYTES
 
     @property
     def read_as(self) -> dict[str, Any]:
