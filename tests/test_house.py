@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5007,
-    "cli": 6488,
+    "cli": 6496,
     "contrib": 467,
     "core": 6686,
     "embeddings": 800,
@@ -105,7 +105,7 @@ LINES: dict[str, int] = {
     "metrics": 4494,
     "models": 10047,
     "notebook": 821,
-    "people": 5777,
+    "people": 5802,
     "pipeline": 26,
     "privacy": 614,
     "reading": 7876,
@@ -113,15 +113,15 @@ LINES: dict[str, int] = {
     "retrieval": 1692,
     "run": 30046,
     "stats": 12423,
-    "store": 8710,
+    "store": 8713,
     "studies": 24402,
     "systems": 14999,
     "testing": 921,
     "variants": 2209,
-    "web": 1609,
+    "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_026, 177
+MODULES, COMPLEX = 1_027, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
