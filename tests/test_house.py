@@ -91,10 +91,10 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 5007,
-    "cli": 6496,
+    "benchmarks": 5016,
+    "cli": 6500,
     "contrib": 467,
-    "core": 6686,
+    "core": 6693,
     "embeddings": 800,
     "evaluators": 742,
     "facts": 2666,
@@ -109,19 +109,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 614,
     "reading": 7876,
-    "report": 8456,
+    "report": 8459,
     "retrieval": 1692,
-    "run": 30046,
+    "run": 30645,
     "stats": 12423,
-    "store": 8713,
-    "studies": 24402,
+    "store": 8720,
+    "studies": 24553,
     "systems": 14999,
     "testing": 921,
     "variants": 2209,
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_027, 177
+MODULES, COMPLEX = 1_032, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

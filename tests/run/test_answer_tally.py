@@ -11,7 +11,7 @@ from tests.lengths import length
 from vivavoce import Run
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
-from vivavoce.run.exchange import answers as answers_of
+from vivavoce.run.exchange import answer_storing as answers_of
 from vivavoce.run.exchange.answer_rows import AnswerRow
 from vivavoce.run.exchange.answer_tally import AnswerTally
 
@@ -35,7 +35,7 @@ def test_a_row_that_repeats_another_word_for_word_is_counted_once():
     rows = [row(1), row(2, candidate="B", text=None, status="failed"), row(3), row(4, repeat=2, text=" ")]
     tally = AnswerTally.of(rows)
     assert [True, True, False, True] == tally.is_first.tolist()
-    assert [rows[k].response for k in (0, 1, 3)] == list(tally.distinct(rows))
+    assert [rows[k] for k in (0, 1, 3)] == list(tally.distinct(rows))
     assert {"A": 0, "B": 1} == tally.candidates
     assert {("exam", "q1", ""): 0} == tally.items
     assert (1, 1) == (tally.rows["blank"].sum(), tally.rows["failed"].sum())

@@ -205,20 +205,27 @@ def _say(field: str, columns: Sequence[str]) -> str:
 
 
 def match_answers(
-    columns: Sequence[str], *, map: Mapping[str, str], set: Collection[str] = (), with_questions: bool = False
+    columns: Sequence[str],
+    *,
+    map: Mapping[str, str],
+    set: Collection[str] = (),
+    with_questions: bool = False,
+    reserved: Collection[str] = (),
 ) -> dict[str, str]:
     """The columns of a table of answers; `with_questions` also those of the questions that it holds.
 
     A column `answer` is the key where another one holds what the model answered (`text`, `response`, …), and
     where there is no model. Else it is what the model answered, if the key is elsewhere: in a benchmark, or
-    in another column. Raises `InputError` where it may be either, and where `match_columns` does.
+    in another column. `reserved` columns are no field. Raises `InputError` where it may be either, and where
+    `match_columns` does.
     """
-    matched = match_columns(columns, OF_RESPONSES, map=map, set=set)
+    matched = match_columns(columns, OF_RESPONSES, map=map, set=set, reserved=reserved)
     answer = next((c for c in columns if folded(c) in ANSWERS and c not in matched.values()), None)
     present = {*matched, *set}
     if answer is not None and "candidate" in present and "text" not in present:
         if with_questions:
-            rest = match_columns(columns, OF_ITEMS, map=map, set=set, reserved=[answer, *matched.values()])
+            taken = [answer, *matched.values(), *reserved]
+            rest = match_columns(columns, OF_ITEMS, map=map, set=set, reserved=taken)
             if not {"answer", "references"} & {*rest, *set}:
                 raise InputError(
                     f"the column {answer!r} may be the key or what the model answered, and no other is "
@@ -227,7 +234,7 @@ def match_answers(
                 )
         map = {**map, "text": answer}
     fields = (*OF_RESPONSES, *OF_ITEMS) if with_questions else OF_RESPONSES
-    return match_columns(columns, fields, map=map, set=set)
+    return match_columns(columns, fields, map=map, set=set, reserved=reserved)
 
 
 def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:

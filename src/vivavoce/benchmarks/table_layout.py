@@ -80,20 +80,22 @@ def layout_of(
     set: Mapping[str, Any] = {},
     with_questions: bool = True,
     needed: Collection[str] = ("question",),
+    reserved: Collection[str] = (),
 ) -> TableLayout:
     """The layout of a table, found by the names and the values of its columns.
 
     A column under another name than ours whose values do not fit the field is taken for another one
-    (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there. Raises
-    `InputError` where a column may be two fields, or two columns one.
+    (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there.
+    `reserved` columns are no field. Raises `InputError` where a column may be two fields, or two columns one.
     """
     lines = in_memory(lines)
     columns = columns_of(lines)
     levels, map = group_levels(columns, map)
-    fields = match_answers(columns, map=map, set=set, with_questions=with_questions)
+    match = partial(match_answers, map=map, set=set, with_questions=with_questions, reserved=reserved)
+    fields = match(columns)
     if misfits := _misfits(fields, map, lines):
         remaining = [column for column in columns if column not in misfits.values()]
-        fields = match_answers(remaining, map=map, set=set, with_questions=with_questions)
+        fields = match(remaining)
         for field, column in misfits.items():
             free = [name for name in _INSTEAD[field] if name not in {*fields, *set}]
             fields |= {name: column for name in free[:1]}

@@ -349,12 +349,11 @@ class Value(NamedTuple):
 class Finding:
     """What a study found: rows with named columns, and the sentences that say it.
 
-    `headline` is the answer in one line of at most 200 characters without a semicolon; empty where there is
-    none. `passes` of scores: how many texts went through each encoder, by its name; `languages`: a row for
-    each benchmark with its script, its language, null where it is not known, and what is supported in it.
-    `integrity` of scores and comparisons: a row for each benchmark and candidate of which some answers are
-    in some way not whole, as `Run.status` has them. `questions` of comparisons: a row for each compared
-    benchmark with its cases and near repeats, as in `Run.status`, of all its items or those that were chosen.
+    `headline` is the answer in one line of at most 200 characters without a semicolon, or empty. `passes` of
+    scores: how many texts each encoder read; `languages`: a row for each benchmark with its script, its
+    language, null where unknown, and what is supported in it; `file_scores`: scores that came with answers,
+    compared with ours. `integrity` of scores and comparisons: a row for each benchmark and candidate with
+    answers that are not whole, `questions` of comparisons: a row for each benchmark, as in `Run.status`.
     """
 
     study: str
@@ -365,6 +364,7 @@ class Finding:
     headline: str = ""
     languages: tuple[Mapping[str, Any], ...] = ()
     integrity: tuple[Mapping[str, Any], ...] = ()
+    file_scores: tuple[Mapping[str, Any], ...] = ()
     questions: tuple[Mapping[str, Any], ...] = ()
 
     def __str__(self) -> str:

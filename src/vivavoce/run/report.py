@@ -13,6 +13,7 @@ from vivavoce.run.compare.verb import compare_family
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.tables.answer_integrity import answer_integrity
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
+from vivavoce.run.tables.file_scores import compared_file_scores
 from vivavoce.run.tables.load import (
     answers_of,
     load_items,
@@ -115,6 +116,7 @@ def write_report(
         retired=tuple(measure_words(entry.measure) for entry in view.fetch(read.retired_measures)),
         n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
         integrity=answer_integrity(view, selected),
+        file_scores=compared_file_scores(view, selected),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

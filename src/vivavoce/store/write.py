@@ -336,7 +336,13 @@ def drop_scores(
         )
 
 
-def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
+ANOTHER_PASS = "A second judgement of the same answer is another pass: --set pass_no=2."
+"""What to do where another score is there already."""
+
+
+def refuse_other_scores(
+    db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow], advice: str = ANOTHER_PASS
+) -> None:
     """Raise `InputError` if the run holds another score than one of these, failed ones aside."""
     scores = list(scores)
     responses = json.dumps(sorted({score.response for score in scores}))
@@ -361,7 +367,7 @@ def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[S
             ).fetchone()
             raise InputError(
                 f"{candidate} has another score for {item} (repeat {repeat}) in this run already: scores are "
-                "kept. A second judgement of the same answer is another pass: --set pass_no=2."
+                f"kept. {advice}"
             )
 
 

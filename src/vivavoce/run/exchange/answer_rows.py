@@ -9,6 +9,8 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
 from vivavoce.core.tables import Kept, Line, cell_names
 from vivavoce.core.text import one_line
+from vivavoce.run.exchange.file_scores import NO_SCORES, FileScores
+from vivavoce.run.exchange.recorded_log import Mark
 from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of, without_server_error
 
 _NEEDED = {
@@ -22,11 +24,12 @@ _STATUSES = get_args(ResponseStatus)
 
 
 class AnswerRow(NamedTuple):
-    """A response, where it stands, and the id by which its row names the item."""
+    """A response, where it stands, the id by which its row names the item, and its scores in the file."""
 
     response: Response
     where: str
     name: str
+    marks: tuple[Mark, ...] = ()
 
 
 class Skipped:
@@ -49,7 +52,7 @@ class AnswerRows(Iterable[AnswerRow]):
 
     `skipped` counts the other rows, of which the last reading gave none. With `numbers_are_texts` a number or
     a truth value is the text of an answer: a frame holds a column of such answers so. Of a `small` table
-    they are kept.
+    they are kept. `scores` are those that the file gives to its answers.
 
     Raises `InputError` for a row that is no response, with where it stands.
     """
@@ -62,11 +65,12 @@ class AnswerRows(Iterable[AnswerRow]):
         *,
         numbers_are_texts: bool = False,
         small: bool = False,
+        scores: FileScores = NO_SCORES,
     ) -> None:
         self._lines, self._items, self._matched = lines, items, matched
         self._numbers_are_texts = numbers_are_texts
         self._begin = Kept(self._responses).__iter__ if small else self._responses
-        self.skipped = Skipped()
+        self.skipped, self.scores = Skipped(), scores
 
     def __iter__(self) -> Iterator[AnswerRow]:
         return self._begin()
@@ -82,7 +86,7 @@ class AnswerRows(Iterable[AnswerRow]):
             name = text_of(line, "item") or "", text_of(line, "variant") or ""
             if name in self._items:
                 response = without_server_error(_response(line, self._items[name]))
-                yield AnswerRow(response, line.where, name[0])
+                yield AnswerRow(response, line.where, name[0], self.scores.marks(line))
             else:
                 self.skipped.by_item[" ".join(name).strip()] += 1
 

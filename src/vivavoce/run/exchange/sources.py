@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -28,7 +28,8 @@ class Reading(NamedTuple):
     """What the user says of how data are to be read.
 
     That is how a file is written, which columns are models, what becomes of questions that can be none, where
-    in a file's path its model stands, `by` what rows find their question, and whether proposals are taken.
+    in a file's path its model stands, `by` what rows find their question, whether proposals are taken, and
+    which columns hold the file's own scores of its answers, null where nobody says.
     """
 
     dialect: Dialect = AS_FOUND
@@ -37,6 +38,7 @@ class Reading(NamedTuple):
     candidate_from: str | None = None
     by: By | None = None
     yes: bool = False
+    scores: Sequence[str] | None = None
 
 
 AS_IT_IS = Reading()

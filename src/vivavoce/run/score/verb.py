@@ -88,19 +88,25 @@ def score_run(
         return planned(pilot=pilot, workers=workers, shard=part)
     score_rest = partial(_score_run, view, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
-        return _with_headline(view, score_rest(workers=workers, shard=part))
+        finding = score_rest(workers=workers, shard=part)
+        return _with_headline(view, finding, select_part(view, items, part))
     scored = score_rest(workers=workers, shard=part) if rest else None
     selected = select_part(view, items, part)
-    return _with_headline(view, _with_overalls(view, scored, overalls, selected, bad_ends))
+    return _with_headline(view, _with_overalls(view, scored, overalls, selected, bad_ends), selected)
 
 
-def _with_headline(view: View, finding: Finding) -> Finding:
-    """The finding with its first measure's estimates as a headline."""
+def _with_headline(view: View, finding: Finding, selected: set[ItemKey] | None) -> Finding:
+    """The finding with its first measure's estimates as a headline, and the scores that came with answers."""
     if not finding.rows:
         return finding
     criterion = row_criterion(finding.rows[0], (keyed.measure for keyed in view.fetch(read.measures)))
     headline = estimate_headline(finding.rows, criterion, view.fetch(scopes))
-    return replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
+    finding = replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
+    if not any(specs.signed(keyed.measure.signature).recorded for keyed in view.fetch(read.measures)):
+        return finding
+    from vivavoce.run.tables.file_scores import with_file_scores
+
+    return with_file_scores(view, finding, selected)
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:

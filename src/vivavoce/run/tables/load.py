@@ -13,7 +13,7 @@ import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, SpecError, StoreError, VivaError
-from vivavoce.core.measure_names import metric_name
+from vivavoce.core.measure_names import is_of_file, metric_name
 from vivavoce.core.records import Finding, Item, ItemKey, Measure, ModelCard
 from vivavoce.core.tables import RESPONSES, restrict_to_items
 from vivavoce.core.text import names_with, one_line
@@ -241,13 +241,14 @@ def load_scores(
     """The scores by these signatures on these items; null for all.
 
     Ranks and the scores of single units are not values of a response and are left out, unless `ranks` asks
-    for ranks too; so are items that were made in the run, unless `twins`.
+    for ranks too; so are items that were made in the run, unless `twins`, and the scores that a file gave to
+    its own answers, unless they are named.
     """
     separate = ("unit",) if ranks else SEPARATE_POOLS
     measures = {
         keyed.key: keyed.measure
         for keyed in view.fetch(read.measures)
-        if (signatures is None or keyed.measure.signature in signatures)
+        if (not is_of_file(keyed.measure) if signatures is None else keyed.measure.signature in signatures)
         and keyed.measure.criterion.pool not in separate
     }
     if (signatures is None and candidates is None) or view.has_read(_rows_of_all, separate, twins):
