@@ -98,9 +98,9 @@ LINES: dict[str, int] = {
     "embeddings": 800,
     "evaluators": 742,
     "facts": 2666,
-    "formats": 1938,
+    "formats": 1953,
     "judging": 1579,
-    "language": 2027,
+    "language": 2033,
     "logprobs": 1886,
     "metrics": 4494,
     "models": 10047,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5802,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 7876,
+    "reading": 7874,
     "report": 8459,
     "retrieval": 1692,
     "run": 30645,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_032, 177
+MODULES, COMPLEX = 1_032, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

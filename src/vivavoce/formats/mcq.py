@@ -10,7 +10,7 @@ from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.reading.all_except import with_ranges_written_out
 from vivavoce.reading.claims import Choice
-from vivavoce.reading.denials import behind_corrections, denial, turns_to_another
+from vivavoce.reading.denials import TURNS_TO_ANOTHER, behind_corrections, denial, turns_to_another
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.negative_questions import Asked, asked_for
 from vivavoce.reading.options import Options, options_in
@@ -85,7 +85,7 @@ def _choice(answer: str, options: Options) -> Choice:
     reason = denial(reader.doc, options, choice.names)
     # "D. Hold on, the INR is high, so B." says neither
     if reason is None and turns_to_another(reader, choice.names):
-        reason = "it takes its answer back and ends with another option"
+        reason = TURNS_TO_ANOTHER
     return Choice(reason=reason) if reason else choice
 
 

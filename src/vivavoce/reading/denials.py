@@ -6,18 +6,19 @@ from functools import cache
 from typing import TypeVar
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import COMMA, SENTENCE, Doc, cached_doc
+from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc, cached_doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import cue_word
 from vivavoce.reading.claims import ClaimReader
 from vivavoce.reading.label_places import without_particle
-from vivavoce.reading.labels import conclusions, label_articles, label_nouns
+from vivavoce.reading.labels import conclusions, joining, label_articles, label_nouns
 from vivavoce.reading.negative_questions import denial_words
 from vivavoce.reading.options import Options
 from vivavoce.reading.word_roles import by_head, width
 
 _Reader = TypeVar("_Reader", bound=ClaimReader)
 
+TURNS_TO_ANOTHER = "it takes its answer back and ends with another option"
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
 _REPLIES = words.NOES - {"wrong", "incorrect", "错误", "错"}
@@ -126,41 +127,57 @@ def _corrections() -> Mapping[str, Sequence[tuple[str, ...]]]:
     return by_head(lambda part: part.corrections)
 
 
-@cache
-def correcting_words() -> frozenset[str]:
-    """The words that begin a correction, or deny what stands before one, in any language."""
-    return frozenset(_corrections()) | _REPLIES
-
-
 def behind_corrections(reader: _Reader) -> _Reader:
     """A reader of what stands behind the last correction; the reader itself where the answer has none.
 
     A correction begins a clause behind another option, and leads to nothing but the one that is meant: in
     "B. Actually, this is a classic sign" none does.
     """
-    doc = reader.doc
-    if correcting_words().isdisjoint(doc.forms):
+    place = _corrected_place(reader, _stands_alone)
+    if place is None:
         return reader
+    return type(reader)(reader.doc.text[reader.doc.tokens[place].start :], reader.options)
+
+
+def corrected_list(reader: ClaimReader) -> tuple[str, str] | None:
+    """What stands before the last correction that leads to options, and from these on; null without one.
+
+    "A, B and E. Wait, A, B and D." A correction that adds, "Actually, C too.", takes nothing back.
+    """
+    doc = reader.doc
+    place = _corrected_place(reader, _opens_list)
+    if place is None:
+        return None
+    start = doc.tokens[place].start
+    return doc.text[:start], doc.text[start:]
+
+
+def _corrected_place(reader: ClaimReader, holds: Callable[[ClaimReader, int, int], bool]) -> int | None:
+    """The token of the option that the last correction leads to, if `holds` of it; null without one."""
+    doc = reader.doc
+    leads = _corrections().keys() | _REPLIES
+    if leads.isdisjoint(doc.forms):
+        return None
     ends = {mention.i: mention.j for mention in reader.texts}
-    start = next((k for k in range(len(doc)) if _name_end(reader, k, ends)), len(doc))
-    for k in range(len(doc) - 1, start, -1):
-        if doc.forms[k] in correcting_words() and _begins(doc, k):
-            place = _option_place(reader, k, ends)
-            if place is not None:
-                return type(reader)(doc.text[doc.tokens[place].start :], reader.options)
-    return reader
+    first = next(filter(lambda k: _name_end(reader, k, ends), range(len(doc))), len(doc))
+    places = [k for k in range(first + 1, len(doc)) if doc.forms[k] in leads and _begins(doc, k)]
+    options = (_option_place(reader, k, ends, holds) for k in reversed(places))
+    return next((place for place in options if place is not None), None)
 
 
-@cache
-def _amendments() -> Mapping[str, Sequence[tuple[str, ...]]]:
-    """What takes an answer back or heads what was added later, which may be another."""
-    return {**_corrections(), **{word: [(word,)] for word in ("edit", "update")}}
+def _opens_list(reader: ClaimReader, k: int, end: int) -> bool:
+    """True if the options named from token k on are not added to those before, and no verdict follows."""
+    doc = reader.doc
+    clause = doc.forms[k : doc.sentence_end(k)]
+    if has_any(clause, words.ADDS | words.AS_WELL) or doc.gap_has(end, "?？"):
+        return False
+    return end == len(doc) or doc.breaks[end] > NONE or doc.forms[end] in joining()
 
 
 def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
     """True if a correction ends with another option than these: "D. Hold on, the INR is high, so B."."""
     doc = reader.doc
-    if _amendments().keys().isdisjoint(doc.forms):
+    if _corrections().keys().isdisjoint(doc.forms):
         return False
     texts = {mention.i: mention for mention in reader.texts}
     ends = {mention.i: mention.j for mention in reader.texts}
@@ -187,7 +204,7 @@ def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) ->
     """Where the sentence of tokens i to j-1 ends with an option, 0 if it does not; and if it corrects."""
     doc = reader.doc
     begins = (k for k in range(max(i, 1), j) if _begins(doc, k))
-    start = next((k for k in begins if (phrase := width(_amendments(), doc, k)) and doc.ends(k + phrase)), j)
+    start = next((k for k in begins if (phrase := width(_corrections(), doc, k)) and doc.ends(k + phrase)), j)
     first = i if start == j else start + 1
     return next((k for k in range(j - 1, first - 1, -1) if _name_end(reader, k, ends) == j), 0), start < j
 
@@ -197,8 +214,13 @@ def _begins(doc: Doc, k: int) -> bool:
     return doc.breaks[k] >= COMMA or "…" in doc.gap(k) or ".." in doc.gap(k)
 
 
-def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> int | None:
-    """The token of the option to which the correction at token `begin` leads, with nothing else behind it.
+def _option_place(
+    reader: ClaimReader,
+    begin: int,
+    ends: Mapping[int, int],
+    holds: Callable[[ClaimReader, int, int], bool],
+) -> int | None:
+    """The token of the option to which the correction at token `begin` leads, if `holds` of it.
 
     A "no" leads to none in another sentence, or behind a colon: "A. No. B. Yes." goes through the options.
     """
@@ -207,7 +229,7 @@ def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> i
     is_reply = doc.forms[begin] in _REPLIES and k < doc.sentence_end(begin)
     is_reply = is_reply and not any(doc.gap_has(n, ":：") for n in range(begin + 1, k + 1))
     end = _name_end(reader, k, ends) if begin < k < len(doc) and (takes_back or is_reply) else 0
-    return k if end and _stands_alone(reader, k, end) else None
+    return k if end and holds(reader, k, end) else None
 
 
 def _behind_lead(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> tuple[int, bool]:

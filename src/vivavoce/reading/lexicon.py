@@ -71,7 +71,9 @@ UNITS = forms(*LISTS["units"])
 # Polarity.
 # Each of these before an option, in its clause, turns it down; two of them cancel ("cannot be excluded").
 DENIALS = forms("not no never nor neither nicht pas non nao niet kein keine inte не")
-NOT_LEFT = forms(*LISTS["not_left"])
+# What calls a thing wrong, whatever it is, and stands before or behind it.
+FAULTS = forms(*LISTS["faults"])
+NOT_LEFT = forms(*LISTS["not_left"]) | FAULTS
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = pairs(*LISTS["not_left_pairs"])
 # The same right before an article that is written with the option: "invece dell'eparina".
@@ -95,7 +97,7 @@ BETWEEN_ALL_BUT = forms("of the them these those above others for with other opt
 RESET = forms(*LISTS["reset"])
 PREDICATE = forms(*LISTS["predicate"])
 NO_PREDICATES = forms("not nor never rather no")
-NOT_RIGHT = forms(*LISTS["not_right"])
+NOT_RIGHT = forms(*LISTS["not_right"]) | FAULTS
 BUTS = forms("but pero mais aber ma mas maar doch however jedoch но ale men")
 # What an option has none of where it is turned down: "no role", "no longer used", "kein Nutzen".
 MERITS = forms(*LISTS["merits"])

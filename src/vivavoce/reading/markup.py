@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.tokens import Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.step_words import FAULTS, STEP_PATTERN
+from vivavoce.reading.step_words import STEP_PATTERN
 
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
@@ -40,7 +40,7 @@ _SHORT_LIST = 300
 """Characters of an answer that is nothing but letters with a yes or a no."""
 _BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
 _CROSSES = "✗✘✖❌☐"
-_NEGATIVE_HEADS = FAULTS | words.REJECTING_HEADS
+_NEGATIVE_HEADS = words.FAULTS | words.REJECTING_HEADS
 _YES = frozenset({"yes", "y", "true", "✅", "✓", "✔", "☑"})
 _NO = frozenset({"no", "n", "false", "❌", "✗", "✘", "✖", "☒", "☐"})
 

@@ -10,7 +10,7 @@ from vivavoce.reading.label_places import after_label_noun
 from vivavoce.reading.labels import joining, label_nouns
 from vivavoce.reading.options import Mention, Options
 
-Verdict = Literal["chosen", "named", "tentative", "of the case", "rejected"]
+Verdict = Literal["chosen", "named", "not wrong", "tentative", "of the case", "rejected"]
 WINDOW = 9
 """How many words before or behind an option can say something of it."""
 ARTICLES = frozenset("AEIO")
