@@ -113,7 +113,7 @@ LINES: dict[str, int] = {
     "retrieval": 1692,
     "run": 30645,
     "stats": 12423,
-    "store": 8720,
+    "store": 8732,
     "studies": 24553,
     "systems": 14999,
     "testing": 921,

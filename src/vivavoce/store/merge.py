@@ -60,7 +60,10 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")
         n_stored, present = _counts(db), score_groups(db)
-        _refuse(db, source, _OTHER_WORDING, _OTHER_FORM, *_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS)
+        _refuse(
+            *(db, source, _OTHER_WORDING, _OTHER_GROUP, _OTHER_FORM),
+            *(*_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS),
+        )
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
         for statement in (*_REPEATS_BEFORE, *_DIMENSIONS):
@@ -172,6 +175,15 @@ _OTHER_WORDING = (
     "b.benchmark, ti.item",
     f"{_SAME_ITEM} AND ti.hash != i.hash",
     "the item {1!r} of {0} has another wording there.",
+)
+_GROUPS = """replace(trim({0}.outer_groups, '[]"'), '", "', ' / ')
+    || iif({0}.outer_groups = '[]', '', ' / ') || {0}."group\""""
+# Errors are by group, and answers of one run cannot be grouped by those of the other.
+_OTHER_GROUP = (
+    f"b.benchmark, ti.item, {_GROUPS.format('ti')}, {_GROUPS.format('i')}",
+    f'{_SAME_ITEM} AND (ti."group", ti.outer_groups) != (i."group", i.outer_groups)',
+    "the item {1!r} of {0} is in the group {2!r} there and in {3!r} here: import one of the two again with "
+    "the groups of the other.",
 )
 # An older run may hold an edit that is named as what a probe told is kept today.
 _OTHER_FORM = (
