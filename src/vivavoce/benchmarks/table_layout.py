@@ -14,7 +14,7 @@ from vivavoce.benchmarks.column_names import (
     match_columns,
     spread_options,
 )
-from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_options import KEY_COLUMN, OTHER_KEYS, gathered
 from vivavoce.benchmarks.table_rows import format_named, list_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import ITEMS, Line, Lines, cell, rename
@@ -27,7 +27,8 @@ class TableLayout(NamedTuple):
     """Which of a table's columns is which of our fields.
 
     `map` and `set` are what the user says of it, `spread` the columns that hold one option each, by label,
-    and `levels` those of the levels of `group`, outermost first, where these are several.
+    and `levels` those of the levels of `group`, outermost first, where these are several. `other_keys` are
+    further columns that name the right option, as `answer_idx` beside `answer`.
     """
 
     columns: tuple[str, ...]
@@ -36,6 +37,7 @@ class TableLayout(NamedTuple):
     map: Mapping[str, str]
     set: Mapping[str, Any]
     levels: tuple[str, ...] = ()
+    other_keys: tuple[str, ...] = ()
 
     def asking(self) -> "TableLayout":
         """The layout with the column of the question too, where answers name their questions by words."""
@@ -68,6 +70,9 @@ class TableLayout(NamedTuple):
         if self.spread or self.levels:
             lines = gathered(lines, self.spread, self.levels)
         for line in renamed(lines, self.fields, self.map, self.set):
+            if self.other_keys:
+                keys = {column: line.row.get(column) for column in self.other_keys}
+                line = Line(line.where, {**line.row, OTHER_KEYS: keys})
             if further:
                 line = Line(line.where, {k: value for k, value in line.row.items() if k not in further})
             yield line
@@ -100,7 +105,15 @@ def layout_of(
             free = [name for name in _INSTEAD[field] if name not in {*fields, *set}]
             fields |= {name: column for name in free[:1]}
     spread = spread_options(lines, {*set, *fields}, fields, needed=needed)
-    return TableLayout(tuple(columns), fields, spread, map, set, levels)
+    layout = TableLayout(tuple(columns), fields, spread, map, set, levels)
+    return layout._replace(other_keys=_other_keys(layout))
+
+
+def _other_keys(layout: TableLayout) -> tuple[str, ...]:
+    """The columns of further keys, where nobody said which column is the key."""
+    if "answer" not in {*layout.fields, *layout.columns} or "answer" in layout.map:
+        return ()
+    return tuple(column for column in layout.others if KEY_COLUMN.fullmatch(folded(column)))
 
 
 _INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group": ("context",)}
@@ -153,7 +166,8 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
     fields |= match_columns(columns, unfilled, map=map)
     spread = spread_options(lines, fields, fields, needed=()) if "options" in unfilled else {}
-    return TableLayout(tuple(columns), fields, spread, map, {}, levels)
+    layout = TableLayout(tuple(columns), fields, spread, map, {}, levels)
+    return layout._replace(other_keys=_other_keys(layout))
 
 
 def _is_open(lines: Iterable[Line], default: str | None) -> bool:

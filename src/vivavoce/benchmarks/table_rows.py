@@ -10,7 +10,15 @@ from typing import Any, NamedTuple, TypeGuard
 
 from vivavoce import formats
 from vivavoce.benchmarks.column_names import FIELDS, folded
-from vivavoce.benchmarks.table_options import KeyStyle, is_letter, key_of, key_style, listed_options
+from vivavoce.benchmarks.table_options import (
+    OTHER_KEYS,
+    KeyStyle,
+    is_letter,
+    key_of,
+    key_style,
+    listed_options,
+    refuse_other_key,
+)
 from vivavoce.core.errors import RowError
 from vivavoce.core.tables import LISTS, Line
 
@@ -176,6 +184,8 @@ def with_key(row: dict[str, Any], place: str, style: KeyStyle) -> dict[str, Any]
         right = [text for text, score in options.items() if score == best]
         return {**row, "options": [*options], "answer": right}
     listed, labels = listed_options(options, place)
+    if listed and OTHER_KEYS in row:
+        refuse_other_key(row, listed, place)
     key = key_of(row.get("answer"), listed, labels, place, style) if listed else row.get("answer")
     return {**row, "options": listed, "answer": key}
 
