@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 7874,
     "report": 8459,
     "retrieval": 1692,
-    "run": 30645,
+    "run": 30599,
     "stats": 12423,
     "store": 8732,
     "studies": 24553,
