@@ -70,13 +70,13 @@ def test_a_table_of_answers_and_an_exam_of_our_own_are_refused_too(tmp_path: Pat
         run.import_answers(rows)
     assert 2 == run.import_answers(rows, map={"answer": "answer_idx"}).responses
     assert [["Naloxone"]] == run.items["answer"].to_list()
-    ours = question(answer="Zinc", answer_idx="B") | {
+    layout = question(answer="Zinc", answer_idx="B") | {
         "id": "q",
         "format": "mcq",
         "options": [*OPTIONS.values()],
     }
     with pytest.raises(InputError, match="'answer_idx' is 'B', which is 'Naloxone'"):
-        exam(tmp_path, ours)
+        exam(tmp_path, layout)
 
 
 def test_a_question_with_two_keys_can_be_left_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,17 @@ def test_one_line_says_what_the_file_says_and_what_is_read_here(tmp_path: Path) 
     total, first, second = finding.file_scores
     assert ("", 6, 2, 2) == tuple(total[name] for name in ("candidate", "n_both", "n_differ", "n_unparsed"))
     assert [("m1", 1), ("m2", 1)] == [(row["candidate"], row["n_differ"]) for row in (first, second)]
+
+
+def test_the_command_that_lists_them_can_be_run(viva: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,question,reference,model,response,Exact Match\n1,Q,x,m,x,0\n2,R,x,m,y,0\n")
+    run = vivavoce.open(tmp_path / "r.viva")
+    run.import_answers(path)
+    note = run.score("token_f1", "exact").notes[0]
+    assert "read here 0.500 (exact); 1 of 2 answers differs" in note
+    words = shlex.split(note.split("`viva ")[1].split("`")[0])
+    assert "1 of 2 scores moved" in viva(*words).output
 
 
 def test_a_file_that_agrees_is_said_to(tmp_path: Path) -> None:
@@ -152,12 +164,18 @@ def test_a_name_that_is_no_column_is_refused(tmp_path: Path) -> None:
 def test_correct_alone_is_a_key_or_a_score_and_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("question,model,response,correct\nWhat is it?,m,A drug,True\nWhy?,m,It falls,False\n")
-    with pytest.raises(InputError, match=r"Whether 'correct' \(True\) is the key .* Proposed: the score"):
+    with pytest.raises(InputError, match=r"Whether 'correct' \(True\) is the key, .* Proposed: the score"):
         vivavoce.open(tmp_path / "r.viva").import_answers(path)
     path.write_text("question,model,response,correct\nIs it?,m,Yes.,True\nWhy?,m,True,False\n")
     with pytest.raises(InputError, match="Proposed: the key"):
         vivavoce.open(tmp_path / "r.viva").import_answers(path)
     assert {"true_false": 2} == vivavoce.open(tmp_path / "r.viva").import_answers(path, yes=True).formats
+    path.write_text("id,question,A,B,correct,model,response\n1,Q,x,y,0,m,A\n2,R,x,y,1,m,A\n")
+    with pytest.raises(InputError, match="Proposed: the key"):
+        vivavoce.open(tmp_path / "o.viva").import_answers(path)
+    path.write_text("question,answer,model,response,correct\nIs it?,True,m,yes,True\nOr?,False,m,yes,False\n")
+    imported_both = vivavoce.open(tmp_path / "k.viva").import_answers(path)
+    assert ({"true_false": 2}, {"correct": 2}) == (imported_both.formats, imported_both.file_scores)
     path.write_text("question,reference,model,response,correct\nWhat?,iron,m,Iron.,True\nWhy?,b,m,It,False\n")
     assert {"correct": 2} == vivavoce.open(tmp_path / "x.viva").import_answers(path).file_scores
 

@@ -120,7 +120,11 @@ OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
-_LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index", "richtig")}
+_LAST = {
+    "item": ("case_id",),
+    "text": ("raw_output", "raw_response", "full_response", "full_output"),
+    "answer": ("final_decision", "cop", "answer_idx", "answer_index", "richtig"),
+}
 """A name that a field takes where it has no other; a field beside it has the better right to it."""
 
 

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.column_names import (
@@ -16,7 +16,7 @@ from vivavoce.benchmarks.column_names import (
     likely_columns,
     spread_options,
 )
-from vivavoce.benchmarks.table_options import ANSWERS
+from vivavoce.benchmarks.table_options import ANSWERS, option_columns
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines, cell
 from vivavoce.core.text import one_line
@@ -190,33 +190,53 @@ def _key(plan: Plan, *, asks: bool) -> Plan:
 
     Without another key it may be either, and is asked about if the table `asks` questions.
     """
-    likely = [column for column in plan.likely("answer") if column not in plan.likely("text")]
-    keys = [column for column in likely if not are_scores(plan.values(column))]
+    texts = _answering(plan)
+    likely = [column for column in plan.likely("answer") if column not in texts]
+    keys = _keys_among(plan, likely)
     if len(keys) == 1 and len(likely) > 1:
         return plan._replace(map={**plan.map, "answer": keys[0]})
-    marks = [*filter(names_scores, likely)]
-    return _key_or_score(plan, marks[0]) if asks and len(marks) == 1 and not keys else plan
+    return _key_or_score(plan, likely[0], texts) if asks and not keys and len(likely) == 1 else plan
+
+
+def _keys_among(plan: Plan, columns: Sequence[str]) -> list[str]:
+    """Of columns that may hold the key those that hold no scores by their values, else by their names."""
+    keys = [column for column in columns if not are_scores(plan.values(column))]
+    return keys or [*filterfalse(names_scores, columns)]
+
+
+def _answering(plan: Plan) -> list[str]:
+    """The columns that may hold what models answered; one such as `answer` where no other does."""
+    if "text" in plan.map:
+        return [plan.map["text"]]
+    says_whose = plan.likely("candidate") or "candidate" in plan.names
+    answers = [column for column in plan.columns if says_whose and folded(column) in ANSWERS]
+    return plan.likely("text") or answers
 
 
 _TRUTHS = re.compile(r"\W*(true|false|yes|no|ja|nein|wahr|falsch|vrai|faux|oui|non|s[ií]|verdadero|falso)\b")
 
 
-def _key_or_score(plan: Plan, column: str) -> Plan:
+def _key_or_score(plan: Plan, column: str, answering: Sequence[str]) -> Plan:
     """A column `correct` of true and false, and no other key: beside references it holds scores."""
     scored = plan._replace(scores=(column,))
     if plan.likely("references") or "references" in plan.names:
         return scored
-    texts = [str(value).casefold() for field in plan.likely("text")[:1] for value in plan.values(field)]
-    is_key = bool(texts) and all(map(_TRUTHS.match, texts))
-    sentence = (
-        f"Whether {column!r} ({plan.example(column)}) is the key of questions of true and false, or the "
-    )
-    sentence += f"file's score of each answer. Proposed: the {'key' if is_key else 'score'}."
+    is_key = _proposes_key(plan, answering)
+    sentence = f"Whether {column!r} ({plan.example(column)}) is the key, or the file's score of each answer. "
+    sentence += f"Proposed: the {'key' if is_key else 'score'}."
     if is_key:
         return plan._replace(map={**plan.map, "answer": column}).asking(
             sentence, ("--map", f"answer={column}")
         )
     return scored.asking(sentence, ("--criteria", column))
+
+
+def _proposes_key(plan: Plan, answering: Sequence[str]) -> bool:
+    """Whether the questions have options that need a key, or all answers are yes or no."""
+    if plan.likely("options") or option_columns({name: folded(name) for name in plan.columns}):
+        return True
+    texts = [str(value).casefold() for name in answering[:1] for value in plan.values(name)]
+    return bool(texts) and all(map(_TRUTHS.match, texts))
 
 
 def _models(plan: Plan) -> Plan:

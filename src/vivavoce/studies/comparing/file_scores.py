@@ -1,11 +1,12 @@
 """The scores that came with the answers, of a file or a tool, compared with those given here."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from vivavoce.core.measure_names import is_of_file, measure_name
+from vivavoce.core.measure_names import is_of_file
 from vivavoce.core.records import Measure
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, ScoreTable, counted_value
@@ -41,14 +42,26 @@ def file_scores(table: ScoreTable, sides: Sides) -> list[dict[str, Any]]:
 def _all_or_nothing(table: ScoreTable, measures: Mapping[int, Measure]) -> pl.DataFrame:
     """The value of each answer by the first of our measures that scores it, if all its values are 0 or 1."""
     parts = []
-    for place, (key, measure) in enumerate(measures.items()):
+    # Scores by degrees may all be 0 or 1 by accident: what says right or wrong by its definition comes first.
+    ordered = sorted(measures.items(), key=lambda entry: not _is_right_or_wrong(entry[1]))
+    for place, (key, measure) in enumerate(ordered):
         values = _values(table, key, measure)
         if _is_binary(values):
-            name = measure_name(measure.metric, measure.criterion.criterion)
-            parts.append(values.with_columns(place=pl.lit(place), metric=pl.lit(name)))
+            parts.append(values.with_columns(place=pl.lit(place), metric=pl.lit(_reference(measure))))
     if not parts:
         return pl.DataFrame()
     return pl.concat(parts).sort("place").unique(RESPONSE, keep="first", maintain_order=True)
+
+
+def _is_right_or_wrong(measure: Measure) -> bool:
+    """Whether an answer is right or wrong by the measure, and nothing between."""
+    return measure.criterion.criterion.endswith("accuracy")
+
+
+def _reference(measure: Measure) -> str:
+    """What names a measure on the command line."""
+    name = measure.metric
+    return name if _is_right_or_wrong(measure) else f"{name}:{measure.criterion.criterion}"
 
 
 def _values(table: ScoreTable, key: int, measure: Measure) -> pl.DataFrame:
@@ -124,5 +137,5 @@ def _line(row: Row, run: str) -> str:
     line += f"{row['n_differ']:,} of {count(row['n_both'], 'answer')} {verb}{unparsed}"
     if len(row["metrics"]) > 1:
         return f"{line}."
-    reference = f"{row['metric']}:{row['criterion']}"
-    return f"{line}: `viva diff {run} {reference} {row['metrics'][0]}` lists them."
+    reference = quote(f"{row['metric']}:{row['criterion']}")
+    return f"{line}: `viva diff {run} {reference} {quote(row['metrics'][0])}` lists them."
