@@ -26,7 +26,7 @@ OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"
 MODULES = (
     *("demo", "fetch", "collect", "run", "import_", "list_", "show", "score", "compare", "interim", "study"),
     *("diff", "vary", "train", "build", "reproduce", "panel", "annotate", "plan_sample", "shards", "merge"),
-    *("retire", "status", "view", "report", "export", "copy"),
+    *("retire", "forget", "status", "view", "report", "export", "copy"),
 )
 """The modules of our commands, in the order of the help; each has a function of its own name."""
 NAMES = {module.rstrip("_").replace("_", "-"): module for module in MODULES}

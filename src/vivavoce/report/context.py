@@ -173,6 +173,7 @@ _EVENTS = {
     "score": "answers were scored",
     "estimated cost": "a cost was estimated, as replies stated no tokens",
     "merge": "another run was brought in",
+    "forget": "texts were overwritten on request",
     "retire": "measures were retired, or counted again",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were scored together",

@@ -31,6 +31,7 @@ from vivavoce.store import read
 from vivavoce.store.call_log import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.view import View
@@ -117,6 +118,7 @@ def write_report(
         n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
         integrity=answer_integrity(view, selected),
         file_scores=compared_file_scores(view, selected),
+        forgotten=forgotten_notes(view),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

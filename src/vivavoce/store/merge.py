@@ -39,7 +39,9 @@ class Merged(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ()) -> Merged:
+def merge(
+    target: RunFile, source: RunFile, *, by_repeats: Collection[str] = (), name: str | None = None
+) -> Merged:
     """Bring the current items of `source`, their answers, scores, findings and calls into `target`.
 
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
@@ -49,7 +51,8 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
     where one of the two does not fit its hashes.
 
     `by_repeats` are signatures of measures that score an answer beside its other repeats: their scores of
-    answers that get further repeats here are dropped, so that `viva score` makes them again.
+    answers that get further repeats here are dropped, so that `viva score` makes them again. `name` is what
+    the record calls the source, by default its path.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
@@ -82,9 +85,9 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
             n - n_before for n, n_before in zip(_counts(db), n_stored, strict=True)
         )
         scores = max(scores, 0)  # further repeats may take more scores away than come
-        done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
+        done = Merged(name or str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", _facts(done), changed=responses + scores + replaced)
-        notes = tuple(same_score_notes(db, present, str(source.path)))
+        notes = tuple(same_score_notes(db, present, done.source))
     return done._replace(notes=notes)
 
 

@@ -40,6 +40,7 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows, scopes
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
@@ -153,7 +154,13 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     finding = replace(
         finding,
         headline=_headline(finding.rows, question),
-        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions), *scope),
+        notes=(
+            *notes,
+            *writer_notes(view, names),
+            *near_repeats_lines(questions),
+            *scope,
+            *forgotten_notes(view),
+        ),
         integrity=not_whole(integrity),
         questions=questions,
     )

@@ -48,6 +48,7 @@ from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.cases import scope_notes, scopes
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import not_whole
@@ -184,7 +185,12 @@ def _score_run(
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
     of_prompts = [cuts.sentence(model) for model, cuts in client.usage.cut_prompts.items()]
-    of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
+    of_metrics = (
+        *forgotten_notes(view),
+        *filter(None, sentences),
+        *changed_code(view, scorers),
+        *_notes(view, scorers, summaries),
+    )
     of_cut = cut_notes(
         view, selected, table, finding.rows, lambda scores: estimate_scores(view, scores, selected).rows
     )
