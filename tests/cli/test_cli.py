@@ -30,7 +30,7 @@ from vivavoce.studies.comparing.status import COLUMNS as COUNTED
 
 BOTH = (
     *("score", "compare", "interim", "study", "diff", "vary", "build", "merge", "status", "report", "export"),
-    *("copy", "retire"),
+    *("copy", "retire", "forget"),
 )
 VERBS = (
     *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),
@@ -127,6 +127,10 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     if verb == "collect":
         ours["models"] = ours.pop("model")  # one at a time here, a list there
         theirs.pop("for_")  # the former name of logprobs; `--for` works too
+    if verb == "forget":
+        ours |= {f"{name}s": ours.pop(name) for name in ("item", "candidate", "response")}
+        ours.pop("yes")  # nobody asks in Python
+        ours.pop("finish")  # `run.forget_finish()` there
     assert theirs == ours
 
 

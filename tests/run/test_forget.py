@@ -173,28 +173,28 @@ def is_clean(run: Run) -> bool:
 
 def test_no_byte_of_a_question_stays(run, tmp_path):
     assert {word for _, word in leaks(tmp_path, OF_QUESTION + OF_ANSWER)} == {*OF_QUESTION, *OF_ANSWER}
-    before = estimates(run)
+    original = estimates(run)
     finding = run.forget(items=["q1"])
     assert [] == leaks(tmp_path, OF_QUESTION + OF_ANSWER)
     assert {"questions": 2, "answers": 5} == {row["about"]: row["n"] for row in finding.rows[:2]}
-    assert (before, True) == (estimates(run), is_clean(run))
+    assert (original, True) == (estimates(run), is_clean(run))
 
 
 def test_no_byte_of_an_answer_stays_and_the_question_does(run, tmp_path):
-    before = estimates(run)
+    original = estimates(run)
     run.forget(responses=["A:q1"])
     assert [] == leaks(tmp_path, ("40 mg of hexaflorin", "watch her", "Maria got"))
     assert QUESTION in run.items["question"].to_list()
     assert "Send Quintanilla home." in run.responses["text"].to_list()
-    assert (before, True) == (estimates(run), is_clean(run))
+    assert (original, True) == (estimates(run), is_clean(run))
 
 
 def test_all_answers_of_a_candidate_go_with_their_words(run, tmp_path):
-    before = estimates(run)
+    original = estimates(run)
     run.forget(candidates=["A"])
     assert [] == leaks(tmp_path, ("40 mg of", "watch her", "Maria got", "care and rest"))
     assert "With nothing at all." in run.responses["text"].to_list()
-    assert (before, True) == (estimates(run), is_clean(run))
+    assert (original, True) == (estimates(run), is_clean(run))
 
 
 def test_remarks_on_other_questions_stay(run):
@@ -252,10 +252,10 @@ def test_what_is_said_of_the_run_says_what_was_forgotten(run, tmp_path):
 
 
 def test_a_dry_run_changes_nothing(run):
-    before = run.file.path.read_bytes()
+    original = run.file.path.read_bytes()
     finding = run.forget(items=["q1"], dry_run=True)
     assert finding.text.startswith("Would overwrite the texts of 2 questions and 5 answers")
-    assert before == run.file.path.read_bytes()
+    assert original == run.file.path.read_bytes()
 
 
 def test_what_is_forgotten_already_stays_so(run):
@@ -333,13 +333,13 @@ def test_scores_that_went_do_not_come_back_by_a_merge(tmp_path):
 def test_a_run_that_holds_what_the_other_forgot_is_told_to_forget_first(tmp_path):
     run = planted(tmp_path / "here")
     shutil.copytree(tmp_path / "here", tmp_path / "there")
-    other = open_run(tmp_path / "there" / "exam.viva")
-    other.forget(items=["q1"])
+    second = open_run(tmp_path / "there" / "exam.viva")
+    second.forget(items=["q1"])
     with pytest.raises(InputError, match=r"still holds: `viva forget .* --item q1` first"):
-        run.merge(other.file.path)
+        run.merge(second.file.path)
     run.forget(items=["q1"])
     n = len(run.scores)
-    run.merge(other.file.path)
+    run.merge(second.file.path)
     assert (n, True) == (len(run.scores), is_clean(run))
 
 
@@ -404,12 +404,12 @@ def command(run: Run, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_asks_first_and_says_what_it_did(run, tmp_path):
-    before = run.file.path.read_bytes()
-    asked = command(run, "--item", "q1")
-    assert (2, True) == (asked.returncode, "say --yes" in asked.stderr)
+    original = run.file.path.read_bytes()
+    answer = command(run, "--item", "q1")
+    assert (2, True) == (answer.returncode, "say --yes" in answer.stderr)
     planned = command(run, "--item", "q1", "--dry-run", "--json")
     assert {"about": "questions", "n": 2} == json.loads(planned.stdout)["rows"][0]
-    assert before == run.file.path.read_bytes()
+    assert original == run.file.path.read_bytes()
     done = command(run, "--item", "q1", "--yes")
     assert (0, True) == (done.returncode, "Overwrote the texts of 2 questions and 5 answers" in done.stdout)
     assert "cannot be undone" in done.stdout
@@ -466,7 +466,8 @@ def test_points_of_a_rubric_go_with_their_question_and_stay_with_its_answers(tmp
 
 def test_questions_that_are_nearly_the_same_stay_one_case(tmp_path):
     names = [f"n{n}" for n in range(6)]
-    items = [{"item": name, "question": f"{QUESTION} Say it in {n} words."} for n, name in enumerate(names)]
+    long = f"{QUESTION} {' '.join(OTHERS.values())} Say it briefly"
+    items = [{"item": name, "question": long + " please" * n} for n, name in enumerate(names)]
     spec = exam(tmp_path, [*items, *OTHERS])
     run = open_run(tmp_path / "exam.viva")
     rows = answer_rows({"A": dict.fromkeys([*names, *OTHERS], "x")})
@@ -476,8 +477,8 @@ def test_questions_that_are_nearly_the_same_stay_one_case(tmp_path):
         with run.file.reading() as db:
             return sorted(near_pairs(db))
 
-    before = pairs()
-    assert before
+    original = pairs()
+    assert original
     run.forget(items=["n1"])
     run.forget(items=["n3"])
-    assert before == pairs()
+    assert original == pairs()

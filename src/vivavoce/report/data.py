@@ -44,8 +44,8 @@ class ReportData(NamedTuple):
     `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
     `retired` names measures whose scores are in none of these, and `n_tests_retired` counts comparisons by
     them: they were tests all the same. `forgotten` says what the run was told to forget. `integrity` counts
-    the answers that are in some way not whole, and `file_scores` compares the scores that came with the answers
-    with ours.
+    the answers that are in some way not whole, and `file_scores` compares the scores that came with the
+    answers with ours.
     """
 
     name: str

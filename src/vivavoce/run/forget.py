@@ -9,19 +9,26 @@ import json
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.cases import place_of
-from vivavoce.core.errors import InputError, SelectionError, suggest
+from vivavoce.core.errors import InputError
 from vivavoce.core.private_files import clear_abandoned
 from vivavoce.core.records import Finding, Item, Response
 from vivavoce.run.exchange.redacted_run import ending_in_thinking, likeness, redacted_item, redacted_json
 from vivavoce.store import forgetting
 from vivavoce.store.cases import NEAR_PAIRS, near_pairs
+from vivavoce.store.forgetting_selection import (
+    MOST_NAMED,
+    answer_keys,
+    answer_place,
+    candidate_keys,
+    item_keys,
+)
 from vivavoce.store.forgotten import FORGOTTEN, REWRITTEN, forgotten_meta, is_forgotten, unfinished
 from vivavoce.store.integrity import refuse_damaged
-from vivavoce.store.read import events, hashed_items
+from vivavoce.store.read import events
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.rewriting import rewrite_items, rewrite_rows
 from vivavoce.store.runfile import RunFile, overwrite_deleted
@@ -31,7 +38,6 @@ from vivavoce.studies.text import and_so, count
 
 _KEPT = ("confidence", "origin", "assist", "seconds")
 """Fields of a response's `meta` that are no texts: figures rest on them."""
-MOST_NAMED = 5
 
 
 class Selection(NamedTuple):
@@ -53,11 +59,7 @@ class Selection(NamedTuple):
         return used[0]
 
 
-class Keys(NamedTuple):
-    """What a selection comes to: keys of items with all their versions and variants, and of responses."""
-
-    items: tuple[int, ...]
-    responses: tuple[int, ...]
+_KEYS = {"items": item_keys, "candidates": candidate_keys, "responses": answer_keys}
 
 
 class _DryRun(Exception):
@@ -82,7 +84,7 @@ def forget(
             overwrite_deleted(db)
             refuse_damaged(db, "Nothing was forgotten.")
             refuse_redacted(db, "nothing is left to forget")
-            keys = _selected(db, chosen)
+            keys = _KEYS[kind](db, getattr(chosen, kind))
             forgetting.choose_rows(db, keys.items, keys.responses)
             same = list(forgetting.same_texts(db))
             done = overwrite(db, keep_hashes=keep_hashes, drop_scores=drop_scores)
@@ -103,13 +105,13 @@ def forget(
 def finish(file: RunFile) -> bool:
     """Write the pages of the file anew where something was overwritten since; whether that was so."""
     with file.reading() as db:
-        left = unfinished(db)
-    if left:
-        file.rewrite_pages()
+        ids = unfinished(db)
+    if ids:
+        forgetting.rewrite_pages(file)
         with file.writing() as db:
-            put_event(db, REWRITTEN, {"of": left})
+            put_event(db, REWRITTEN, {"of": ids})
     clear_abandoned(file.path.parent)
-    return bool(left)
+    return bool(ids)
 
 
 def overwrite(db: sqlite3.Connection, *, keep_hashes: bool, drop_scores: bool) -> Counter[str]:
@@ -192,18 +194,18 @@ def _overwrite_responses(
         details = stored_object(meta or "{}", "the details of a response")
         if is_forgotten(details):
             return row[:7]
-        mark = marks.setdefault((item, candidate), _marks(*_place(db, item, candidate)))
+        mark = marks.setdefault((item, candidate), _marks(*answer_place(db, item, candidate)))
         response = Response(
             benchmark="", item="", candidate="", text=text, final=final, reasoning=reasoning,
             finish_reason=finish_reason, meta=details,
         )  # fmt: skip
         done["answers"] += 1
-        rest = {name: details[name] for name in _KEPT if name in details}
+        facts = {name: details[name] for name in _KEPT if name in details}
         gone = forgotten_meta(digest if keep_hashes else None, scores=scores)
         return (
             *(field and mark(field, name) for name, field in
               (("text", text), ("final", final), ("reasoning", reasoning), ("error", error))),
-            json.dumps(rest | likeness(response) | gone, ensure_ascii=False),
+            json.dumps(facts | likeness(response) | gone, ensure_ascii=False),
             logprobs and redacted_json(logprobs, mark, "logprobs"),
             ending or ending_in_thinking(response),
         )  # fmt: skip
@@ -215,134 +217,28 @@ def _overwrite_responses(
     )  # fmt: skip
 
 
-def _place(db: sqlite3.Connection, item: int, candidate: int) -> tuple[str, ...]:
-    row = db.execute(
-        "SELECT benchmark, item, variant, candidate FROM items JOIN benchmarks USING (benchmark_id), "
-        "candidates WHERE item_id = ? AND candidate_id = ?",
-        (item, candidate),
-    ).fetchone()
-    return tuple(row)
+def _notes(same: Sequence[str]) -> tuple[str, ...]:
+    if not same:
+        return ()
+    more = f" and {len(same) - MOST_NAMED} more" if len(same) > MOST_NAMED else ""
+    return (f"Word for word the same, and still in the run: {and_so(same[:MOST_NAMED])}{more}.",)
 
 
-def _selected(db: sqlite3.Connection, chosen: Selection) -> Keys:
-    if chosen.items:
-        return Keys(_items(db, chosen.items), ())
-    if chosen.candidates:
-        return Keys((), _answers_of(db, chosen.candidates))
-    return Keys((), tuple(key for text in chosen.responses for key in _answer(db, text)))
-
-
-def _items(db: sqlite3.Connection, names: Iterable[str]) -> tuple[int, ...]:
-    """The keys of items by id or alias, or as BENCHMARK/ID, with their variants and versions."""
-    rows = db.execute(
-        "SELECT item_id, benchmark, item, alias FROM items JOIN benchmarks USING (benchmark_id)"
-    ).fetchall()
-    by_name: dict[str, set[tuple[str, str]]] = {}
-    for _, benchmark, item, alias in rows:
-        for name in (item, alias):
-            if name:
-                for spelling in (name, f"{benchmark}/{name}"):
-                    by_name.setdefault(spelling, set()).add((benchmark, item))
-    wanted: set[tuple[str, str]] = set()
-    for name in names:
-        places = by_name.get(name)
-        if not places:
-            raise SelectionError(f"the run has no item {name!r}.{suggest(name, list(by_name))}")
-        if len(places) > 1:
-            spellings = " or ".join(sorted(f"{benchmark}/{item}" for benchmark, item in places))
-            raise SelectionError(f"several items are called {name!r}: write {spellings}.")
-        wanted |= places
-    keys = tuple(key for key, benchmark, item, _ in rows if (benchmark, item) in wanted)
-    _refuse_same_questions(db, set(keys))
-    return keys
-
-
-def _refuse_same_questions(db: sqlite3.Connection, keys: set[int]) -> None:
-    """Raise `SelectionError` where a question that is not chosen has the words of a chosen one."""
-    contents: dict[object, str] = {}
-    others: list[tuple[object, str]] = []
-    for stored in hashed_items(db):
-        if stored.item is None or is_forgotten(stored.item.meta):
-            continue
-        content = place_of(stored.item).content
-        if content is None:
-            continue
-        if stored.key in keys:
-            contents[content.text] = stored.name
-        else:
-            others.append((content.text, stored.name))
-    if same := sorted({name for content, name in others if content in contents}):
-        raise SelectionError(
-            f"the same question stands in the run as {and_so(same[:MOST_NAMED])} too: name it with a further "
-            "--item, since its words would stay."
-        )
-
-
-def _answers_of(db: sqlite3.Connection, names: Iterable[str]) -> tuple[int, ...]:
-    candidates = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
-    for name in names:
-        if name not in candidates:
-            raise SelectionError(f"the run has no candidate {name!r}.{suggest(name, list(candidates))}")
-    wanted = json.dumps([candidates[name] for name in names])
-    rows = db.execute(
-        "SELECT response_id FROM responses WHERE candidate_id IN (SELECT value FROM json_each(?))", (wanted,)
-    )
-    return tuple(key for (key,) in rows)
-
-
-def _answer(db: sqlite3.Connection, text: str) -> list[int]:
-    """The keys of an answer with its edits, from CANDIDATE:ITEM or CANDIDATE:ITEM:REPEAT."""
-    fits = {
-        (candidate, item, repeat)
-        for candidate, item, repeat in _readings(text)
-        if db.execute(
-            "SELECT 1 FROM responses JOIN items USING (item_id) JOIN candidates USING (candidate_id) "
-            "WHERE candidate = ? AND ? IN (item, alias) AND (? IS NULL OR repeat = ?)",
-            (candidate, item, repeat, repeat),
-        ).fetchone()
-    }
-    if len(fits) != 1:
-        problem = "can be read in several ways" if fits else "names no answer of this run"
-        raise SelectionError(
-            f"--response {text!r} {problem}: write CANDIDATE:ITEM, or CANDIDATE:ITEM:REPEAT for one repeat."
-        )
-    ((candidate, item, repeat),) = fits
-    rows = db.execute(
-        "SELECT response_id, benchmark FROM responses JOIN items USING (item_id) "
-        "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) "
-        "WHERE candidate = ? AND ? IN (item, alias) AND (? IS NULL OR repeat = ?)",
-        (candidate, item, repeat, repeat),
-    ).fetchall()
-    if len({benchmark for _, benchmark in rows}) > 1:
-        raise SelectionError(f"several benchmarks have an item {item!r}: use --item BENCHMARK/{item}.")
-    return [key for key, _ in rows]
-
-
-def _readings(text: str) -> Iterator[tuple[str, str, int | None]]:
-    parts = text.split(":")
-    for n in range(1, len(parts)):
-        candidate = ":".join(parts[:n])
-        yield candidate, ":".join(parts[n:]), None
-        if n + 1 < len(parts) and parts[-1].isdecimal() and len(parts[-1]) < 10:
-            yield candidate, ":".join(parts[n:-1]), int(parts[-1])
+def _text(done: Counter[str], verb: str) -> str:
+    """What was overwritten, in a sentence."""
+    named = (count(done[kind], kind.removesuffix("s")) for kind in ("questions", "answers") if done[kind])
+    more = [f"{n:,} {kind}" for kind, n in done.items() if n and kind not in ("questions", "answers")]
+    return f"{verb} the texts of {and_so(named)}{f', and {and_so(more)}' if more else ''}."
 
 
 def _finding(done: Counter[str], same: Sequence[str], *, dry_run: bool) -> Finding:
     rows = tuple({"about": kind, "n": n} for kind, n in done.items() if n)
-    notes = []
-    if same:
-        notes.append(
-            f"Word for word the same, and still in the run: {and_so(list(same[:MOST_NAMED]))}"
-            f"{f' and {len(same) - MOST_NAMED} more' if len(same) > MOST_NAMED else ''}."
-        )
+    notes = _notes(same)
     if not rows:
-        return Finding(study="forget", rows=(), text="All of that is forgotten already.", notes=tuple(notes))
-    named = (count(done[kind], kind.removesuffix("s")) for kind in ("questions", "answers") if done[kind])
-    verb = "Would overwrite" if dry_run else "Overwrote"
-    others = [f"{n:,} {kind}" for kind, n in done.items() if n and kind not in ("questions", "answers")]
-    text = f"{verb} the texts of {and_so(named)}{f', and {and_so(others)}' if others else ''}."
+        return Finding(study="forget", rows=(), text="All of that is forgotten already.", notes=notes)
+    text = _text(done, "Would overwrite" if dry_run else "Overwrote")
     end = (
         "Nothing was changed." if dry_run else
         "This cannot be undone here. Backups, exports, reports and packets made before still hold the texts."
     )  # fmt: skip
-    return Finding(study="forget", rows=rows, text=f"{text} {end}", notes=tuple(notes))
+    return Finding(study="forget", rows=rows, text=f"{text} {end}", notes=notes)

@@ -118,7 +118,7 @@ def write_report(
         n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
         integrity=answer_integrity(view, selected),
         file_scores=compared_file_scores(view, selected),
-        forgotten=forgotten_notes(view),
+        forgotten=view.fetch(forgotten_notes),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

@@ -315,8 +315,8 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         by_repeats = measured_by_repeats([self.file, *sources])
         done = []
         for source in sources:
-            with without_forgotten(self.file, source) as (held, note):
-                merged = merge(self.file, held, by_repeats=by_repeats, name=str(source.path))
+            with without_forgotten(self.file, source) as (run, note):
+                merged = merge(self.file, run, by_repeats=by_repeats, name=str(source.path))
             done.append(merged._replace(notes=(*merged.notes, *filter(None, [note]))))
         return tuple(done)
 

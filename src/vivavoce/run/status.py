@@ -72,7 +72,7 @@ def run_status(view: View) -> Finding:
 def _forgotten(view: View) -> list[dict[str, Any]]:
     """A row for what the run was told to forget; nothing where it was told nothing."""
     gone = view.fetch(forgotten)
-    return [{"about": "forgotten", **gone._asdict(), "text": gone.text}] if gone.since else []
+    return [{"about": "forgotten", **gone._asdict(), "text": gone.text}] if gone.last else []
 
 
 def _retired(view: View) -> list[dict[str, Any]]:

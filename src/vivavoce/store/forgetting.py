@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.core.errors import StoreError
 from vivavoce.store.checksums import delete_scores, renew_checksums
 from vivavoce.store.forgotten import FORGOTTEN, IS_FORGOTTEN
 from vivavoce.store.hashes import rehash_responses
 from vivavoce.store.left_words import LeftWords
 from vivavoce.store.passages import drop_unused_passages, rehash_passages
 from vivavoce.store.rewriting import Table, changing_events, rewrite_rows
+from vivavoce.store.runfile import RunFile, has_wal, overwrite_deleted
 from vivavoce.store.table_hashes import renew_table_hashes
 
 GONE = "[redacted: forgotten]"
@@ -198,7 +200,7 @@ def _overwrite_passages(db: sqlite3.Connection) -> int:
     condition = (
         f"passage_id IN ({of_these}) AND passage_id NOT IN ({of_others}) AND quote NOT LIKE '[redacted: %'"
     )
-    (n,) = db.execute(f"SELECT count(*) FROM passages WHERE {condition}").fetchone()
+    n = int(db.execute(f"SELECT count(*) FROM passages WHERE {condition}").fetchone()[0])
     rewrite_rows(db, "passages", ("quote",), lambda key, _: (f"{GONE[:-1]} {key}]",), condition=condition)
     rehash_passages(db)
     return n
@@ -229,7 +231,7 @@ def overwrite_journals(db: sqlite3.Connection, names: Names, words: LeftWords) -
 
     def in_json(name: str) -> Callable[..., Sequence[object]]:
         def replacement(_: object, *texts: str) -> Sequence[object]:
-            new = [_without(text, names, words) for text in texts]
+            new = [_overwritten(text, names, words) for text in texts]
             done[name] += list(texts) != new
             return new
 
@@ -265,23 +267,26 @@ _JSON: Sequence[tuple[Table, tuple[str, ...]]] = (
 )  # fmt: skip
 
 
-def _without(text: str, names: Names, words: LeftWords) -> str:
+def _overwritten(text: str, names: Names, words: LeftWords) -> str:
     value = json.loads(text)
     new = _walked(value, names, words)
     return text if new == value else json.dumps(new, ensure_ascii=False)
 
 
-def _walked(value: Any, names: Names, words: LeftWords, field: str = "", about: bool = False) -> Any:
-    """JSON without the words of what is forgotten; `about` says that it is about nothing else."""
+def _walked(value: Any, names: Names, words: LeftWords, field: str = "", chosen: bool = False) -> Any:
+    """JSON without the words of what is forgotten; `chosen` says that it is about nothing else."""
     if isinstance(value, dict):
-        about = about or names.are_in(value)
-        return {key: _walked(entry, names, words, key, about) for key, entry in value.items()}
+        chosen = chosen or names.are_in(value)
+        return {key: _walked(entry, names, words, key, chosen) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_walked(entry, names, words, field, about) for entry in value]
-    if not isinstance(value, str) or field in _NAMES or not value.strip():
-        return value
-    is_theirs = about and (field in _FREE or len(value) >= _LONG)
-    return GONE if is_theirs or words.holds(value) else value
+        return [_walked(entry, names, words, field, chosen) for entry in value]
+    return GONE if isinstance(value, str) and _is_gone(value, words, field, chosen) else value
+
+
+def _is_gone(text: str, words: LeftWords, field: str, chosen: bool) -> bool:
+    if field in _NAMES or not text.strip():
+        return False
+    return (chosen and (field in _FREE or len(text) >= _LONG)) or words.holds(text)
 
 
 def settle(db: sqlite3.Connection, responses: Sequence[int]) -> None:
@@ -292,6 +297,21 @@ def settle(db: sqlite3.Connection, responses: Sequence[int]) -> None:
     renew_table_hashes(db)
     rehash_responses(db, responses)
     renew_checksums(db)
+
+
+def rewrite_pages(file: RunFile) -> None:
+    """Write every page anew (`VACUUM`) and empty the `-wal` file: nothing deleted is left in either.
+
+    Raises `StoreError` where another process reads the run meanwhile: the pages that it reads stay.
+    """
+    with file.connected() as db:
+        overwrite_deleted(db)
+        db.execute("VACUUM")
+        if has_wal(db) and db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise StoreError(
+                f"another process has {file.path} open, and what was overwritten may still lie in its -wal "
+                f"file: close that process, then `viva forget {file.path} --finish`."
+            )
 
 
 def chosen_responses(db: sqlite3.Connection) -> list[int]:

@@ -7,12 +7,9 @@ was kept. Events say when, and whether the pages of the file were written anew s
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce.store.stored_values import stored_object
-
-if TYPE_CHECKING:
-    from vivavoce.store.view import View
 
 MARK = "forgotten"
 """The field of `meta` by which a row says that its texts are gone."""
@@ -36,21 +33,21 @@ class Forgotten(NamedTuple):
 
     items: int
     responses: int
-    since: str
+    last: str
     unfinished: bool
 
     @property
     def text(self) -> str:
         """The sentence on it; '' for a run that forgot nothing."""
-        if not self.since:
+        if not self.last:
             return ""
-        left = " `viva forget RUN --finish` clears the file's pages, which may still hold texts."
+        advice = " `viva forget RUN --finish` clears the file's pages, which may still hold texts."
         named = [f"{n:,} {word}{'s' if n != 1 else ''}"
                  for n, word in ((self.items, "question"), (self.responses, "answer")) if n]  # fmt: skip
         of_what = f"the texts of {' and '.join(named)}" if named else "texts"
         return (
-            f"Forgotten on request, last on {self.since[:10]}: {of_what}. They can be "
-            f"neither shown nor scored again.{left if self.unfinished else ''}"
+            f"Forgotten on request, last on {self.last[:10]}: {of_what}. They can be "
+            f"neither shown nor scored again.{advice if self.unfinished else ''}"
         )
 
 
@@ -70,9 +67,9 @@ def forgotten(db: sqlite3.Connection) -> Forgotten:
     return Forgotten(n_items, n_responses, done, bool(unfinished(db)))
 
 
-def forgotten_notes(view: "View") -> list[str]:
+def forgotten_notes(db: sqlite3.Connection) -> list[str]:
     """The sentence on what a run has forgotten, none where it is all there."""
-    return [text for text in [view.fetch(forgotten).text] if text]
+    return [text for text in [forgotten(db).text] if text]
 
 
 def unfinished(db: sqlite3.Connection) -> list[str]:

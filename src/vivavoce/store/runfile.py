@@ -171,21 +171,6 @@ class RunFile:
             except FileExistsError:  # another process made it since we looked
                 raise occupied from None
 
-    def rewrite_pages(self) -> None:
-        """Write every page anew (`VACUUM`) and empty the `-wal` file: nothing deleted is left in either.
-
-        Raises `StoreError` where another process reads the run meanwhile: the pages that it reads stay.
-        """
-        self._refuse_network_disk()
-        with self._alone(), self.explained(), closing(self._connect()) as db:
-            overwrite_deleted(db)
-            db.execute("VACUUM")
-            if has_wal(db) and db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                raise StoreError(
-                    f"another process has {self.path} open, and what was overwritten may still lie in its "
-                    f"-wal file: close that process, then `viva forget {self.path} --finish`."
-                )
-
     def open_to_read(self) -> Readable:
         """A connection to the tables as they are made today; `begin_reading` begins to read through it.
 

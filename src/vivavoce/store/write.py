@@ -50,11 +50,7 @@ def put_benchmark(
     changed = [(item.name, item.item, item.variant) for item in changed_items(db, key, items)]
     if changed and not new_version:
         names = ", ".join(name for name, _, _ in changed[:5]) + (" …" if len(changed) > 5 else "")
-        if gone := _forgotten_names(db, key, changed):
-            raise InputError(
-                f"{', '.join(gone[:5])} of {name} {'was' if len(gone) == 1 else 'were'} forgotten in this "
-                "run, and the exam still holds the question: take it out of the exam, or use another run."
-            )
+        _refuse_forgotten(db, key, changed, name)
         raise InputError(
             f"{len(changed)} of the {name} items have changed since this run was made ({names}): answers "
             "to the "
@@ -81,14 +77,19 @@ def put_benchmark(
     renew_table_hashes(db, "benchmarks", "items")
 
 
-def _forgotten_names(
-    db: sqlite3.Connection, benchmark: int, items: Iterable[tuple[str, str, str]]
-) -> list[str]:
+def _refuse_forgotten(
+    db: sqlite3.Connection, benchmark: int, items: Iterable[tuple[str, str, str]], exam: str
+) -> None:
     sql = (
         "SELECT 1 FROM items i WHERE i.current = 1 AND (benchmark_id, item, variant) = (?, ?, ?) "
         f"AND {IS_FORGOTTEN.format('i')}"
     )
-    return [name for name, *place in items if db.execute(sql, (benchmark, *place)).fetchone()]
+    names = [name for name, *place in items if db.execute(sql, (benchmark, *place)).fetchone()]
+    if names:
+        raise InputError(
+            f"{', '.join(names[:5])} of {exam} {'was' if len(names) == 1 else 'were'} forgotten in this run, "
+            "and the exam still holds the question: take it out of the exam, or use another run."
+        )
 
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:

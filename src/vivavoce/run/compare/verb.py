@@ -150,17 +150,11 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     questions = question_rows(view.db, finding.rows, selected)
-    scope = _scope_lines(questions, options.population)
+    scope = (*_scope_lines(questions, options.population), *view.fetch(forgotten_notes))
     finding = replace(
         finding,
         headline=_headline(finding.rows, question),
-        notes=(
-            *notes,
-            *writer_notes(view, names),
-            *near_repeats_lines(questions),
-            *scope,
-            *forgotten_notes(view),
-        ),
+        notes=(*notes, *writer_notes(view, names), *near_repeats_lines(questions), *scope),
         integrity=not_whole(integrity),
         questions=questions,
     )

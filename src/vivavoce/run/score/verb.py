@@ -186,7 +186,7 @@ def _score_run(
     ]
     of_prompts = [cuts.sentence(model) for model, cuts in client.usage.cut_prompts.items()]
     of_metrics = (
-        *forgotten_notes(view),
+        *view.fetch(forgotten_notes),
         *filter(None, sentences),
         *changed_code(view, scorers),
         *_notes(view, scorers, summaries),
