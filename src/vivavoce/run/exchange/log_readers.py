@@ -61,6 +61,6 @@ def reader_of(path: Path, benchmark: Loaded) -> LogReader:
 
     Plugins are asked first: a reader that ships may accept every folder.
     """
-    entries = sorted(registry.entries("log_reader"), key=lambda entry: entry.origin == "vivavoce")
+    entries = sorted(registry.indexed("log_reader"), key=lambda entry: entry.origin == "vivavoce")
     readers: list[LogReader] = [entry.cls() for entry in entries]
     return next((reader for reader in readers if reader.accepts(path, benchmark)), TableReader())

@@ -27,7 +27,7 @@ def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
 
     Raises `InputError` for a name that none has.
     """
-    entries = registry.entries("log_reader")
+    entries = registry.indexed("log_reader")
     by_name: dict[str, RecordedLogReader] = {
         entry.name: entry.cls() for entry in entries if issubclass(entry.cls, RecordedLogReader)
     }
