@@ -292,13 +292,15 @@ def by_field(columns: Mapping[str, str]) -> dict[str, str]:
 def group_levels(
     columns: Collection[str], map: Mapping[str, str]
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The columns that `map` names for the levels of `group` between commas, outermost first; and the map.
+    """The columns that `map` names for the levels of `group`, outermost first; and the map.
 
-    In it `group` is the column that `in_levels` makes of them. No levels where it names one column, whose own
-    name may hold a comma.
+    Names stand between commas, as `exam,source` or `[exam, source]`.
+    In the map `group` is the column that `in_levels` makes of them. No levels where it names one column,
+    whose own name may hold a comma.
     """
     named = map.get("group", "")
-    levels = tuple(name.strip() for name in named.split(","))
+    is_list = named.startswith("[") and named.endswith("]")
+    levels = tuple(name.strip() for name in (named[1:-1] if is_list else named).split(","))
     if len(levels) == 1 or not all(levels) or named in columns:
         return (), map
     if len(set(levels)) < len(levels):

@@ -156,11 +156,12 @@ def planned(
     """The plan for a table of answers: which column is what, and whose answers they are.
 
     `has_exam` is whether the questions stand elsewhere. Raises `InputError` for a file of questions and keys
-    alone.
+    alone, and for the name of a column that is set as the value of all rows.
     """
     plan = Plan(source, map, set)
     if not source.free:
         return plan
+    _refuse_columns_as_values(plan)
     if scores is not None and [*scores] != [NONE]:
         check_columns(scores, columns_of(source.lines))
         plan = plan._replace(scores=tuple(scores))
@@ -169,6 +170,17 @@ def planned(
     if not has_exam and source.joined is None:
         _refuse_exam(plan)
     return _listed(_candidate(plan, pattern=candidate_from))
+
+
+def _refuse_columns_as_values(plan: Plan) -> None:
+    """Raise `InputError` where what is set for all rows names columns that nothing else takes."""
+    for field, value in plan.constants.items():
+        names = str(value).strip("[]").split(",")
+        if all(name.strip() in plan.columns and "." not in name for name in names):
+            raise InputError(
+                f"--set {field}={value} would give every row the value {value!r}, and the table has such a "
+                f"column: --map {field}={value} takes it."
+            )
 
 
 def _text(plan: Plan) -> Plan:
