@@ -91,27 +91,27 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 5109,
-    "cli": 6605,
+    "benchmarks": 5111,
+    "cli": 6662,
     "contrib": 467,
-    "core": 6700,
+    "core": 6864,
     "embeddings": 800,
-    "evaluators": 742,
+    "evaluators": 744,
     "facts": 2666,
     "formats": 1953,
     "judging": 1579,
     "language": 2033,
     "logprobs": 1886,
     "metrics": 4494,
-    "models": 10047,
+    "models": 10049,
     "notebook": 821,
     "people": 5802,
     "pipeline": 26,
     "privacy": 614,
-    "reading": 7874,
+    "reading": 7892,
     "report": 8463,
     "retrieval": 1692,
-    "run": 30970,
+    "run": 30983,
     "stats": 12423,
     "store": 9532,
     "studies": 24602,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_032, 174
+MODULES, COMPLEX = 1_042, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

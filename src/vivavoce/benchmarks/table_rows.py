@@ -20,6 +20,7 @@ from vivavoce.benchmarks.table_options import (
     refuse_other_key,
 )
 from vivavoce.core.errors import RowError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import LISTS, Line
 
 SHORT_WORDS = 10
@@ -214,11 +215,11 @@ def list_of(value: Any, *, dicts: bool = False) -> Any:
     """
     kinds: tuple[type, ...] = (list, dict, tuple) if dicts else (list, tuple)
     if isinstance(value, str) and value.lstrip().startswith(("[", "{", "('", '("')):
-        for parse in (json.loads, ast.literal_eval):
+        for parse in (read_json, ast.literal_eval):
             with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 entries = parse(value)
                 # NumPy writes an array without commas, and Python would join its texts
-                if isinstance(entries, kinds) and (parse is json.loads or str(entries) == value.strip()):
+                if isinstance(entries, kinds) and (parse is read_json or str(entries) == value.strip()):
                     return list(entries) if isinstance(entries, tuple) else entries
     return value
 

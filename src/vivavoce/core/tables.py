@@ -282,6 +282,9 @@ def _workbook_table(path: Path, dialect: Dialect) -> Table:
 def _parquet(path: Path) -> Iterator[Line]:
     import polars as pl
 
+    from vivavoce.core.parquet_sizes import refuse_bomb
+
+    refuse_bomb(path)
     try:
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         for start in range(0, frame.select(pl.len()).collect().item(), _PARQUET_ROWS):

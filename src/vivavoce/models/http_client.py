@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vivavoce.core.errors import ModelError
+from vivavoce.core.json_text import Decoder
 from vivavoce.core.net import is_local, is_offline, permit
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.charges import UNCOUNTED
@@ -293,7 +294,7 @@ def _after(value: str | None) -> float | None:
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
-        reply = json.loads(raw)
+        reply = json.loads(raw, cls=Decoder)
         if b"\\u" in raw:
             reply = without_surrogates(reply)
     except (ValueError, RecursionError):

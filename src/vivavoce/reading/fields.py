@@ -241,7 +241,10 @@ def _python_dict(text: str) -> Any:
     """A dict as Python prints it; None for any other text."""
     if text[:1] == "{" and text[-1:] == "}" and len(text) <= _LITERAL_LIMIT:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            value = ast.literal_eval(text)
+            tree = ast.parse(text, mode="eval").body
+            value = ast.literal_eval(tree)
+            if len(getattr(tree, "keys", ())) != len(value):  # a key twice, of which Python takes the last
+                return None
             return value if isinstance(value, dict) and not _is_deeper(value, _DEEPEST) else None
     return None
 
@@ -283,10 +286,25 @@ def _parse(text: str) -> Any:
     if not (text[:1] in {"{", "["} and text[-1:] in {"}", "]"}):
         return None
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_with_each_value)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) and not _is_deeper(value, _DEEPEST) else None
+
+
+def _with_each_value(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; a key that stands there twice has a list of its values, if they differ."""
+    value: dict[str, Any] = {}
+    for key, entry in pairs:
+        if key in value and value[key] != entry:
+            several = value[key] if isinstance(value[key], _Several) else _Several([value[key]])
+            entry = _Several([*several, entry])  # the last would win otherwise, and "A" be no answer at all
+        value[key] = entry
+    return value
+
+
+class _Several(list[Any]):
+    """The values of a key that stands in an object more than once."""
 
 
 def _is_deeper(value: Any, depth: int) -> bool:

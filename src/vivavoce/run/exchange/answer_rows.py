@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
 from vivavoce.core.tables import Kept, Line, cell_names
 from vivavoce.core.text import one_line
@@ -135,10 +136,14 @@ def _optional_fields(line: Line) -> dict[str, Any]:
 
 
 def _number(
-    kind: type[int] | type[float], least: int = 0, default: int | None = None
+    kind: type[int] | type[float], least: int = 0, default: int | None = None, *, most: float = LARGEST
 ) -> Callable[[Line, str], Any]:
-    """The reader of a number from `least` in a row; the `default` where the cell is empty."""
-    return lambda line, name: number_of(line.row, name, kind, line.where, default, least=least)
+    """The reader of a number from `least` to `most` in a row; the `default` where the cell is empty."""
+    return lambda line, name: number_of(line.row, name, kind, line.where, default, least=least, most=most)
+
+
+MOST_TOKENS, MOST_SECONDS, MOST_COST = 1e9, 366 * 86_400.0, 1e9
+"""More is no measurement of one answer: another unit, or a column by another name."""
 
 
 _OPTIONAL: Mapping[str, Callable[[Line, str], Any]] = {
@@ -146,9 +151,9 @@ _OPTIONAL: Mapping[str, Callable[[Line, str], Any]] = {
     "edit": lambda line, name: text_of(line, name) or "",
     "reasoning": text_of,
     "finish_reason": text_of,
-    "tokens": _number(int),
-    "seconds": _number(float),
-    "cost": _number(float),
+    "tokens": _number(int, most=MOST_TOKENS),
+    "seconds": _number(float, most=MOST_SECONDS),
+    "cost": _number(float, most=MOST_COST),
 }
 """What a row may say beside the answer, and how it is read; most tables have none of these columns."""
 

@@ -1,7 +1,6 @@
 """What readers of logs share: the first piece of a file, by which it is recognised, and its rows."""
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import entries, lines, members
+from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import Line, read_lines
 
 START = 4096
@@ -61,7 +61,7 @@ def _first_row(path: Path, start: str) -> Any:
         return next(iter(entries(path)), None)
     if kind in _JSON_LINES:
         with path.open(encoding="utf-8-sig") as stream:
-            return json.loads(stream.readline(1 << 24))
+            return read_json(stream.readline(1 << 24), nan=True)
     if kind in _DELIMITED:
         header = start.partition("\n")[0].strip("\r")
         return max((dict.fromkeys(next(csv.reader([header], delimiter=d), [])) for d in ",;\t"), key=len)
