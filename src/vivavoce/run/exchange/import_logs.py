@@ -405,7 +405,7 @@ def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
         failed=entry.numbers["failed"],
         blank=entry.numbers["blank"],
         repeats=entry.repeats,
-        row_counts=row_counts(entry.numbers["responses"], answers=entry.numbers["responses"]),
+        row_counts=entry.row_counts,
         **entry.stored._asdict(),
         notes=entry.notes,
     )
