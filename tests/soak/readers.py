@@ -145,13 +145,13 @@ def log_readers(base: Path, data: Path) -> list[Reader]:
 
 def logged(run: Run, folder: Path) -> None:
     """Logs into the run: what became of their rows adds up to the rows, and to what is stored."""
-    before = run.responses.height
+    n_answers = run.responses.height
     logs = run.import_logs(folder).logs
     for log in logs:
         rows, *parts = log.row_counts.values()
         assert rows == sum(parts), f"{rows} rows, and {log.row_counts}"
         assert log.responses == log.new + log.unchanged + log.replaced
-    assert before + sum(log.new for log in logs) == run.responses.height
+    assert n_answers + sum(log.new for log in logs) == run.responses.height
 
 
 def used(run: Run) -> Callable[[Random], object]:
