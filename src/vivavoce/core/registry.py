@@ -268,13 +268,6 @@ def entries(kind: Kind, *, walk: bool = True) -> list[Entry]:
     return sorted((e for e in _entries.values() if e.kind == kind), key=lambda e: e.name)
 
 
-def indexed(kind: Kind) -> list[Entry]:
-    """Everything registered of a kind, by name; of the package no module is imported that registers none."""
-    for module in dict.fromkeys(index.member_modules().get(kind, {}).values()):
-        importlib.import_module(module)
-    return entries(kind, walk=False)
-
-
 def members(kind: Kind) -> dict[str, type]:
     """The classes registered of a kind, by name."""
     return {entry.name: entry.cls for entry in entries(kind)}

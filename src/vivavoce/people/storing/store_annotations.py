@@ -116,10 +116,13 @@ def store_annotations(
         )
     entries = [entry for of_rater in ballots.values() for entry in of_rater]
     left_out = _left_out(files, entries)
+    return AnnotationsStored(stored, left_out, _notes(files, entries), _row_counts(entries, left_out))
+
+
+def _row_counts(entries: Sequence["_Judged"], left_out: Mapping[str, Sequence[str]]) -> dict[str, int]:
     n_left_out = sum(map(len, left_out.values()))
     judged = sum(not entry.blank for entry in entries)
-    counts = {"rows": judged + n_left_out, "judgements": judged, "left_out": n_left_out}
-    return AnnotationsStored(stored, left_out, _notes(files, entries), counts)
+    return {"rows": judged + n_left_out, "judgements": judged, "left_out": n_left_out}
 
 
 _Ballots = Mapping[tuple[Path, str, str], Sequence["_Judged"]]

@@ -108,6 +108,14 @@ def are_scores(values: Sequence[Any]) -> bool:
     return any(score is not None for score in scores)
 
 
+_TRUTHS = re.compile(r"\W*(true|false|yes|no|ja|nein|wahr|falsch|vrai|faux|oui|non|s[ií]|verdadero|falso)\b")
+
+
+def are_truths(values: Sequence[Any]) -> bool:
+    """Whether all of these values begin with yes, no, true or false, and one is there."""
+    return bool(values) and all(_TRUTHS.match(str(value).casefold()) for value in values)
+
+
 def scale_of(values: Sequence[Any]) -> tuple[float, float] | None:
     """The least and the greatest of values that are all numbers; null for others."""
     numbers = [float(value) for value in values if _is_number(value)]

@@ -23,6 +23,7 @@ from vivavoce.core.text import one_line
 from vivavoce.run.exchange.file_scores import (
     NONE,
     are_scores,
+    are_truths,
     check_columns,
     names_scores,
     scores_by_model,
@@ -225,9 +226,6 @@ def _answering(plan: Plan) -> list[str]:
     return plan.likely("text") or answers
 
 
-_TRUTHS = re.compile(r"\W*(true|false|yes|no|ja|nein|wahr|falsch|vrai|faux|oui|non|s[ií]|verdadero|falso)\b")
-
-
 def _key_or_score(plan: Plan, column: str, answering: Sequence[str]) -> Plan:
     """A column `correct` of true and false, and no other key: beside references it holds scores."""
     scored = plan._replace(scores=(column,))
@@ -247,8 +245,7 @@ def _proposes_key(plan: Plan, answering: Sequence[str]) -> bool:
     """Whether the questions have options that need a key, or all answers are yes or no."""
     if plan.likely("options") or option_columns({name: folded(name) for name in plan.columns}):
         return True
-    texts = [str(value).casefold() for name in answering[:1] for value in plan.values(name)]
-    return bool(texts) and all(map(_TRUTHS.match, texts))
+    return are_truths([value for name in answering[:1] for value in plan.values(name)])
 
 
 def _models(plan: Plan) -> Plan:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
+from vivavoce.run.exchange.log_readers import reader_entries
 from vivavoce.run.exchange.logs.files import no_text
 from vivavoce.run.exchange.recorded_log import LeftOut, RecordedLog, RecordedLogReader, Sample
 
@@ -27,7 +28,7 @@ def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
 
     Raises `InputError` for a name that none has.
     """
-    entries = registry.indexed("log_reader")
+    entries = reader_entries()
     by_name: dict[str, RecordedLogReader] = {
         entry.name: entry.cls() for entry in entries if issubclass(entry.cls, RecordedLogReader)
     }

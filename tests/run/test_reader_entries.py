@@ -8,8 +8,8 @@ from vivavoce.core import registry
 
 SCRIPT = """
 import json, sys
-from vivavoce.core import registry
-names = [entry.name for entry in registry.indexed("log_reader")]
+from vivavoce.run.exchange.log_readers import reader_entries
+names = [entry.name for entry in reader_entries()]
 print(json.dumps([names, sorted(sys.modules)]))
 """
 
