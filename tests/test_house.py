@@ -103,7 +103,7 @@ LINES: dict[str, int] = {
     "language": 2033,
     "logprobs": 1886,
     "metrics": 4494,
-    "models": 10049,
+    "models": 10085,
     "notebook": 821,
     "people": 5818,
     "pipeline": 26,
