@@ -38,6 +38,7 @@ from tests.systems.cliniqlink.conftest import exam as challenge
 
 from vivavoce.core.errors import VivaError
 from vivavoce.run.run import Run, open_run
+from vivavoce.store.run_counts import response_count
 
 Case = tuple[str, Callable[[], object]]
 """What was changed, and the call that reads it."""
@@ -145,13 +146,18 @@ def log_readers(base: Path, data: Path) -> list[Reader]:
 
 def logged(run: Run, folder: Path) -> None:
     """Logs into the run: what became of their rows adds up to the rows, and to what is stored."""
-    n_answers = run.responses.height
+    n_responses = n_stored(run)
     logs = run.import_logs(folder).logs
     for log in logs:
         rows, *parts = log.row_counts.values()
         assert rows == sum(parts), f"{rows} rows, and {log.row_counts}"
         assert log.responses == log.new + log.unchanged + log.replaced
-    assert n_answers + sum(log.new for log in logs) == run.responses.height
+    assert n_responses + sum(log.new for log in logs) == n_stored(run)
+
+
+def n_stored(run: Run) -> int:
+    with run.file.reading() as db:
+        return response_count(db)
 
 
 def used(run: Run) -> Callable[[Random], object]:
