@@ -114,14 +114,14 @@ LINES: dict[str, int] = {
     "run": 30968,
     "stats": 12423,
     "store": 9532,
-    "studies": 24602,
+    "studies": 24735,
     "systems": 14992,
     "testing": 921,
-    "variants": 2209,
+    "variants": 2268,
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_042, 174
+MODULES, COMPLEX = 1_043, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
