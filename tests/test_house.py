@@ -113,7 +113,7 @@ LINES: dict[str, int] = {
     "retrieval": 1692,
     "run": 30968,
     "stats": 12423,
-    "store": 9532,
+    "store": 9549,
     "studies": 24735,
     "systems": 14992,
     "testing": 921,

@@ -6,7 +6,7 @@ an empty text, but only where the reply says why it ended: without a text and wi
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -36,15 +36,15 @@ def content_text(content: Any) -> str | None:
     parts = [part for part in content if isinstance(part, dict)]
     if content and not parts:
         raise RetryableError("the reply is malformed: none of the parts of its content is an object")
-    text = "".join(map(_part_text, parts))
-    media = next((kind for part in parts if _is_medium(kind := str(part.get("type")))), None)
-    if media and not text:
-        raise RetryableError(f"the answer is {one_line(scrubbed(printable(media)), 40)} without a text")
-    return text
+    return "".join(map(_part_text, parts)) or _no_text(parts)
 
 
-def _is_medium(kind: str) -> bool:
-    return any(word in kind for word in _MEDIA)
+def _no_text(parts: Sequence[Mapping[str, Any]]) -> str:
+    """The text of parts that hold none. Raises `RetryableError` for a medium, whose words were not read."""
+    for kind in (str(part.get("type")) for part in parts):
+        if any(word in kind for word in _MEDIA):
+            raise RetryableError(f"the answer is {one_line(scrubbed(printable(kind)), 40)} without a text")
+    return ""
 
 
 def _part_text(part: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from vivavoce.store.writer_lock import is_writing, only_writer
 
 WAIT_SECONDS = 60.0
 _UNCHANGING = "mode=ro&immutable=1"  # SQLite neither locks such a file nor lays files beside it
+_NO_ROOM = (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMOPEN)
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
@@ -265,12 +266,17 @@ class RunFile:
         try:
             return _open(f"{address}?mode=rwc")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _CLOSED or not self.exists:
+            # On a read-only or full disk SQLite cannot lay its files beside the run; none is needed to read.
+            if not self._holds_all(error):
                 raise
-            if side_file(self.path, "-wal").exists():
-                raise
-            # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
             return _open(f"{address}?{_UNCHANGING}")
+
+    def _holds_all(self, error: sqlite3.OperationalError) -> bool:
+        """Whether the file alone is the run, and the error is that no file can be laid beside it."""
+        code, wal = error.sqlite_errorcode, side_file(self.path, "-wal")
+        if code & 0xFF == sqlite3.SQLITE_FULL or code in _NO_ROOM:
+            return self.exists and (is_empty(wal) or not wal.exists())
+        return code & 0xFF in _CLOSED and self.exists and not wal.exists()
 
     def _attach(self, db: sqlite3.Connection) -> None:
         """Make the tables of this run readable through another connection, under the name `theirs`.
