@@ -94,7 +94,7 @@ LINES: dict[str, int] = {
     "benchmarks": 5111,
     "cli": 6664,
     "contrib": 467,
-    "core": 6857,
+    "core": 6855,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 7892,
     "report": 8463,
     "retrieval": 1692,
-    "run": 30968,
+    "run": 30969,
     "stats": 12423,
     "store": 9549,
     "studies": 24735,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_043, 174
+MODULES, COMPLEX = 1_043, 175
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

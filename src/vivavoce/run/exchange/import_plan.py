@@ -29,7 +29,7 @@ from vivavoce.run.exchange.file_scores import (
     scores_by_model,
 )
 from vivavoce.run.exchange.sources import Source
-from vivavoce.run.exchange.table_files import names_of, with_fields
+from vivavoce.run.exchange.table_files import names_of, refuse_columns_as_values, with_fields
 from vivavoce.run.exchange.wide_tables import long_lines
 
 COUNTED = "counted"
@@ -162,7 +162,7 @@ def planned(
     plan = Plan(source, map, set)
     if not source.free:
         return plan
-    _refuse_columns_as_values(plan)
+    refuse_columns_as_values(plan.constants, plan.columns)
     if scores is not None and [*scores] != [NONE]:
         check_columns(scores, columns_of(source.lines))
         plan = plan._replace(scores=tuple(scores))
@@ -171,17 +171,6 @@ def planned(
     if not has_exam and source.joined is None:
         _refuse_exam(plan)
     return _listed(_candidate(plan, pattern=candidate_from))
-
-
-def _refuse_columns_as_values(plan: Plan) -> None:
-    """Raise `InputError` where what is set for all rows names columns that nothing else takes."""
-    for field, value in plan.constants.items():
-        names = str(value).strip("[]").split(",")
-        if all(name.strip() in plan.columns and "." not in name for name in names):
-            raise InputError(
-                f"--set {field}={value} would give every row the value {value!r}, and the table has such a "
-                f"column: --map {field}={value} takes it."
-            )
 
 
 def _text(plan: Plan) -> Plan:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from vivavoce.core import registry
+from vivavoce.core import index
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.run.exchange.log_readers import reader_entries
@@ -34,7 +34,7 @@ def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
     }
     if name is None:
         return by_name
-    if (spelling := registry.spelling(name, by_name)) is None:
+    if (spelling := index.spelling(name, by_name)) is None:
         raise InputError(f"no reader of logs named {name!r}.{suggest(name, list(by_name))}")
     return {spelling: by_name[spelling]}
 
