@@ -107,7 +107,7 @@ LINES: dict[str, int] = {
     "notebook": 821,
     "people": 5818,
     "pipeline": 26,
-    "privacy": 614,
+    "privacy": 623,
     "reading": 7892,
     "report": 8463,
     "retrieval": 1692,
