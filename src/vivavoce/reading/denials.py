@@ -118,6 +118,37 @@ def _is_head(doc: Doc, k: int) -> bool:
     return doc.breaks[k] >= SENTENCE and ":" in doc.gap(k + 1)
 
 
+# --- conditions
+
+_OTHERWISE = words.pairs(
+    "si no, or else, caso contrario, lo contrario, cas contraire, caso contrari, anders dan, 否 则, 不 然"
+)
+_OTHERWISE_ALONE = words.forms(
+    "otherwise sonst andernfalls ansonsten sinon autrement senao altrimenti иначе وإلا अन्यथा"
+)
+_BEHIND_OTHERWISE = 5
+"""Tokens behind "otherwise" among which the other option stands."""
+
+
+def is_conditional(reader: ClaimReader, names: Collection[int]) -> bool:
+    """True if another option than these is meant under a condition: "B if pregnant, otherwise E"."""
+    doc = reader.doc
+    marks = [k for k in range(1, len(doc) - 1) if _says_otherwise(doc, k)] if names else []
+    if not marks:
+        return False
+    places = _Places(doc, reader.options)
+    for k in marks:
+        following = places.names(k + 1, min(len(doc), k + _BEHIND_OTHERWISE))
+        preceding = places.names(doc.last_break(k - 1, SENTENCE), k)
+        if following and preceding and not following | preceding <= set(names):
+            return True
+    return False
+
+
+def _says_otherwise(doc: Doc, k: int) -> bool:
+    return doc.forms[k] in _OTHERWISE_ALONE or (doc.forms[k], doc.forms[k + 1]) in _OTHERWISE
+
+
 # --- corrections
 
 

@@ -189,6 +189,8 @@ _KEY = lazy_pattern(
 )
 
 
+_RIGHT_KEYS = frozenset(["correct", "right", "true", "chosen", "included", "correct ones", "yes"])
+"""Keys of what is right, beside one of what is not."""
 _LITERAL_LIMIT = 20_000
 """Characters of an object that is read as Python prints it: the parser of Python is slow."""
 _DEEPEST = 100
@@ -345,6 +347,9 @@ def _answers(value: Any) -> list[Any]:
     ]
     if answers:
         return [leaf for answer in answers for leaf in _leaves(answer)]
+    right = [entry for key, entry in value.items() if str(key).strip().lower() in _RIGHT_KEYS]
+    if right and all(isinstance(entry, list | str) for entry in right):
+        return [leaf for entry in right for leaf in _leaves(entry)]
     if _is_checklist(value):
         return [key for key, entry in value.items() if entry]
     if isinstance(inner := _only(value), (dict, list)):

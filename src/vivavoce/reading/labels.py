@@ -255,3 +255,45 @@ def _script(character: str) -> str:
     """The script of a letter by its Unicode name; Han and kana are one."""
     script = unicodedata.name(character, "").split(" ")[0]
     return _HAN_AND_KANA if script in {"CJK", "KATAKANA", "HIRAGANA"} else script
+
+
+# --- options repeated
+
+_BETWEEN = " \t\n*_`-•().:,;|)（）：．、"
+"""The signs between the options of a list that repeats them, besides their labels."""
+_WIDEST = 16
+
+
+def without_relisted(text: str, options: Sequence[str]) -> str:
+    """`text` without a list that repeats all options with their letters, and without what leads to it.
+
+    The text as it is where nothing else says something, as where the list is the answer.
+    """
+    if len(options) < 3 or not all(option in text for option in options):
+        return text
+    place = text.find(options[0])
+    while place >= 0:
+        start, end = _relisted(text, options, place)
+        if start < end:
+            head, tail = text[:start].rstrip(_BETWEEN), text[end:]
+            leads = text[len(head) : start].lstrip()[:1] in {":", "："}
+            lead = max(head.rfind("\n"), head.rfind(". ")) + 1 if leads else len(head)
+            if not any(c.isalnum() for c in head[:lead] + tail):
+                return text
+            return f"{head[:lead]}\n{tail}"
+        place = text.find(options[0], place + 1)
+    return text
+
+
+def _relisted(text: str, options: Sequence[str], place: int) -> tuple[int, int]:
+    """Where the list of all options begins whose first text is at `place`, and ends; (0, 0) for none."""
+    start = len(text[max(0, place - _WIDEST) : place].rstrip(_BETWEEN)) + max(0, place - _WIDEST)
+    end = place + len(options[0])
+    if start == 0 or text[start - 1 : start] != label(0) or text[start - 2 : start - 1].isalnum():
+        return 0, 0
+    for k, option in enumerate(options[1:], 1):
+        following = text.find(option, end, end + len(option) + _WIDEST)
+        if following < 0 or text[end:following].strip(_BETWEEN) != label(k):
+            return 0, 0
+        end = following + len(option)
+    return start - 1, end

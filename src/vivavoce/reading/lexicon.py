@@ -74,6 +74,8 @@ DENIALS = forms("not no never nor neither nicht pas non nao niet kein keine inte
 # What calls a thing wrong, whatever it is, and stands before or behind it.
 FAULTS = forms(*LISTS["faults"])
 NOT_LEFT = forms(*LISTS["not_left"]) | FAULTS
+# The same before a list, of which it turns down each option: "excluding A, C".
+EXCLUDES = forms(*LISTS["excludes"])
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = pairs(*LISTS["not_left_pairs"])
 # The same right before an article that is written with the option: "invece dell'eparina".

@@ -38,9 +38,14 @@ _TURNED_DOWN = words.forms("avoided contraindicated stopped discontinued withhel
 """What a question asks for that wants what an option must not be given for: "to avoid a stroke" is none."""
 _TURNS_DOWN = _TURNED_DOWN | words.forms("avoid stop discontinue withhold hold")
 _DENIALS = words.DENIALS | words.forms(
-    "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen"
+    "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen",
+    "excepto salvo sauf excepte ausser tranne eccetto exceto behalve",
 )
 """What only denies, and turns nothing down by its own sense."""
+_EXCEPTIONS = words.forms(
+    "exception odd excepcion ausnahme lexception intrus lintrus excecao eccezione uitzondering"
+)
+"""What an option is called that does not belong with the others."""
 _SAYS_NOTHING = _LEADS | _DENIALS | _JOINS
 _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
@@ -77,6 +82,8 @@ class Asked(NamedTuple):
         return judgement == "wrong" if is_said and n_options == 1 else None
 
     def _excepts(self, forms: Sequence[str]) -> bool | None:
+        if not _EXCEPTIONS.isdisjoint(forms):  # "the exception is C"
+            return _DENIALS.isdisjoint(forms)
         denied = _behind_denial(forms)
         if denied == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
             return True
@@ -121,7 +128,8 @@ def _behind_denial(forms: Sequence[str]) -> list[str] | None:
     if not _SUBORDINATING.isdisjoint(forms[:place]):
         return None
     # "all are oral except": what it denies stands before it
-    denied = forms[:place] if denials[0] in words.EXCEPTS else forms[place + 1 :]
+    is_exception = denials[0] not in words.NOT_LEFT or denials[0] in words.EXCEPTS
+    denied = forms[:place] if is_exception else forms[place + 1 :]
     return [form for form in denied if len(form) > 3 and form not in _LEADS]
 
 

@@ -236,7 +236,7 @@ def verdict_behind(
 
 def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verdict | None:
     """The verdict of a tick, of a remark at the end of a line, or of "but it is wrong"; null without."""
-    verdict = _ticked(doc, mention, following)
+    verdict = ticked(doc, mention, following)
     if verdict is None and following is None:
         verdict = remark(doc, mention, j)
     limit = j if following is None else following
@@ -311,7 +311,7 @@ def _runner_up(window: Sequence[str]) -> bool:
     return tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP
 
 
-def _ticked(doc: Doc, mention: Mention, following: int | None) -> Verdict | None:
+def ticked(doc: Doc, mention: Mention, following: int | None) -> Verdict | None:
     """The verdict of a tick or a cross: behind the mention, or before or behind the line that it heads."""
     marks = doc.gap(mention.j).split("\n")[0]
     if doc.breaks[mention.i] >= LINE:

@@ -17,9 +17,6 @@ from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
-_EXCLUDES = frozenset(
-    {"exclude", "excluding", "reject", "rejecting", "eliminate", "eliminating", "omit", "drop"}
-)
 _LONGEST_LIST = 40
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
@@ -97,6 +94,8 @@ def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
         if doc.breaks[k] > COMMA and not only_quotes(doc, k):
             return False
     words_between = doc.forms[a.j : b.i]
+    if words_between == ["as"]:
+        return False  # "B, as A is too slow"
     if joining().issuperset(words_between):
         return True
     return has_any(words_between, joining()) and joining_and_articles().issuperset(words_between)
@@ -138,7 +137,7 @@ def _carry_head(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict])
         is_headed = (
             is_headed
             or _rejecting_head(doc, last.i - 1, 0)
-            or has_any(doc.forms[last.i - 1 : last.i], _EXCLUDES)
+            or has_any(doc.forms[last.i - 1 : last.i], words.EXCLUDES)
         )
         is_headed = is_headed and named_together(doc, last, mention)
         if is_headed and preceding[n] == "named":
