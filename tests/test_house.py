@@ -98,7 +98,7 @@ LINES: dict[str, int] = {
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
-    "formats": 2015,
+    "formats": 2019,
     "judging": 1579,
     "language": 2033,
     "logprobs": 1886,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5818,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8019,
+    "reading": 8123,
     "report": 8463,
     "retrieval": 1692,
     "run": 30969,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_043, 175
+MODULES, COMPLEX = 1_043, 174
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

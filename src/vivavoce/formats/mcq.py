@@ -73,16 +73,20 @@ def _in_view_of(asked: Asked, answer: str, item: Item, reading: Reading) -> Read
     reader = SingleChoiceReader(answer, options)
     if asked.kind != "unlikely" and (options.exactly(answer) is not None or reader.settles()):
         return reading
-    exceptions, others = asked.options_of(reader)
     named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
-    names = exceptions | named if asked.kind == "unlikely" else exceptions or named - others
-    names = names or (set() if named else _excepted(answer, options))
+    names = _exceptions(asked, reader, named) or (set() if named else _excepted(answer, options))
     if names:
-        return _only(reader, names)
+        return _single(reader, names)
     return unreadable("the question asks for an exception, and the response names none") if named else reading
 
 
-def _only(reader: SingleChoiceReader, names: set[int]) -> Reading:
+def _exceptions(asked: Asked, reader: SingleChoiceReader, named: set[int]) -> set[int]:
+    """The options that are what the question asks for, in view of the one `named` as the answer."""
+    exceptions, others = asked.options_of(reader)
+    return exceptions | named if asked.kind == "unlikely" else exceptions or named - others
+
+
+def _single(reader: SingleChoiceReader, names: set[int]) -> Reading:
     """The reading of the one option; unreadable for several."""
     if len(names) > 1:
         return unreadable(reader.many(sorted(names)))

@@ -13,7 +13,7 @@ from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.language.tokens import LINE, recent_doc
 from vivavoce.reading.all_except import all_except, speaks_of_options, with_ranges_written_out
 from vivavoce.reading.answer_markers import Cue, cues, retracts
-from vivavoce.reading.denials import TURNS_TO_ANOTHER, corrected_list, denial, turns_to_another
+from vivavoce.reading.denials import TURNS_TO_ANOTHER, corrected_list, corrects, denial, turns_to_another
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
@@ -122,7 +122,7 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
 def _checked(listed: Listed, answer: str, options: Options) -> Listed:
     """The list with the reason why it cannot be read, where there is one."""
     reason = listed.reason or _unclear(listed, options)
-    if reason is None and turns_to_another(ListReader(answer, options), listed.names):
+    if reason is None and corrects(answer) and turns_to_another(ListReader(answer, options), listed.names):
         reason = TURNS_TO_ANOTHER
     return listed._replace(reason=reason or denial(recent_doc(answer), options, listed.names, lists=True))
 

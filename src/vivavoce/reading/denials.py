@@ -6,7 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc, cached_doc, has_any
+from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc, cached_doc, has_any, recent_doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import cue_word
 from vivavoce.reading.claims import ClaimReader
@@ -177,23 +177,46 @@ def corrected_list(reader: ClaimReader) -> tuple[str, str] | None:
     """
     doc = reader.doc
     place = _corrected_place(reader, _opens_list)
+    place = _later_list(reader) if place is None else place
     if place is None:
         return None
     start = doc.tokens[place].start
     return doc.text[:start], doc.text[start:]
 
 
-def _corrected_place(reader: ClaimReader, holds: Callable[[ClaimReader, int, int], bool]) -> int | None:
-    """The token of the option that the last correction leads to, if `holds` of it; null without one."""
-    doc = reader.doc
-    leads = _corrections().keys() | _REPLIES
-    if leads.isdisjoint(doc.forms):
+def _later_list(reader: ClaimReader) -> int | None:
+    """The token of the sentence that is a list, behind one that takes a list back; null without one.
+
+    "A, B and D... wait, D is no enzyme. A, B and C."
+    """
+    doc, is_taken_back = reader.doc, False
+    if not doc.places(_corrects_alone, _corrects_alone):
         return None
     ends = {mention.i: mention.j for mention in reader.texts}
-    first = next(filter(lambda k: _name_end(reader, k, ends), range(len(doc))), len(doc))
-    places = [k for k in range(first + 1, len(doc)) if doc.forms[k] in leads and _begins(doc, k)]
-    options = (_option_place(reader, k, ends, holds) for k in reversed(places))
+    for i, j in doc.sentences():
+        end = _name_end(reader, i, ends) if is_taken_back else 0
+        if end and end < j and _opens_list(reader, i, end):
+            return i
+        is_taken_back = is_taken_back or any(_corrects_alone(doc, k) for k in range(max(i, 1), j))
+    return None
+
+
+def _corrected_place(reader: ClaimReader, holds: Callable[[ClaimReader, int, int], bool]) -> int | None:
+    """The token of the option that the last correction leads to, if `holds` of it; null without one."""
+    starts = reader.doc.places(_corrections, _begins_correction)
+    if not starts:
+        return None
+    ends = {mention.i: mention.j for mention in reader.texts}
+    first = next(filter(lambda k: _name_end(reader, k, ends), range(starts[-1])), starts[-1])
+    options = (_option_place(reader, k, ends, holds) for k in reversed(starts) if k > first)
     return next((place for place in options if place is not None), None)
+
+
+def _begins_correction(doc: Doc, k: int) -> bool:
+    """True if a correction, or a "no", begins a clause at token k."""
+    if doc.forms[k] not in _REPLIES and doc.forms[k] not in _corrections():
+        return False
+    return _begins(doc, k) and (doc.forms[k] in _REPLIES or width(_corrections(), doc, k) > 0)
 
 
 def _opens_list(reader: ClaimReader, k: int, end: int) -> bool:
@@ -205,10 +228,15 @@ def _opens_list(reader: ClaimReader, k: int, end: int) -> bool:
     return end == len(doc) or doc.breaks[end] > NONE or doc.forms[end] in joining()
 
 
+def corrects(answer: str) -> bool:
+    """True if words that take an answer back begin a clause of `answer`."""
+    return bool(recent_doc(answer).places(_corrections, _begins_correction))
+
+
 def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
     """True if a correction ends with another option than these: "D. Hold on, the INR is high, so B."."""
     doc = reader.doc
-    if _corrections().keys().isdisjoint(doc.forms):
+    if not doc.places(_corrections, _begins_correction):
         return False
     texts = {mention.i: mention for mention in reader.texts}
     ends = {mention.i: mention.j for mention in reader.texts}
@@ -234,10 +262,15 @@ def _corrected_places(reader: ClaimReader, ends: Mapping[int, int]) -> Sequence[
 def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> tuple[int, bool]:
     """Where the sentence of tokens i to j-1 ends with an option, 0 if it does not; and if it corrects."""
     doc = reader.doc
-    begins = (k for k in range(max(i, 1), j) if _begins(doc, k))
-    start = next((k for k in begins if (phrase := width(_corrections(), doc, k)) and doc.ends(k + phrase)), j)
+    start = next((k for k in range(max(i, 1), j) if _corrects_alone(doc, k)), j)
     first = i if start == j else start + 1
     return next((k for k in range(j - 1, first - 1, -1) if _name_end(reader, k, ends) == j), 0), start < j
+
+
+def _corrects_alone(doc: Doc, k: int) -> bool:
+    """True for words of correction at token k that are a clause by themselves: "wait, ..."."""
+    phrase = width(_corrections(), doc, k) if _begins_correction(doc, k) else 0
+    return phrase > 0 and doc.ends(k + phrase)
 
 
 def _begins(doc: Doc, k: int) -> bool:
@@ -259,7 +292,8 @@ def _option_place(
     k, takes_back = _behind_lead(reader, begin, ends)
     is_reply = doc.forms[begin] in _REPLIES and k < doc.sentence_end(begin)
     is_reply = is_reply and not any(doc.gap_has(n, ":：") for n in range(begin + 1, k + 1))
-    end = _name_end(reader, k, ends) if begin < k < len(doc) and (takes_back or is_reply) else 0
+    takes_back = takes_back or (is_reply and holds is _stands_alone)
+    end = _name_end(reader, k, ends) if begin < k < len(doc) and takes_back else 0
     return k if end and holds(reader, k, end) else None
 
 

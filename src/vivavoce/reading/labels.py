@@ -20,6 +20,7 @@ _ALIKE = {"A": "А", "B": "В", "C": "С", "E": "Е"}
 """Cyrillic letters that a reader, or a keyboard, takes for Latin ones."""
 _UNLIKE = lazy_pattern(r"(?<!\w)[БГДЖЗИ](?!\w)")
 """Cyrillic letters that are like no Latin one: where one is a label, the others are Cyrillic too."""
+_SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
 _HAN_AND_KANA = "CJK"
 _SAMPLE = 200
 """Characters of an option that are looked at for its script."""
@@ -212,6 +213,28 @@ def joining() -> frozenset[str]:
 def joining_and_articles() -> frozenset[str]:
     """What may stand between two labels that are named together, in any language: "la B y la C"."""
     return joining() | label_articles()
+
+
+@cache
+def separators() -> frozenset[str]:
+    """What divides two entries, in any language."""
+    ands = (form for code in codes() for word in language(code).ands for form in Doc(word).forms)
+    return _SEPARATORS | {form for form in ands if form != "a"}
+
+
+@cache
+def lead_words() -> frozenset[str]:
+    """What leads to a list and is no entry, in any language: "Las correctas son la"."""
+    listed = (word for code in codes() for word in (*language(code).articles, *language(code).lead_ins))
+    return frozenset(form for word in listed for form in Doc(word).forms)
+
+
+@cache
+def turning_words() -> frozenset[str]:
+    """What stands before an option that a list turns down, in languages but English: "maar niet"."""
+    parts = [language(code) for code in codes() if code != "en"]
+    listed = (word for part in parts for word in (*part.contrasts, *part.reject, *part.not_, *part.turns))
+    return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
 
 
 @cache

@@ -148,6 +148,11 @@ OPTIONALLY = forms("alternatively optionally consider")
 ADDS = forms("also too add adding additionally plus likewise furthermore well")
 # The options that a list leaves out, or an answer speaks of behind its own, in languages but English.
 OTHERS = forms(*LISTS["others"])
+# What parts a sentence behind a list from it: "C and D reflect function instead".
+CONTRASTS = forms(
+    "instead rather whereas however belong belongs but gehoren hingegen dagegen cambio corresponden relevent",
+    "revanche pertencem contrario",
+)
 # "C may be added" leaves C open in a list.
 LEFT_OPEN = forms("added considered included needed correct right appropriate required indicated used given")
 

@@ -7,18 +7,16 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from vivavoce.language.languages import codes, language
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
-from vivavoce.reading.labels import joining
+from vivavoce.reading.labels import joining, lead_words, separators, turning_words
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 from vivavoce.reading.word_roles import rejecting_words
 
-_SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
 _LONGEST_ASIDE = 12
 """Words in brackets that name the options of an aside."""
 _SPLIT = "a denial stands between options, and may be of either"
@@ -33,31 +31,9 @@ _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
 
 @cache
-def _separators() -> frozenset[str]:
-    """What divides two entries, in any language."""
-    ands = (form for code in codes() for word in language(code).ands for form in Doc(word).forms)
-    return _SEPARATORS | {form for form in ands if form != "a"}
-
-
-@cache
-def _lead_words() -> frozenset[str]:
-    """What leads to a list and is no entry, in any language: "Las correctas son la"."""
-    listed = (word for code in codes() for word in (*language(code).articles, *language(code).lead_ins))
-    return frozenset(form for word in listed for form in Doc(word).forms)
-
-
-@cache
-def _turning_words() -> frozenset[str]:
-    """What stands before an option that a list turns down, in languages but English: "maar niet"."""
-    parts = [language(code) for code in codes() if code != "en"]
-    listed = (word for part in parts for word in (*part.contrasts, *part.reject, *part.not_, *part.turns))
-    return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
-
-
-@cache
 def _around_names() -> frozenset[str]:
     """What may stand around an option in an entry, in any language."""
-    return _AROUND | _lead_words()
+    return _AROUND | lead_words()
 
 
 class Piece(NamedTuple):
@@ -164,6 +140,8 @@ class ListReader(ChoiceReader):
                 continue
             if strict and (reason := self._aside(a, b, names)) is not None:
                 return Listed(reason=reason)
+            if strict and self._contrasts(a, b, pieces, names):
+                continue
             if loose or (strict and self._explains(a, b)):
                 is_cued = head is not None or (a > 0 and self.doc.breaks[a] < SENTENCE)
                 claimed = is_cued or bool(pieces and pieces[0].names)
@@ -214,6 +192,16 @@ class ListReader(ChoiceReader):
                 f"it leaves open which option is meant: {', '.join(self.options.texts[n] for n in further)}"
             )
         return None
+
+    def _contrasts(self, a: int, b: int, pieces: Sequence[Piece], names: Sequence[int]) -> bool:
+        """True for a sentence behind a list that says something else of further options.
+
+        "A and B. C and D reflect function instead." Its words part it from the list.
+        """
+        if self.doc.breaks[a] != SENTENCE or not any(piece.stray for piece in pieces):
+            return False
+        named = {name for piece in pieces for name in piece.names}
+        return named.isdisjoint(names) and has_any(self.doc.forms[a:b], words.CONTRASTS)
 
     def _in_prose(self, a: int, b: int, *, claimed: bool) -> list[int]:
         """The options that a sentence names without turning them down, else those it weighs."""
@@ -350,9 +338,9 @@ class ListReader(ChoiceReader):
             return []
         if len(self.doc.surface(i, j)) == 1:
             return [self._unnamed_piece(i, j)]
-        if _turning_words().issuperset(self.doc.forms[i:j]):
+        if turning_words().issuperset(self.doc.forms[i:j]):
             return []
-        first = next((k for k in range(i, j) if self.doc.forms[k] not in _lead_words()), j)
+        first = next((k for k in range(i, j) if self.doc.forms[k] not in lead_words()), j)
         return self._letters(first, j, bare=True) or [self._unnamed_piece(i, j)]
 
     def _turns_others_down(self, i: int, j: int) -> bool:
@@ -360,12 +348,12 @@ class ListReader(ChoiceReader):
         clause = self.doc.forms[i:j]
         if not has_any(clause, words.OTHERS):
             return False
-        return has_any(clause, words.NOT_RIGHT) or has_any(clause, _turning_words())
+        return has_any(clause, words.NOT_RIGHT) or has_any(clause, turning_words())
 
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""
         text = self.doc.surface(i, j)
-        return _lead_words().issuperset(self.doc.forms[i:j]) and not (len(text) == 1 and text.isupper())
+        return lead_words().issuperset(self.doc.forms[i:j]) and not (len(text) == 1 and text.isupper())
 
     def _letters(self, i: int, j: int, *, bare: bool) -> list[Piece] | None:
         """The entries if tokens i to j-1 are nothing but letters; small ones where no option is named."""
@@ -404,7 +392,7 @@ class ListReader(ChoiceReader):
     def _separates(self, k: int, j: int) -> bool:
         """True for a word such as "and" at token k; a single letter is one where it is small."""
         form = self.doc.forms[k]
-        return form in _separators() and self._joins(k, j) and (form != "i" or self._surface(k) == "i")
+        return form in separators() and self._joins(k, j) and (form != "i" or self._surface(k) == "i")
 
     def _alone(self, s: JudgedMention, i: int, j: int) -> bool:
         """True if the entry is the option, with nothing but a remark behind it."""

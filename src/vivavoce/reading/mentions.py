@@ -15,6 +15,8 @@ WINDOW = 9
 """How many words before or behind an option can say something of it."""
 ARTICLES = frozenset("AEIO")
 """Labels that are also words that begin a sentence."""
+_ENTRY = 4
+"""Words of an entry in brackets."""
 _REMARK = 7
 """How many words a remark in brackets behind a letter may have."""
 
@@ -199,4 +201,8 @@ def only_quotes(doc: Doc, k: int) -> bool:
     """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
     gap = doc.gap(k)
     closes = ")," in gap and "(" not in gap  # "(A and C do not fit), so B"
+    if gap.endswith("(") and not any(
+        doc.gap_has(n, ")") for n in range(k + 1, min(k + _ENTRY, len(doc)) + 1)
+    ):
+        return False  # "A, B (C and D are benign)"
     return doc.breaks[k] == CLAUSE and not closes and not any(c in ";:–—|-." for c in gap)

@@ -42,6 +42,7 @@ _DENIALS = words.DENIALS | words.forms(
     "excepto salvo sauf excepte ausser tranne eccetto exceto behalve",
 )
 """What only denies, and turns nothing down by its own sense."""
+_UN = ("in", "un", "im")
 _EXCEPTIONS = words.forms(
     "exception odd excepcion ausnahme lexception intrus lintrus excecao eccezione uitzondering"
 )
@@ -87,11 +88,17 @@ class Asked(NamedTuple):
         denied = _behind_denial(forms)
         if denied == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
             return True
+        if self._denies_by_prefix(forms):
+            return _DENIALS.isdisjoint(forms)
         if self.denied.isdisjoint(map(stem, forms)):
             return None
         if _DENIALS.isdisjoint(forms) or not _WEAKENING.isdisjoint(forms):
             return False
         return True if denied and stem(denied[0]) in self.denied else None
+
+    def _denies_by_prefix(self, forms: Sequence[str]) -> bool:
+        """True for "inappropriate" where the question denies "appropriate"."""
+        return any(form.startswith(_UN) and stem(form[2:]) in self.denied for form in forms)
 
     def options_of(self, reader: ChoiceReader) -> tuple[set[int], set[int]]:
         """The options that clauses say to be what is asked for, and those that they say not to be."""

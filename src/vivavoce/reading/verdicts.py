@@ -6,11 +6,19 @@ mention; then the two verdicts are joined.
 
 import itertools
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
+from vivavoce.reading.labels import (
+    closing,
+    joining,
+    joining_and_articles,
+    rejecting_heads,
+    right_words,
+    true_heads,
+)
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in, only_quotes
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
@@ -261,9 +269,20 @@ def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
     return rejecting_head(doc.forms[start : k + 1])
 
 
+_NOTS = words.DENIALS | {"不", "非", "isnt", "arent", "не"}
+
+
+@cache
+def _judging_heads() -> frozenset[str]:
+    """The words of a label that call what follows right, in any language."""
+    return true_heads() | right_words() | words.CHOSEN_RIGHT | words.CHOICE_ADJECTIVES
+
+
 def rejecting_head(head: Sequence[str]) -> bool:
     """True for the words of a label that turns down what follows: "Incorrect", "Less likely"."""
     turns_down = has_any(head, rejecting_heads()) and not has_any(head, true_heads())
+    # "Nicht zutreffend: C", "Pas exactes : C"
+    turns_down = turns_down or (has_any(head[:-1], _NOTS) and has_any(head[1:], _judging_heads()))
     return turns_down or any(pair in words.REJECTING_PAIRS for pair in itertools.pairwise(head))
 
 
