@@ -282,7 +282,7 @@ def _forms_of(key: str) -> tuple[str, ...]:
         return (key,)
     data = key.encode("utf-8", "surrogateescape")
     encoded = {data.hex(), data.hex().upper()}
-    for offset in range(3):  # base64 takes three bytes at a time: what stands offset a key shifts it
+    for offset in range(3):  # base64 takes three bytes at a time: what precedes a key shifts it
         start, end = -(-8 * offset // 6), (8 * (offset + len(data))) // 6
         for encode in (b64encode, urlsafe_b64encode):
             encoded.add(encode(bytes(offset) + data).decode()[start:end])
