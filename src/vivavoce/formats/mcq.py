@@ -80,10 +80,10 @@ def _in_view_of(asked: Asked, answer: str, item: Item, reading: Reading) -> Read
     return unreadable("the question asks for an exception, and the response names none") if named else reading
 
 
-def _exceptions(asked: Asked, reader: SingleChoiceReader, named: set[int]) -> set[int]:
+def _exceptions(kind: Asked, reader: SingleChoiceReader, named: set[int]) -> set[int]:
     """The options that are what the question asks for, in view of the one `named` as the answer."""
-    exceptions, others = asked.options_of(reader)
-    return exceptions | named if asked.kind == "unlikely" else exceptions or named - others
+    exceptions, others = kind.options_of(reader)
+    return exceptions | named if kind.kind == "unlikely" else exceptions or named - others
 
 
 def _single(reader: SingleChoiceReader, names: set[int]) -> Reading:
