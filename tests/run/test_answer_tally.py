@@ -9,9 +9,11 @@ import pytest
 from tests.lengths import length
 
 from vivavoce import Run
+from vivavoce.core import tables
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Response
 from vivavoce.run.exchange import answer_storing as answers_of
+from vivavoce.run.exchange import sources
 from vivavoce.run.exchange.answer_rows import AnswerRow
 from vivavoce.run.exchange.answer_tally import AnswerTally
 
@@ -105,8 +107,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_the_answers_of_a_long_file_are_not_in_memory(tmp_path: Path, ending: str) -> None:
+def test_the_answers_of_a_long_file_are_not_in_memory(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Peaks at 200 and at 700 answers of 10,000 characters: 5 million lie between, one is allowed."""
+    for module in (tables, sources):
+        monkeypatch.setattr(module, "FEW_BYTES", 1_000)
     peaks = []
     for n in (200, length(700, 1_600)):
         file = tmp_path / f"{n}.{ending}"
