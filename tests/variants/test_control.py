@@ -74,8 +74,8 @@ def test_every_kind_that_can_be_made_is_made_of_candidates_and_ceilings(answered
     noise = {f"control:noise:{k}" for k in range(1, 6)}
     injections = {edit for edit in kinds if edit.startswith("control:injection:")}
     assert 10 == len(injections)
-    once = {f"control:{k}" for k in KINDS if k not in ("noise", "passages", "injection")}
-    assert once | noise | injections == kinds
+    singles = {f"control:{k}" for k in KINDS if k not in ("noise", "passages", "injection")}
+    assert singles | noise | injections == kinds
     for text, meta in made.values():
         assert meta["change"]
         assert meta["origin"].startswith("control(kind=")

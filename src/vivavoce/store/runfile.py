@@ -57,10 +57,7 @@ class RunFile:
 
     @property
     def exists(self) -> bool:
-        """True if something lies at the path, other than an empty file: that holds no run yet.
-
-        Raises `StoreError` where the system does not let us look.
-        """
+        """True if a file that is not empty lies here. Raises `StoreError` where we may not look."""
         try:
             return self.path.exists() and not is_empty(self.path)
         except OSError as error:

@@ -21,6 +21,8 @@ from vivavoce.core.specs import signed
 from vivavoce.studies.controls.pairs import KindPairs, kinds_of, pairs_of, with_kinds
 from vivavoce.studies.controls.rows import ALL, ControlRow
 from vivavoce.studies.controls.sentences import (
+    FOOLED,
+    NOT_FOOLED,
     examined_criteria,
     kinds_without_control,
     named_kinds,
@@ -28,7 +30,6 @@ from vivavoce.studies.controls.sentences import (
     sentences,
 )
 from vivavoce.studies.controls.strata import StrataTest
-from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import NO_QUALITY
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
@@ -59,27 +60,6 @@ class Margin(NamedTuple):
 
     value: float
     source: str
-
-
-FOOLED = NamingSentence(
-    code="controls.fooled",
-    templates=("{measure} on {benchmark} is fooled by {kinds} ({figures}.",),
-    names=("metric", "rater"),
-    family="all kinds of control of one criterion",
-    correction="Holm",
-    null="controls",
-)
-NOT_FOOLED = NamingSentence(
-    code="controls.not_fooled",
-    templates=(
-        "{measure} on {benchmark} is fooled by none of {kinds}.",
-        "{measure} on {benchmark} is not fooled by {kinds}.",
-    ),
-    names=("metric", "rater"),
-    family="all kinds of control of one criterion",
-    correction="Holm",
-    null="controls",
-)
 
 
 @study("controls")

@@ -7,10 +7,31 @@ import polars as pl
 from vivavoce.core.records import Criterion
 from vivavoce.stats import ALPHA
 from vivavoce.studies.controls.rows import ControlRow
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import and_so, count, number, plain
 from vivavoce.variants.control_kinds import KINDS
+
+FOOLED = NamingSentence(
+    code="controls.fooled",
+    templates=("{measure} on {benchmark} is fooled by {kinds} ({figures}.",),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    null="controls",
+)
+NOT_FOOLED = NamingSentence(
+    code="controls.not_fooled",
+    templates=(
+        "{measure} on {benchmark} is fooled by none of {kinds}.",
+        "{measure} on {benchmark} is not fooled by {kinds}.",
+    ),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    null="controls",
+)
 
 
 def sentences(
