@@ -280,8 +280,8 @@ _OF_ANSWERS = re.compile(f"(?:{'|'.join(ANSWERS)}|risposta)_.$")
 def _has_key(line: Line, column: str, options: Mapping[str, str]) -> bool:
     """Whether the row's key is the letter or the text of one of its options."""
     key = str(line.row.get(column) or "").strip()
-    texts = [str(line.row.get(of) or "").strip() for of in options.values()]
-    return bool(key) and (key.upper() in options or key in texts)
+    texts = [str(line.row.get(of) or "").strip().casefold() for of in options.values()]
+    return bool(key) and (key.upper().strip("().") in options or key.casefold() in texts)
 
 
 def by_field(columns: Mapping[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from vivavoce.benchmarks.column_names import (
     match_columns,
     spread_options,
 )
-from vivavoce.benchmarks.table_options import KEY_COLUMN, OTHER_KEYS, gathered
+from vivavoce.benchmarks.table_options import KEY_COLUMN, OTHER_KEYS, RIGHT_COLUMN, gathered
 from vivavoce.benchmarks.table_rows import format_named, list_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import ITEMS, Line, Lines, cell, rename
@@ -110,10 +110,15 @@ def layout_of(
 
 
 def _other_keys(layout: TableLayout) -> tuple[str, ...]:
-    """The columns of further keys, where nobody said which column is the key."""
+    """The columns of further keys, where nobody said which column is the key.
+
+    Beside answers of models `answer_letter` may be what a model chose.
+    """
     if "answer" not in {*layout.fields, *layout.columns} or "answer" in layout.map:
         return ()
-    return tuple(column for column in layout.others if KEY_COLUMN.fullmatch(folded(column)))
+    has_answers = {"candidate", "text"} & {*layout.fields, *layout.set, *layout.columns}
+    names = RIGHT_COLUMN if has_answers else KEY_COLUMN
+    return tuple(column for column in layout.others if names.fullmatch(folded(column)))
 
 
 _INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group": ("context",)}

@@ -16,11 +16,14 @@ _COLUMN = re.compile(
     r"(?:(?:(?:answer_?)?(?:option|choice)|opcion|opcao|opt)_?|op)([a-z]|\d{1,2})"
     rf"|(?:(?:{'|'.join(ANSWERS)}|risposta)_)?([a-z])"
 )
-KEY_COLUMN = re.compile(
-    r"(?:answer|correct|right|gold|key|solution)(?:_(?:answer|option|choice))?_(?:idx|index|letter|label|text|key)"
-    r"|correct_(?:answer|option|choice)|(?:answer|gold)_key|cop|richtig|losung|gabarito"
+_FURTHER = r"(?:_(?:answer|option|choice))?_(?:idx|index|letter|label|text|key)"
+RIGHT_COLUMN = re.compile(
+    rf"(?:correct|right|gold|key|solution){_FURTHER}|correct_(?:answer|option|choice)|(?:answer|gold)_key"
+    "|cop|losung|gabarito"
 )
-"""Folded names of columns that name the right option beside the key."""
+"""Folded names of columns that name the right option, and nothing else, beside the key."""
+KEY_COLUMN = re.compile(rf"{RIGHT_COLUMN.pattern}|answer{_FURTHER}|richtig")
+"""The same with names that are, beside a model's answers, what it chose or whether that is right."""
 OTHER_KEYS = "keys of other columns"
 """Where a row holds what its columns of further keys say, by column."""
 _LABELLED = re.compile(r"\(?([A-Za-z])[).:]\s*(.+)", re.DOTALL)
@@ -210,7 +213,14 @@ def _of_one_key(
     if text in texts and not (style.letters and is_letter(text, texts)):
         _refuse_two_options(text, texts, place, style)
         return text
-    return labelled or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels) or key
+    named = labelled or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels)
+    return named or _in_another_case(text, texts) or key
+
+
+def _in_another_case(key: str, options: Sequence[str]) -> str | None:
+    """The one option of this text in whatever case; null for none and for several."""
+    alike = [option for option in options if option.strip().casefold() == key.casefold()]
+    return alike[0] if len(alike) == 1 else None
 
 
 def refuse_other_key(row: Mapping[str, Any], options: Sequence[Any], place: str) -> None:
@@ -235,11 +245,10 @@ def _may_be(key: Any, options: Sequence[str]) -> set[int]:
     if isinstance(key, bool) or not isinstance(key, str | int):
         return set()
     text = str(key).strip()
-    if text in options:
-        return {place for place, option in enumerate(options) if option == text} | _lettered(text, options)
-    if text.isdecimal():
-        return {n for n in (int(text), int(text) - 1) if 0 <= n < len(options)} if len(text) < 4 else set()
-    return _lettered(text.strip(" ().[]"), options)
+    places = {place for place, option in enumerate(options) if option == text}
+    if text.isdecimal() and len(text) < 4:
+        places |= {n for n in (int(text), int(text) - 1) if 0 <= n < len(options)}
+    return places | _lettered(text if places else text.strip(" ().[]"), options)
 
 
 def _lettered(text: str, options: Sequence[str]) -> set[int]:
