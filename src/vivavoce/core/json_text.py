@@ -45,11 +45,17 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class Decoder(json.JSONDecoder):
     """Python's decoder of JSON, without numbers that are not finite and keys that stand twice.
 
-    `json.loads(…, cls=Decoder)` reads what a program answers, where NaN is a float that is no number.
+    `json.loads(…, cls=Decoder)` reads what a program answers, where NaN is a float that is no number; with
+    `parse_float=float` a number beyond floats is infinite, as in fields that nobody reads.
     """
 
-    def __init__(self, *, parse_constant: Callable[[str], Any] | None = None) -> None:
-        super().__init__(parse_constant=parse_constant, parse_float=finite_number, object_pairs_hook=_object)
+    def __init__(
+        self,
+        *,
+        parse_constant: Callable[[str], Any] | None = None,
+        parse_float: Callable[[str], float] = finite_number,
+    ) -> None:
+        super().__init__(parse_constant=parse_constant, parse_float=parse_float, object_pairs_hook=_object)
 
 
 _DECODER = Decoder(parse_constant=_no_number)

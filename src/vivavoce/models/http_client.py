@@ -294,7 +294,7 @@ def _after(value: str | None) -> float | None:
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
-        reply = json.loads(raw, cls=Decoder)
+        reply = json.loads(raw, cls=Decoder, parse_float=float)
         if b"\\u" in raw:
             reply = without_surrogates(reply)
     except (ValueError, RecursionError):

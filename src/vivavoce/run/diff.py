@@ -1,6 +1,7 @@
 """What a new version of a measure changes, on the responses that both versions scored."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
@@ -32,6 +33,6 @@ def compare_measures(
         sides += signatures
     table = load_scores(view, sides, select_items(view, items))
     finding = diff(table, *sides, criteria=(criteria[0], criteria[1]), margin=margin)
-    settings = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
+    settings: dict[str, Any] = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
     settings |= {"criteria": criteria} if any(criteria) else {}
     return store_finding(view, "diff", settings, finding)
