@@ -1,6 +1,5 @@
 """The work that a collect makes for the run file, counted in statements: commits, look-ups, rows."""
 
-import json
 import re
 import tracemalloc
 from collections import Counter
