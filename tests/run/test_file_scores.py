@@ -11,6 +11,7 @@ import pytest
 import vivavoce
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.run.exchange.file_scores import names_scores, score_value
+from vivavoce.studies.comparing.file_scores import file_scores_lines
 
 HEADER = "id,question,A,B,C,key,model,response"
 QUESTIONS = ("1,Opioids?,Iron,Zinc,Salt,B", "2,Heparin?,Salt,Iron,Zinc,A", "3,Scurvy?,Iron,Zinc,Orange,C")
@@ -129,6 +130,15 @@ def test_the_same_file_again_changes_nothing_and_another_score_is_refused(tmp_pa
         ],
         *[(name, None) for name in ("match", "ok", "passed", "is_valid", "result", "reward")],
         *[(name, False) for name in ("confidence_score", "n_correct", "is_hard", "temperature", "incorrect")],
+        *[(name, False) for name in ("human_accuracy", "national_score", "expert_score", "average_score")],
+        *[(name, False) for name in ("mean_score", "students_correct", "pass_rate", "p_value", "avg_acc")],
+        *[
+            (name, False)
+            for name in ("Studierende richtig", "Punktzahl Menschen", "durchschnittliche_punktzahl")
+        ],
+        *[(name, False) for name in ("puntuación_media", "acierto_humano", "estudiantes_correcto")],
+        *[(name, False) for name in ("score_moyen", "exactitude humaine", "score des élèves")],
+        *[(name, True) for name in ("human_rating", "expert_judgment", "正誤", "accuracy_norm")],
         *[(name, False) for name in ("score_model_prompt", "correct_option", "", "score_std", "has_image")],
     ],
 )
@@ -139,6 +149,7 @@ def test_a_name_says_whether_a_column_holds_scores(name: str, is_score: bool | N
 def test_scores_are_truths_shares_percents_and_words() -> None:
     cells = (True, 0, 0.5, "1", "0,25", "75%", "Yes", "incorrect", "✓", " ", None, float("nan"))
     assert [1, 0, 0.5, 1, 0.25, 0.75, 1, 0, 1, None, None, None] == [*map(score_value, cells)]
+    assert [1, 0, 1, 0, 1, 0] == [*map(score_value, ("是", "否", "正确", "错误", "正解", "不正解"))]
     for text in ("2", -1, 1.5, "B", "101%", [1], float("inf"), "nan%", "1_0", 10**400):
         with pytest.raises(ValueError):  # noqa: PT011
             score_value(text)
@@ -153,6 +164,69 @@ def test_a_column_that_may_hold_scores_is_asked_about(viva: Any, tmp_path: Path)
     viva("import", tmp_path / "r.viva", path, "--criteria", "correct")
     assert {"correct"} == {*vivavoce.open(tmp_path / "r.viva").scores["criterion"]}
     assert "own scores" not in viva("import", tmp_path / "n.viva", path, "--criteria", "none").output
+
+
+def test_what_is_the_same_for_all_models_of_a_question_is_no_score_of_answers(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.csv", correct=CORRECT, accuracy=(0.8, 0.6, 0.3) * 2, passed=("0.9", "", 0.4) * 2
+    )
+    answers = vivavoce.open(tmp_path / "r.viva").import_answers(path)
+    assert {"correct": 6} == answers.file_scores
+    sentence = (
+        "'accuracy', 'passed' say the same of all models of a question and came in as no score of answers"
+    )
+    assert any(note.startswith(f"{sentence}: --criteria accuracy,passed takes") for note in answers.notes)
+    chosen = vivavoce.open(tmp_path / "s.viva").import_answers(path, criteria=["accuracy"])
+    assert {"accuracy": 6} == chosen.file_scores, "who names it gets it"
+
+
+def test_a_score_of_which_one_model_alone_tells_stays(tmp_path: Path) -> None:
+    lines = [
+        ",".join([HEADER, "accuracy"]),
+        *(f"{q},m,B,{v}" for q, v in zip(QUESTIONS, (1, 0.5, 0), strict=True)),
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    answers = vivavoce.open(tmp_path / "r.viva").import_answers(tmp_path / "a.csv")
+    assert {"accuracy": 3} == answers.file_scores
+
+
+@pytest.mark.parametrize(("n", "taken"), [(19, {"correct": 38}), (20, {})])
+def test_two_models_may_both_be_right_on_a_few_questions(tmp_path: Path, n: int, taken: Any) -> None:
+    rows = [f"{k},Q{k}?,x,y,z,A,{m},A,{k % 2}" for m in ("m1", "m2") for k in range(n)]
+    (tmp_path / "a.csv").write_text(
+        "\n".join([f"{HEADER},correct", *rows]).replace(",key,", ",answer,") + "\n"
+    )
+    assert taken == vivavoce.open(tmp_path / "r.viva").import_answers(tmp_path / "a.csv").file_scores
+
+
+def test_columns_of_models_share_no_score(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(
+        "question,ground_truth,accuracy,gpt-4o_response,gpt-4o_correct,llama-3_response,llama-3_correct\n"
+        "Which?,Iron,0.7,Iron,1,Zinc,0\nWhy?,Gold,0.4,Zinc,0,Gold,1\n"
+    )
+    assert {"correct": 4} == vivavoce.open(tmp_path / "r.viva").import_answers(path).file_scores
+
+
+@pytest.mark.parametrize(
+    ("header", "right", "wrong"),
+    [
+        ("编号,问题,A,B,C,D,正确答案,模型,回答,是否正确", "是", "否"),
+        ("题号,题目,A,B,C,D,标准答案,模型名称,模型回答,得分", "正确", "错误"),
+        ("番号,質問,A,B,C,D,正解,モデル,回答,正誤", "正解", "不正解"),
+        ("問題番号,問題,A,B,C,D,正答,モデル名,出力,得点", "1", "0"),
+    ],
+)
+def test_a_chinese_or_japanese_table_is_read(tmp_path: Path, header: str, right: str, wrong: str) -> None:
+    rows = [f"{k},Q{k}?,w,x,y,z,B,{m},B,{right if k else wrong}" for m in "mn" for k in (0, 1)]
+    (tmp_path / "a.csv").write_text("\n".join([header, *rows]) + "\n")
+    run = vivavoce.open(tmp_path / "r.viva")
+    answers = run.import_answers(tmp_path / "a.csv")
+    column = header.rpartition(",")[2]
+    assert ({"mcq": 2}, {column: 4}) == (answers.formats, answers.file_scores)
+    assert (
+        f"The file says 0.500 ({column}); read here 1.000 (accuracy); 2 of 4 answers" in run.score().notes[0]
+    )
 
 
 def test_a_name_that_is_no_column_is_refused(tmp_path: Path) -> None:
@@ -239,3 +313,30 @@ def test_the_score_of_a_tools_log_is_compared_by_the_same_line(shared: Path, tmp
     run = vivavoce.open(tmp_path / "r.viva")
     run.import_logs(shared / "data/peers/lm_eval")
     assert any(note.startswith("lm_eval says ") for note in run.score().notes)
+
+
+def test_the_scores_of_a_tools_logs_can_be_told_apart(shared: Path, tmp_path: Path) -> None:
+    run = vivavoce.open(tmp_path / "r.viva")
+    run.import_logs(shared / "data/peers/lm_eval/recorded")
+    starts = [note.split(";")[0] for note in run.score().notes if note.startswith("lm_eval says ")]
+    assert "lm_eval says 0.200 (exact_match(filter=strict-match))" in starts
+    assert "lm_eval says 0.800 (exact_match(filter=flexible-extract))" in starts
+
+
+def test_a_line_names_the_measure_or_the_benchmark_that_sets_it_apart() -> None:
+    def total(metric: str, criterion: str, benchmark: str, score: float | None = None) -> dict[str, Any]:
+        source = metric.partition(".")[0]
+        return {"source": source, "metric": metric, "criterion": criterion, "benchmark": benchmark,
+                "candidate": "", "file_mean": 0.25, "score": score}  # fmt: skip
+
+    rows = [
+        *(total(f"lm_eval.{name}", "value", "arc") for name in ("acc", "acc_norm")),
+        *(total("lm_eval.f1", "value", benchmark) for benchmark in ("squad", "coqa")),
+        *(total(f"inspect.{name}", "grade", "arc") for name in ("fact", "style")),
+        *(total("file", name, "arc") for name in ("value", "correct")),
+    ]
+    assert file_scores_lines(rows, "r.viva") == [
+        "Scores that came with the answers and are compared with none: acc 0.250, acc_norm 0.250, "
+        "f1 on squad 0.250, f1 on coqa 0.250, fact: grade 0.250, style: grade 0.250, value 0.250, "
+        "correct 0.250."
+    ]

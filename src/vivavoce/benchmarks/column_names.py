@@ -24,6 +24,8 @@ FIELDS: dict[str, Field] = {
         (
             *("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
             *("encounter_id", "problem_id", "nr", "frage_id", "id_pregunta", "id_pergunta", "id_question"),
+            *("编号", "序号", "题号", "问题编号", "题目编号", "问题id"),
+            *("题目id", "番号", "問題番号", "設問番号", "問題id"),
         ),
     ),
     "question": Field(
@@ -31,7 +33,7 @@ FIELDS: dict[str, Field] = {
         (
             *("prompt", "input", "query", "question_text", "instruction", "problem", "problem_text", "stem"),
             *("user_query", "user_input", "frage", "fragetext", "pregunta", "enunciado", "pergunta"),
-            "questao",
+            *("questao", "问题", "题目", "题干", "提问", "質問", "質問文", "問題", "問題文", "設問"),
         ),
     ),
     "messages": Field("the messages of a conversation", ("dialogue", "chat_messages")),
@@ -40,6 +42,7 @@ FIELDS: dict[str, Field] = {
         (
             *("choices", "answer_options", "answer_choices", "possible_answers", "target_scores"),
             *("optionen", "antwortoptionen", "opciones", "alternativas", "opcoes", "choix"),
+            *("选项", "選択肢"),
         ),
     ),
     "answer": Field(
@@ -50,6 +53,7 @@ FIELDS: dict[str, Field] = {
             *("losung", "richtige_antwort", "korrekte_antwort", "antwort", "respuesta_correcta", "respuesta"),
             *("solucion", "bonne_reponse", "reponse_correcte", "reponse_attendue", "reponse"),
             *("gabarito", "resposta_correta", "resposta"),
+            *("正确答案", "标准答案", "正确选项", "答案", "正解", "正答"),
         ),
     ),
     "references": Field(
@@ -59,6 +63,7 @@ FIELDS: dict[str, Field] = {
             *("ideal", "ideal_answer", "expected_output", "free_form_answer"),
             *("musterantwort", "referenzantwort"),
             *("respuesta_de_referencia", "reponse_de_reference", "resposta_de_referencia"),
+            *("参考答案", "模範解答", "参照回答"),
         ),
     ),
     "must": Field("what an answer must say", ("must_have",)),
@@ -81,6 +86,7 @@ FIELDS: dict[str, Field] = {
         (
             *("model", "model_name", "model_id", "system", "llm", "engine", "model_variant"),
             *("modell", "modelo", "modele"),
+            *("模型", "模型名称", "模型名", "モデル", "モデル名"),
         ),
     ),
     "text": Field(
@@ -91,6 +97,8 @@ FIELDS: dict[str, Field] = {
             *("responses", "outputs", "preds", "result", "model_prediction", "generated_answer"),
             *("antwort_des_modells", "modellantwort", "respuesta_del_modelo", "respuesta_modelo"),
             *("reponse_du_modele", "reponse_modele", "resposta_do_modelo", "resposta_modelo"),
+            *("回答", "模型回答", "模型答案", "模型输出", "输出", "响应"),
+            *("回复", "解答", "モデルの回答", "出力", "応答"),
         ),
     ),
     "repeat": Field(
@@ -133,6 +141,7 @@ def folded(column: str) -> str:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip().removeprefix("\ufeff"))
     if not words.isascii():
         words = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", words))
+        words = unicodedata.normalize("NFC", words)  # signs of kana are letters' parts, no gaps of words
     return re.sub(r"[\W_]+", "_", words.casefold()).strip("_")
 
 

@@ -172,7 +172,7 @@ def _planned_answers(
     else:
         loaded, table, lines = exam or _benchmark_of(run, source), None, rows_read
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    plan, scores = with_scores(plan, layout.others, reading.scores)
+    plan, scores = with_scores(plan, layout.others, layout.fields, reading.scores)
     by_name = keys_by_name(loaded.items)
     plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)
     join = Join(lines, loaded.items, by_name, way)

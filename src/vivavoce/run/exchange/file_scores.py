@@ -21,7 +21,7 @@ judgement judgment verdict rating mark marks bleu rouge rougel bertscore meteor
 korrekt richtig bewertung punkte punktzahl wertung
 correcto correcta acierto puntuacion puntaje exactitud correcte exactitude
 correto correta acerto acuracia pontuacao nota corretto punteggio
-正确 是否正确 准确率 得分 评分 正誤 得点 スコア
+正确 是否正确 准确率 得分 评分 评估 判断结果 回答是否正确 正誤 正誤判定 得点 スコア 採点
 """
 """Words of a column's name that say that it holds scores of answers."""
 _PERHAPS_WORDS = """
@@ -35,15 +35,35 @@ n num number count total sum max min threshold cutoff weight std stderr sd se va
 latency tokens cost prompt
 reason reasoning explanation rationale comment text type key label letter option category
 split seed temperature language sentiment toxicity similarity retrieval question passage context chunk
+average averages avg mean median rate baseline chance national nation population class cohort p_value
+durchschnitt durchschnittlich durchschnittliche mittel mittelwert mittlere quote anteil bundesweit bundesweite
+nacional promedio media medio mediana tasa porcentaje taxa nazionale
+nationale moyen moyenne mediane taux pourcentage
 """
 """Words of a name that say that a column holds something else than scores of answers."""
+_PEOPLE_WORDS = """
+human humans people person persons expert experts student students pupil pupils examinee examinees candidates
+participant participants respondents physician physicians doctor doctors clinician clinicians residents
+mensch menschen menschlich menschliche experte experten student studenten studierende studierenden schuler
+prufling pruflinge teilnehmer arzte
+humano humana humanos humanas personas gente experto experta expertos expertas estudiante estudiantes alumno
+alumna alumnos alumnas aspirantes medicos especialistas estudantes umano umana studenti esperti
+humain humaine humains humaines personnes etudiant etudiante etudiants etudiantes eleve eleves medecins
+"""
+"""Words of people: how well they answer is of the question, and how they rate is of the answer."""
+_RATING_WORDS = """
+rating grade grades graded judge judged judgement judgment verdict bewertung wertung
+"""
 _TRUE = """
-true yes y t correct right pass passed ✓ ✔ ja richtig korrekt sí si correcto oui vrai correcte sim correto
+true yes y t correct right pass passed ✓ ✔ 是 对 正确 正解 はい ○
+ja richtig korrekt sí si correcto oui vrai correcte sim correto
 """
 _FALSE = """
-false no n f incorrect wrong fail failed ✗ ✘ nein falsch inkorrekt incorrecto non faux incorrecte não nao
+false no n f incorrect wrong fail failed ✗ ✘ 否 错 错误 不正确 不正解 いいえ ×
+nein falsch inkorrekt incorrecto non faux incorrecte não nao
 """
 _SURE, _PERHAPS, _OTHER = (frozenset(words.split()) for words in (_SURE_WORDS, _PERHAPS_WORDS, _OTHER_WORDS))
+_PEOPLE, _RATING = frozenset(_PEOPLE_WORDS.split()), frozenset(_RATING_WORDS.split())
 _WORDS = dict.fromkeys(_TRUE.split(), 1.0) | dict.fromkeys(_FALSE.split(), 0.0)
 _SHARE = re.compile(r"\+?\d*[.,]?\d+(?:e-?\d+)?\s*%?", re.IGNORECASE)
 _PARSED = re.compile(
@@ -68,7 +88,7 @@ def names_scores(column: str) -> bool | None:
     """
     name = folded(column.rpartition(".")[2] or column)
     words = {*name.split("_"), name}
-    if words & _OTHER:
+    if words & _OTHER or (words & _PEOPLE and not words & _RATING):
         return False
     if words & _SURE or "exact_match" in name:
         return True

@@ -1,5 +1,6 @@
 """The scores that came with the answers, of a file or a tool, compared with those given here."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ UNPARSED = "the file could not parse the answer"
 _SAME = 1e-9
 _COUNTS = ("n_file", "n_both", "n_differ", "n_unparsed")
 Row = Mapping[str, Any]
+_GENERIC = ("", "value", "score", "mean")
+"""Names of a criterion that say nothing of the measure."""
 
 
 class Sides(NamedTuple):
@@ -116,8 +119,10 @@ def _mean(values: pl.DataFrame, column: str) -> float:
 def file_scores_lines(rows: Sequence[Row], run: str) -> list[str]:
     """A line for each column of 0 and 1 that has a counterpart here, and one for all others together."""
     totals = [row for row in rows if row["candidate"] == ""]
-    lines = [_line(row, run) for row in totals if row["score"] is not None]
-    single = [f"{row['criterion']} {row['file_mean']:.3f}" for row in totals if row["score"] is None]
+    names = _names_apart(totals)
+    named = list(zip(totals, names, strict=True))
+    lines = [_line(row, name, run) for row, name in named if row["score"] is not None]
+    single = [f"{name} {row['file_mean']:.3f}" for row, name in named if row["score"] is None]
     return lines + (
         [f"Scores that came with the answers and are compared with none: {', '.join(single)}."]
         if single
@@ -125,10 +130,31 @@ def file_scores_lines(rows: Sequence[Row], run: str) -> list[str]:
     )
 
 
-def _line(row: Row, run: str) -> str:
+def _names_apart(rows: Sequence[Row]) -> list[str]:
+    """What names each score in a sentence: its column or measure, and of several benchmarks which one."""
+    names = [_name(row, rows) for row in rows]
+    counts = Counter((row["source"], name) for row, name in zip(rows, names, strict=True))
+    return [
+        f"{name} on {row['benchmark']}" if counts[row["source"], name] > 1 else name
+        for row, name in zip(rows, names, strict=True)
+    ]
+
+
+def _name(row: Row, rows: Sequence[Row]) -> str:
+    """The criterion; where it names nothing the measure of the tool, and both where measures share it."""
+    criterion, measure = row["criterion"], row["metric"].removeprefix(f"{row['source']}.")
+    if row["source"] == "file":
+        return str(criterion)
+    if criterion in _GENERIC:
+        return str(measure)
+    of_it = {entry["metric"] for entry in rows if entry["criterion"] == criterion}
+    return f"{measure}: {criterion}" if len(of_it) > 1 else str(criterion)
+
+
+def _line(row: Row, name: str, run: str) -> str:
     subject = "The file" if row["source"] == "file" else row["source"]
     metrics = ", ".join(row["metrics"])
-    line = f"{subject} says {row['file_score']:.3f} ({row['criterion']}); read here {row['score']:.3f} "
+    line = f"{subject} says {row['file_score']:.3f} ({name}); read here {row['score']:.3f} "
     line += f"({metrics}); "
     if not row["n_differ"]:
         return f"{line}no answer of {row['n_both']:,} differs."
