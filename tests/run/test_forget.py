@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.studies.making import answer_rows, exam, write_lines
 
-from vivavoce.core.errors import InputError, SelectionError, StoreError
+from vivavoce.core.errors import InputError, RunNotFound, SelectionError, StoreError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Measure, Unit, Value
 from vivavoce.run.run import Run, open_run
@@ -353,6 +353,57 @@ def test_an_exam_does_not_bring_a_question_back(run, tmp_path):
     run.forget(items=["q1"])
     with pytest.raises(InputError, match="forgotten in this run, and the exam still holds"):
         run.import_answers(tmp_path / "answers.jsonl", benchmark=f"jsonl(path='{tmp_path}/exam.jsonl')")
+
+
+def closed_run(folder: Path) -> Run:
+    """Four questions with options, each answered by two candidates."""
+    options = {"A": "Rest", "B": "Aspirin", "C": "Iron", "D": "Zinc"}
+    texts = {f"frage-{n}": f"A man of {n}0 years has a cold. What helps him best?" for n in range(2, 6)}
+    items = [
+        {"item": name, "format": "mcq", "question": text, "options": options, "answer": "A"}
+        for name, text in texts.items()
+    ]
+    run = open_run(folder / "exam.viva")
+    rows = answer_rows({name: dict.fromkeys(texts, said) for name, said in (("anna", "A"), ("bén", "B"))})
+    run.import_answers(write_lines(folder / "answers.jsonl", rows), benchmark=exam(folder, items))
+    return run
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_variations_leave_forgotten_questions_out_and_vary_the_others(tmp_path, restricted):
+    run = closed_run(tmp_path)
+    run.forget(items=["frage-3"])
+    run.forget(responses=["anna:frage-4"])
+    items = f"jsonl(path='{tmp_path}/exam.jsonl')" if restricted else None
+    rows = {row["what"]: row for row in run.vary("bias(type=recency, seed=1)", items=items).rows}
+    assert {"its text was forgotten": 1} == rows["questions"]["reasons"]
+    assert (1, 3, False) == (rows["questions"]["skipped"], rows["bias:recency"]["made"], "answers" in rows)
+    variants = set(run.items.filter(run.items["variant"] != "")["item"])
+    assert variants == {"frage-2", "frage-4", "frage-5"}
+
+
+def test_variations_leave_forgotten_answers_out(run):
+    run.forget(responses=["A:q2"])
+    rows = {row["what"]: row for row in run.vary("control(kind=all, seed=0)", dry_run=True).rows}
+    assert {"its text was forgotten": 1} == rows["answers"]["reasons"]
+
+
+def test_a_run_of_which_every_question_is_forgotten_has_nothing_to_vary(tmp_path):
+    run = closed_run(tmp_path)
+    run.forget(items=[f"frage-{n}" for n in range(2, 6)])
+    (row,) = run.vary("bias(type=recency, seed=1)").rows
+    assert (4, 0) == (row["skipped"], row["rows"])
+
+
+@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_where_no_run_is_nothing_is_forgotten_or_made(tmp_path, dry_run, empty):
+    path = tmp_path / "n.viva"
+    if empty:
+        path.touch()
+    with pytest.raises(RunNotFound, match=r"no run at .*n\.viva"):
+        open_run(path).forget(items=["q1"], dry_run=dry_run)
+    assert [0] * empty == [file.stat().st_size for file in tmp_path.iterdir()]
 
 
 def test_another_process_that_reads_is_told_of_and_the_rest_is_finished_later(run, tmp_path):

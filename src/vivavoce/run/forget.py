@@ -73,10 +73,12 @@ def forget(
 
     What is forgotten already stays so. The hashes of the texts go, unless `keep_hashes`; scores stay, unless
     `drop_scores`. Raises `SelectionError` for a name that selects nothing or several things, and for a
-    question whose words stand in another one too; `InputError` for a redacted copy; `StoreError` for a
-    damaged run, and where the file's pages cannot be written anew.
+    question whose words stand in another one too; `InputError` for a redacted copy; `RunNotFound` where no
+    run is; `StoreError` for a damaged run, and where the file's pages cannot be written anew.
     """
     kind = chosen.kind
+    with file.reading():  # refuses where there is no run: writing would make one
+        pass
     done: Counter[str] = Counter()
     same: list[str] = []
     try:

@@ -18,7 +18,7 @@ IS_FORGOTTEN = f"iif(json_valid({{0}}.meta), json_extract({{0}}.meta, '$.{MARK}'
 FORGOTTEN, REWRITTEN = "forgotten", "pages rewritten"
 """Events: texts were overwritten, and no page of the file holds them any more."""
 NOTE = "its text was forgotten"
-"""Why such an answer has no new score."""
+"""Why such an answer has no new score, and why nothing is made of it and nobody is asked about it."""
 
 
 def is_forgotten(meta: Mapping[str, Any]) -> bool:
@@ -65,6 +65,16 @@ def forgotten(db: sqlite3.Connection) -> Forgotten:
         )
     )
     return Forgotten(n_items, n_responses, done, bool(unfinished(db)))
+
+
+def forgotten_answers(db: sqlite3.Connection) -> set[tuple[str, str, str, str, int]]:
+    """The unedited answers in words whose texts are gone: benchmark, item, variant, candidate and repeat."""
+    rows = db.execute(
+        "SELECT benchmark, item, variant, candidate, repeat FROM responses r JOIN items i USING (item_id) "
+        "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) WHERE i.current = 1 "
+        f"AND r.edit_id = 0 AND r.logprobs IS NULL AND {IS_FORGOTTEN.format('r')}"
+    )
+    return {tuple(row) for row in rows}
 
 
 def forgotten_notes(db: sqlite3.Connection) -> list[str]:
