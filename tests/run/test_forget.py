@@ -395,6 +395,32 @@ def test_a_run_of_which_every_question_is_forgotten_has_nothing_to_vary(tmp_path
     assert (4, 0) == (row["skipped"], row["rows"])
 
 
+def test_people_are_shown_no_forgotten_text_and_are_told_how_many_there_are(run, tmp_path):
+    run.forget(items=["q1"])
+    run.forget(responses=["A:q2"])
+    packets = run.make_panel(["anna"], tmp_path / "packets", task="rate", rubric="correctness")
+    assert (2, 1) == (packets.n_gone_questions, packets.n_gone_answers)
+    assert (3, 5) == (packets.n_questions, packets.n_answers)
+    counts = {"questions: its text was forgotten": 2, "answers: its text was forgotten": 1}
+    for form in ("label-studio", "argilla"):
+        (written, *_) = run.export(tmp_path / form, format=form, task="rate", rubric="correctness")
+        assert counts.items() <= dict(written.left_out).items()
+    assert [] == leaks(tmp_path / "packets", ("[redacted",))
+    assert not [path for path in tmp_path.glob("*/*.json") if "[redacted" in path.read_text()]
+
+
+def test_an_answer_is_named_with_its_benchmark_where_two_share_an_id(run, tmp_path):
+    spec = exam(tmp_path, [{"item": "q2", "question": "How is measles treated?"}], name="exam2")
+    rows = answer_rows({"A": {"q2": ["With patience and with water.", "Not at all."]}})
+    run.import_answers(write_lines(tmp_path / "more.jsonl", rows), benchmark=spec)
+    with pytest.raises(SelectionError, match=r"--response A:exam/q2:1 or A:exam2/q2:1\."):
+        run.forget(responses=["A:q2:1"])
+    run.forget(responses=["A:exam2/q2:1"])
+    texts = run.responses.filter(candidate="A", item="q2")["text"].to_list()
+    assert {"With care and rest.", "Not at all."} < set(texts)
+    assert 1 == sum(text.startswith("[redacted") for text in texts)
+
+
 @pytest.mark.parametrize("empty", [False, True])
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_where_no_run_is_nothing_is_forgotten_or_made(tmp_path, dry_run, empty):

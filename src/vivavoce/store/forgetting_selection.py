@@ -91,8 +91,19 @@ def candidate_keys(db: sqlite3.Connection, names: Iterable[str]) -> Keys:
 
 
 def answer_keys(db: sqlite3.Connection, texts: Iterable[str]) -> Keys:
-    """The keys of answers named as CANDIDATE:ITEM or CANDIDATE:ITEM:REPEAT, with their edits."""
+    """The keys of answers named as CANDIDATE:ITEM or CANDIDATE:ITEM:REPEAT, with their edits.
+
+    ITEM may be BENCHMARK/ITEM too.
+    """
     return Keys(responses=tuple(key for text in texts for key in _answer(db, text)))
+
+
+_NAMED = (
+    "FROM responses JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
+    "JOIN candidates USING (candidate_id) WHERE candidate = ? "
+    "AND ? IN (item, alias, benchmark || '/' || item, benchmark || '/' || alias) "
+    "AND (? IS NULL OR repeat = ?)"
+)
 
 
 def _answer(db: sqlite3.Connection, text: str) -> list[int]:
@@ -100,11 +111,7 @@ def _answer(db: sqlite3.Connection, text: str) -> list[int]:
     fits = {
         (candidate, item, repeat)
         for candidate, item, repeat in _readings(text)
-        if db.execute(
-            "SELECT 1 FROM responses JOIN items USING (item_id) JOIN candidates USING (candidate_id) "
-            "WHERE candidate = ? AND ? IN (item, alias) AND (? IS NULL OR repeat = ?)",
-            (candidate, item, repeat, repeat),
-        ).fetchone()
+        if db.execute(f"SELECT 1 {_NAMED}", (candidate, item, repeat, repeat)).fetchone()
     }
     if len(fits) != 1:
         problem = "can be read in several ways" if fits else "names no answer of this run"
@@ -113,14 +120,14 @@ def _answer(db: sqlite3.Connection, text: str) -> list[int]:
         )
     ((candidate, item, repeat),) = fits
     rows = db.execute(
-        "SELECT response_id, benchmark FROM responses JOIN items USING (item_id) "
-        "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) "
-        "WHERE candidate = ? AND ? IN (item, alias) AND (? IS NULL OR repeat = ?)",
-        (candidate, item, repeat, repeat),
+        f"SELECT response_id, benchmark, item {_NAMED}", (candidate, item, repeat, repeat)
     ).fetchall()
-    if len({benchmark for _, benchmark in rows}) > 1:
-        raise SelectionError(f"several benchmarks have an item {item!r}: use --item BENCHMARK/{item}.")
-    return [key for key, _ in rows]
+    places = sorted({(benchmark, name) for _, benchmark, name in rows})
+    if len(places) > 1:
+        end = "" if repeat is None else f":{repeat}"
+        spellings = " or ".join(f"{candidate}:{benchmark}/{name}{end}" for benchmark, name in places)
+        raise SelectionError(f"several items are called {item!r}: write --response {spellings}.")
+    return [key for key, _, _ in rows]
 
 
 def _readings(text: str) -> Iterator[tuple[str, str, int | None]]:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.store.stored_values import stored_object
 
+AnswerKey = tuple[str, str, str, str, int]
+"""Benchmark, item, variant, candidate and repeat."""
 MARK = "forgotten"
 """The field of `meta` by which a row says that its texts are gone."""
 IS_FORGOTTEN = f"iif(json_valid({{0}}.meta), json_extract({{0}}.meta, '$.{MARK}') IS NOT NULL, 0)"
@@ -67,8 +69,8 @@ def forgotten(db: sqlite3.Connection) -> Forgotten:
     return Forgotten(n_items, n_responses, done, bool(unfinished(db)))
 
 
-def forgotten_answers(db: sqlite3.Connection) -> set[tuple[str, str, str, str, int]]:
-    """The unedited answers in words whose texts are gone: benchmark, item, variant, candidate and repeat."""
+def forgotten_answers(db: sqlite3.Connection) -> set[AnswerKey]:
+    """The unedited answers in words whose texts are gone."""
     rows = db.execute(
         "SELECT benchmark, item, variant, candidate, repeat FROM responses r JOIN items i USING (item_id) "
         "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) WHERE i.current = 1 "
