@@ -335,12 +335,33 @@ def test_a_run_that_holds_what_the_other_forgot_is_told_to_forget_first(tmp_path
     shutil.copytree(tmp_path / "here", tmp_path / "there")
     second = open_run(tmp_path / "there" / "exam.viva")
     second.forget(items=["q1"])
-    with pytest.raises(InputError, match=r"still holds: `viva forget .* --item q1` first"):
+    with pytest.raises(InputError, match=r"still holds: `viva forget .* --item exam/q1` first"):
         run.merge(second.file.path)
     run.forget(items=["q1"])
     n = len(run.scores)
     run.merge(second.file.path)
     assert (n, True) == (len(run.scores), is_clean(run))
+
+
+def test_the_commands_before_a_merge_name_all_that_the_other_run_forgot(tmp_path):
+    (tmp_path / "here").mkdir()
+    run = closed_run(tmp_path / "here")
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    second = open_run(tmp_path / "there" / "exam.viva")
+    second.forget(items=["frage-3", "frage-5"])
+    second.forget(candidates=["bén"])
+    second.forget(responses=["anna:frage-2"])
+    with pytest.raises(InputError) as refused:
+        run.merge(second.file.path)
+    for options in (
+        "--item exam/frage-3 --item exam/frage-5`", "--candidate 'bén'`", "--response anna:exam/frage-2:1`"
+    ):  # fmt: skip
+        assert options in str(refused.value)
+    run.forget(items=["exam/frage-3", "exam/frage-5"])
+    run.forget(candidates=["bén"])
+    run.forget(responses=["anna:exam/frage-2:1"])
+    run.merge(second.file.path)
+    assert is_clean(run)
 
 
 def test_an_import_does_not_bring_an_answer_back(run, tmp_path):

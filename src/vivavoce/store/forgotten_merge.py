@@ -1,12 +1,14 @@
 """Merging with a run that still holds what this one has forgotten: the words do not come back."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from shlex import quote
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.store import forgetting
-from vivavoce.store.forgotten import IS_FORGOTTEN, has_scores
+from vivavoce.store.forgotten import FORGOTTEN, IS_FORGOTTEN, has_scores
+from vivavoce.store.read import events
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ANSWER
 
@@ -54,24 +56,37 @@ def refuse_held(
 ) -> None:
     """Raise `InputError` for what the source has forgotten and the target has not."""
     of_source = forgotten_rows(source_db)
-    for option, sql, keys in (
-        (
-            "--item {1}",
-            f"{_ITEMS.format(columns=_ITEM_KEY)} AND NOT {IS_FORGOTTEN.format('i')}",
-            of_source.items,
-        ),
-        (
-            "--response {3}:{1}:{4}",
-            f"{_ANSWERS.format(columns=_ANSWER_KEY)} AND NOT {IS_FORGOTTEN.format('r')} AND r.status = 'ok'",
-            of_source.answers,
-        ),
-    ):
-        if keys and (places := [key for key in db.execute(sql) if key in keys]):
-            raise InputError(
-                f"{source.path} has forgotten {len(places):,} text{'s' if len(places) > 1 else ''} that "
-                f"{target.path} still holds: `viva forget {target.path} {option.format(*places[0])}` first. "
-                "Nothing was merged."
-            )
+    items_held = f"{_ITEMS.format(columns=_ITEM_KEY)} AND NOT {IS_FORGOTTEN.format('i')}"
+    answers_held = (
+        f"{_ANSWERS.format(columns=_ANSWER_KEY)} AND NOT {IS_FORGOTTEN.format('r')} AND r.status = 'ok'"
+    )
+    items = [key for key in db.execute(items_held) if key in of_source.items]
+    places = {key[:2] for key in items}
+    answers = [key for key in db.execute(answers_held) if key in of_source.answers and key[:2] not in places]
+    if not (items or answers):
+        return
+    commands = _commands(source_db, target, items, answers)
+    n = len(items) + len(answers)
+    raise InputError(
+        f"{source.path} has forgotten {n:,} text{'s' if n > 1 else ''} that {target.path} still holds: "
+        f"{' and '.join(commands)} first. Nothing was merged."
+    )
+
+
+def _commands(
+    source_db: sqlite3.Connection, target: RunFile, items: Sequence[Key], answers: Sequence[Key]
+) -> list[str]:
+    """The commands that forget these in the target; candidates by name where the source forgot them so."""
+    whole = {name for body in events(source_db, FORGOTTEN) for name in body.get("candidates", ())}
+    chosen = (
+        ("--item", [f"{key[0]}/{key[1]}" for key in items]),
+        ("--candidate", [str(key[3]) for key in answers if key[3] in whole]),
+        ("--response", [f"{key[3]}:{key[0]}/{key[1]}:{key[4]}" for key in answers if key[3] not in whole]),
+    )
+    return [
+        f"`viva forget {target.path} {' '.join(f'{option} {quote(name)}' for name in dict.fromkeys(names))}`"
+        for option, names in chosen if names
+    ]  # fmt: skip
 
 
 def texts_held(source_db: sqlite3.Connection, rows: ForgottenRows) -> int:
