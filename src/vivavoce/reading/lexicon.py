@@ -87,7 +87,9 @@ OF_THE_CASE = pairs(*LISTS["of_the_case"])
 # Words that strengthen "no" and do not undo it: "no es nunca", "ni A ni B", "n'est jamais".
 CONCORD = forms("ni nunca jamas jamais mai tampoco tampouco neppure neanche nemmeno nem")
 # "Not only A", "no doubt": the word turns nothing down, and what denies it does not either.
-NO_NEGATION = forms("doubt only just question merely solely")
+NO_NEGATION = forms(
+    "doubt only just question merely solely dubbio dubbi doute doutes duda dudas duvida duvidas zweifel"
+)
 # Before "but": "anything but B" turns B down.
 ALL_BUT = forms("anything everything all any every each")
 NONE_BUT = forms("none nothing nobody")

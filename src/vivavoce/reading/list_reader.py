@@ -10,9 +10,10 @@ from typing import NamedTuple
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
+from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
-from vivavoce.reading.labels import joining, lead_words, separators, turning_words
+from vivavoce.reading.labels import joining, lead_words, right_words, separators, turning_words
 from vivavoce.reading.options import Mention, Options
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 from vivavoce.reading.word_roles import rejecting_words
@@ -27,6 +28,8 @@ _TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to
 _EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
 _DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
+_REASONS = words.REASONS | {"perche"}
+_DROPS = words.EXCLUDES | {"remove", "delete", "without"}
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
 
@@ -65,6 +68,7 @@ class ListReader(ChoiceReader):
         mentions = super().judged(i, j, claimed=claimed)
         if "(" in self.doc.text or self._clauses_of_text is not None:
             mentions = list(map(self._in_its_clause, mentions))
+        mentions = self._without_reasons(mentions)
         for s in mentions:
             position = s.mention.i
             divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(position + 1)
@@ -88,6 +92,27 @@ class ListReader(ChoiceReader):
         self._is_split = self._is_split or clauses.splits(judged.mention)
         return judged._replace(verdict="rejected")
 
+    def _without_reasons(self, judged: list[JudgedMention]) -> list[JudgedMention]:
+        """The mentions; those that head a reason behind another are rejected: "C, as A and B are obsolete"."""
+        if not has_any(self.doc.forms, _REASONS):
+            return judged
+        first = judged[0].mention.i if judged else 0
+        return [
+            s._replace(verdict="rejected") if self._heads_reason(s.mention, first) else s for s in judged
+        ]
+
+    def _heads_reason(self, mention: Mention, first: int) -> bool:
+        """True for a mention in a row of options between a word such as "because" and what it says of them."""
+        doc, options, joined = self.doc, self.options, joining()
+        k = mention.i - 1
+        while k > first and _goes_on(doc, options, joined, k) and doc.forms[k] not in _REASONS:
+            k -= 1
+        if k <= first or doc.forms[k] not in _REASONS:
+            return False
+        last = min(len(doc), mention.j + _LONGEST_ASIDE)
+        end = next((k for k in range(mention.j, last) if not _goes_on(doc, options, joined, k)), len(doc))
+        return end < len(doc) and doc.breaks[end] == NONE
+
     @cached_property
     def _clauses_of_text(self) -> Clauses | None:
         """The clauses of the response; null where no word of another language can turn an option down."""
@@ -110,7 +135,7 @@ class ListReader(ChoiceReader):
         stray: list[str] = []
         named: list[int] = []
         excepted: set[int] = set()
-        strict = rejecting = False
+        strict = rejecting = corrects = False
         units = deque(self._units(i, j))
         while units:
             a, b = units.popleft()
@@ -123,12 +148,20 @@ class ListReader(ChoiceReader):
                     break
                 if head < b or not has_any(lead, words.EXPLAINING_HEADS):
                     rejecting = rejecting_head(lead)
+                corrects = corrects or (bool(names) and retracts(self.doc, a, head))
                 a = head
             if a >= b or rejecting:
                 continue
             judged = self.judged(a, b, claimed=True)
             if judged and not _EXCEPTS.isdisjoint(self.doc.forms[a:b]):
                 excepted.update(name for s in judged if self._is_excepted(s) for name in s.names)
+            if corrects and (taken_out := self._taken_out(a, b, judged)):
+                if not taken_out.issubset(names):
+                    return Listed(reason=self._open(*judged))
+                excepted.update(taken_out)
+                continue
+            if strict and self._speaks_of_another(a, b, judged, names):
+                continue
             reason = _SPLIT if self._is_split else self._hedge(judged)
             if reason is not None:
                 return Listed(reason=reason)
@@ -155,6 +188,31 @@ class ListReader(ChoiceReader):
             return Listed(tuple(dict.fromkeys(named)), (), False)
         names = [name for name in names if name not in excepted]
         return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
+
+    def _taken_out(self, a: int, b: int, judged: Sequence[JudgedMention]) -> set[int]:
+        """The options that a correction takes out of a list: "Correction: drop B", "Correction: B is wrong"."""
+        drops = has_any(self.doc.forms[a:b], _DROPS)
+        return {name for s in judged if drops or s.verdict == "rejected" for name in s.names}
+
+    def _speaks_of_another(
+        self, a: int, b: int, judged: Sequence[JudgedMention], names: Sequence[int]
+    ) -> bool:
+        """True for a sentence behind a list that only says something of others: "A, C. B is for gout."."""
+        doc, covered = self.doc, {k for s in judged for k in range(s.mention.i, s.mention.j)}
+        end = next((k for k in range(a, b) if k not in covered and doc.forms[k] not in joining()), b)
+        if not a < end < b or doc.breaks[a] < SENTENCE or doc.breaks[end] > NONE:
+            return False
+        clause = doc.forms[end:b]
+        if clause[0] not in words.PREDICATE or has_any(clause, words.ADDS | words.AS_WELL):
+            return False
+        judges_right = has_any(clause, words.CHOSEN_RIGHT | right_words()) and "would" not in clause
+        if judges_right or any(name in names for s in judged for name in s.names):
+            return False
+        start = doc.last_break(a - 1, SENTENCE)
+        is_list = doc.breaks[a] == SENTENCE or (
+            len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•")
+        )
+        return is_list and self.pure(start, a) is not None
 
     def _is_excepted(self, judged: JudgedMention) -> bool:
         """True for the B of "A to D except B", "A to D, but not B"."""
@@ -304,7 +362,8 @@ class ListReader(ChoiceReader):
                 # a letter divides too: "A. Fever B. Murmur"
                 bounds.append((begin, k))
                 begin = k
-            if self.doc.forms[k] in words.EXPLAINS and begin > a and k > begin:
+            explains = self.doc.forms[k] in words.EXPLAINS and self.doc.forms[k - 1 : k] != ["well"]
+            if explains and begin > a and k > begin:
                 return [*bounds, (begin, k)]  # "..., because": what follows is no entry
         return [*bounds, (begin, b)]
 

@@ -28,7 +28,7 @@ class Judging(NamedTuple):
 
 OPTIONS = Judging(words.NOT_RIGHT, words.CHOSEN_RIGHT, JUDGES | {"which", "who"})
 CANNOT = frozenset({"cannot", "cant"})
-_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
+_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little", "alcun"}
 _SHORT = 4
 """Words of a clause that denies the merit of an option: "no added clinical value"."""
 _AROUND, _LONGEST = 12, 40
@@ -332,9 +332,16 @@ def _first_part(window: list[str]) -> list[str]:
     return window
 
 
+def behind_doubt(window: Sequence[str]) -> Sequence[str]:
+    """The words behind a negation that only strengthens: the "not" of "no doubt that it is not A" denies."""
+    if not denies_nothing(window):
+        return window
+    return window[1 + max(k for k, word in enumerate(window) if word in words.NO_NEGATION) :]
+
+
 def denies_nothing(window: Sequence[str]) -> bool:
     """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
     return has_any(window, words.NO_NEGATION) and any(
-        word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
+        word in words.NO_NEGATION and has_any(window[max(0, k - 3) : k], _DENIALS_OF_DOUBT)
         for k, word in enumerate(window)
     )

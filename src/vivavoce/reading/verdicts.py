@@ -21,7 +21,7 @@ from vivavoce.reading.labels import (
 )
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in, only_quotes
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
+from vivavoce.reading.remarks import CANNOT, behind_doubt, denies_nothing, verdict_behind
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
@@ -146,6 +146,7 @@ def _carry_head(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict])
             is_headed
             or _rejecting_head(doc, last.i - 1, 0)
             or has_any(doc.forms[last.i - 1 : last.i], words.EXCLUDES)
+            or doc.forms[last.i - 2 : last.i] == ["none", "of"]
         )
         is_headed = is_headed and named_together(doc, last, mention)
         if is_headed and preceding[n] == "named":
@@ -280,6 +281,8 @@ def _judging_heads() -> frozenset[str]:
 
 def rejecting_head(head: Sequence[str]) -> bool:
     """True for the words of a label that turns down what follows: "Incorrect", "Less likely"."""
+    if denies_nothing(head):
+        return False
     turns_down = has_any(head, rejecting_heads()) and not has_any(head, true_heads())
     # "Nicht zutreffend: C", "Pas exactes : C"
     turns_down = turns_down or (has_any(head[:-1], _NOTS) and has_any(head[1:], _judging_heads()))
@@ -376,8 +379,7 @@ def _is_instead(preceding: Sequence[str]) -> bool:
 
 def _negations(ahead: Sequence[str]) -> int:
     """How many of the words before a mention turn it down."""
-    if denies_nothing(ahead):
-        return 0
+    ahead = behind_doubt(ahead)
     negations = sum(word in words.NOT_LEFT for word in ahead)
     if has_any(ahead, words.CONCORD):
         negations = 1
