@@ -30,6 +30,10 @@ _MAYS = words.MAYS - {"can"}
 _DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
 _REASONS = words.REASONS | {"perche"}
 _DROPS = words.EXCLUDES | {"remove", "delete", "without"}
+_ONE_MORE = (
+    *("another", "the ", "otr", "outr", "ein weiter", "eine weiter", "une autre", "un autre"),
+    *("un altr", "una altr"),
+)
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
 
@@ -93,16 +97,14 @@ class ListReader(ChoiceReader):
         return judged._replace(verdict="rejected")
 
     def _without_reasons(self, judged: list[JudgedMention]) -> list[JudgedMention]:
-        """The mentions; those that head a reason behind another are rejected: "C, as A and B are obsolete"."""
+        """The mentions; those that head a reason are rejected: "C, as A and B are obsolete"."""
         if not has_any(self.doc.forms, _REASONS):
             return judged
         first = judged[0].mention.i if judged else 0
-        return [
-            s._replace(verdict="rejected") if self._heads_reason(s.mention, first) else s for s in judged
-        ]
+        return [s._replace(verdict="rejected") if self._heads_reason(s.mention, first) else s for s in judged]
 
     def _heads_reason(self, mention: Mention, first: int) -> bool:
-        """True for a mention in a row of options between a word such as "because" and what it says of them."""
+        """True for a mention in a row of options between "because" and what is said of them."""
         doc, options, joined = self.doc, self.options, joining()
         k = mention.i - 1
         while k > first and _goes_on(doc, options, joined, k) and doc.forms[k] not in _REASONS:
@@ -190,7 +192,7 @@ class ListReader(ChoiceReader):
         return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
 
     def _taken_out(self, a: int, b: int, judged: Sequence[JudgedMention]) -> set[int]:
-        """The options that a correction takes out of a list: "Correction: drop B", "Correction: B is wrong"."""
+        """The options that a correction takes out: "Correction: drop B", "Correction: B is wrong"."""
         drops = has_any(self.doc.forms[a:b], _DROPS)
         return {name for s in judged if drops or s.verdict == "rejected" for name in s.names}
 
@@ -203,15 +205,15 @@ class ListReader(ChoiceReader):
         if not a < end < b or doc.breaks[a] < SENTENCE or doc.breaks[end] > NONE:
             return False
         clause = doc.forms[end:b]
+        if " ".join(clause[1:3]).startswith(_ONE_MORE):
+            return False
         if clause[0] not in words.PREDICATE or has_any(clause, words.ADDS | words.AS_WELL):
             return False
         judges_right = has_any(clause, words.CHOSEN_RIGHT | right_words()) and "would" not in clause
         if judges_right or any(name in names for s in judged for name in s.names):
             return False
         start = doc.last_break(a - 1, SENTENCE)
-        is_list = doc.breaks[a] == SENTENCE or (
-            len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•")
-        )
+        is_list = doc.breaks[a] == SENTENCE or (len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•"))
         return is_list and self.pure(start, a) is not None
 
     def _is_excepted(self, judged: JudgedMention) -> bool:
