@@ -7,19 +7,18 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
 from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
-from vivavoce.reading.labels import joining, lead_words, right_words, separators, turning_words
-from vivavoce.reading.options import Mention, Options
+from vivavoce.reading.labels import joining, lead_words, separators, turning_words
+from vivavoce.reading.list_asides import LONGEST_ASIDE, goes_on, heads_reason, says_no_more
+from vivavoce.reading.options import Mention
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 from vivavoce.reading.word_roles import rejecting_words
 
-_LONGEST_ASIDE = 12
-"""Words in brackets that name the options of an aside."""
 _SPLIT = "a denial stands between options, and may be of either"
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
@@ -28,12 +27,7 @@ _TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to
 _EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
 _DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
-_REASONS = words.REASONS | {"perche"}
 _DROPS = words.EXCLUDES | {"remove", "delete", "without"}
-_ONE_MORE = (
-    *("another", "the ", "otr", "outr", "ein weiter", "eine weiter", "une autre", "un autre"),
-    *("un altr", "una altr"),
-)
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
 
 
@@ -98,22 +92,13 @@ class ListReader(ChoiceReader):
 
     def _without_reasons(self, judged: list[JudgedMention]) -> list[JudgedMention]:
         """The mentions; those that head a reason are rejected: "C, as A and B are obsolete"."""
-        if not has_any(self.doc.forms, _REASONS):
+        if not has_any(self.doc.forms, words.REASONS):
             return judged
         first = judged[0].mention.i if judged else 0
-        return [s._replace(verdict="rejected") if self._heads_reason(s.mention, first) else s for s in judged]
-
-    def _heads_reason(self, mention: Mention, first: int) -> bool:
-        """True for a mention in a row of options between "because" and what is said of them."""
-        doc, options, joined = self.doc, self.options, joining()
-        k = mention.i - 1
-        while k > first and _goes_on(doc, options, joined, k) and doc.forms[k] not in _REASONS:
-            k -= 1
-        if k <= first or doc.forms[k] not in _REASONS:
-            return False
-        last = min(len(doc), mention.j + _LONGEST_ASIDE)
-        end = next((k for k in range(mention.j, last) if not _goes_on(doc, options, joined, k)), len(doc))
-        return end < len(doc) and doc.breaks[end] == NONE
+        return [
+            s._replace(verdict="rejected") if heads_reason(self.doc, self.options, s.mention, first) else s
+            for s in judged
+        ]
 
     @cached_property
     def _clauses_of_text(self) -> Clauses | None:
@@ -127,8 +112,8 @@ class ListReader(ChoiceReader):
         opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
         if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
             return False
-        joined, last = joining(), min(len(doc), mention.j + _LONGEST_ASIDE)
-        end = next((k for k in range(mention.j, last) if not _goes_on(doc, options, joined, k)), len(doc))
+        joined, last = joining(), min(len(doc), mention.j + LONGEST_ASIDE)
+        end = next((k for k in range(mention.j, last) if not goes_on(doc, options, joined, k)), len(doc))
         return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
 
     def stretch(self, i: int, j: int) -> Listed:
@@ -200,21 +185,14 @@ class ListReader(ChoiceReader):
         self, a: int, b: int, judged: Sequence[JudgedMention], names: Sequence[int]
     ) -> bool:
         """True for a sentence behind a list that only says something of others: "A, C. B is for gout."."""
-        doc, covered = self.doc, {k for s in judged for k in range(s.mention.i, s.mention.j)}
-        end = next((k for k in range(a, b) if k not in covered and doc.forms[k] not in joining()), b)
-        if not a < end < b or doc.breaks[a] < SENTENCE or doc.breaks[end] > NONE:
+        doc = self.doc
+        if doc.breaks[a] < SENTENCE or any(name in names for s in judged for name in s.names):
             return False
-        clause = doc.forms[end:b]
-        if " ".join(clause[1:3]).startswith(_ONE_MORE):
-            return False
-        if clause[0] not in words.PREDICATE or has_any(clause, words.ADDS | words.AS_WELL):
-            return False
-        judges_right = has_any(clause, words.CHOSEN_RIGHT | right_words()) and "would" not in clause
-        if judges_right or any(name in names for s in judged for name in s.names):
+        if not says_no_more(doc, [s.mention for s in judged], a, b):
             return False
         start = doc.last_break(a - 1, SENTENCE)
-        is_list = doc.breaks[a] == SENTENCE or (len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•"))
-        return is_list and self.pure(start, a) is not None
+        in_line = len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•")
+        return (doc.breaks[a] == SENTENCE or in_line) and self.pure(start, a) is not None
 
     def _is_excepted(self, judged: JudgedMention) -> bool:
         """True for the B of "A to D except B", "A to D, but not B"."""
@@ -485,11 +463,6 @@ class ListReader(ChoiceReader):
     def _surface_text(self, i: int, j: int) -> str:
         text = " ".join(self.doc.surface(i, j).replace("**", "").split()).strip(_EDGES)
         return text + ")" * (text.count("(") - text.count(")"))
-
-
-def _goes_on(doc: Doc, options: Options, joined: frozenset[str], k: int) -> bool:
-    """True if token k joins or names a further option."""
-    return doc.forms[k] in joined or doc.surface(k, k + 1) in options.labels
 
 
 def _depth(depth: int, gap: str) -> int:
