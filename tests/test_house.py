@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5818,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8123,
+    "reading": 8215,
     "report": 8463,
     "retrieval": 1692,
     "run": 31083,

@@ -39,7 +39,11 @@ def says_no_more(doc: Doc, mentions: Sequence[Mention], a: int, b: int) -> bool:
     end = next((k for k in range(a, b) if k not in covered and doc.forms[k] not in joining()), b)
     if not a < end < b or doc.breaks[end] > NONE or doc.forms[end] not in words.PREDICATE:
         return False
-    clause = doc.forms[end:b]
+    return not _adds(doc.forms[end:b])
+
+
+def _adds(clause: Sequence[str]) -> bool:
+    """True for what is said of further options and counts them in: "is also one", "is right"."""
     if has_any(clause, words.ADDS | words.AS_WELL) or " ".join(clause[1:3]).startswith(_ONE_MORE):
-        return False
-    return "would" in clause or not has_any(clause, words.CHOSEN_RIGHT | right_words())
+        return True
+    return "would" not in clause and has_any(clause, words.CHOSEN_RIGHT | right_words())

@@ -362,7 +362,7 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
     if preceding and _is_instead(preceding):
         return "rejected"
     # two negations cancel: "cannot be excluded"
-    negations = _negations(preceding)
+    negations = _negations(behind_doubt(preceding))
     if negations == 2 and has_any(preceding, CANNOT) and not has_any(preceding, words.CHOSEN_LEFT):
         return "tentative"
     if negations % 2 or preceding == ["noch"] or preceding.count("noch") > 1:  # "weder A noch B"
@@ -379,7 +379,6 @@ def _is_instead(preceding: Sequence[str]) -> bool:
 
 def _negations(ahead: Sequence[str]) -> int:
     """How many of the words before a mention turn it down."""
-    ahead = behind_doubt(ahead)
     negations = sum(word in words.NOT_LEFT for word in ahead)
     if has_any(ahead, words.CONCORD):
         negations = 1
