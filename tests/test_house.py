@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5134,
-    "cli": 6664,
+    "cli": 6666,
     "contrib": 467,
     "core": 6861,
     "embeddings": 800,
@@ -105,15 +105,15 @@ LINES: dict[str, int] = {
     "metrics": 4494,
     "models": 10085,
     "notebook": 821,
-    "people": 5818,
+    "people": 5846,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8215,
+    "reading": 8229,
     "report": 8463,
     "retrieval": 1692,
-    "run": 31083,
+    "run": 31107,
     "stats": 12423,
-    "store": 9546,
+    "store": 9583,
     "studies": 24762,
     "systems": 14992,
     "testing": 921,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_043, 174
+MODULES, COMPLEX = 1_044, 175
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

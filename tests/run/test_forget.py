@@ -385,7 +385,7 @@ def closed_run(folder: Path) -> Run:
         for name, text in texts.items()
     ]
     run = open_run(folder / "exam.viva")
-    rows = answer_rows({name: dict.fromkeys(texts, said) for name, said in (("anna", "A"), ("bén", "B"))})
+    rows = answer_rows({name: dict.fromkeys(texts, letter) for name, letter in (("anna", "A"), ("bén", "B"))})
     run.import_answers(write_lines(folder / "answers.jsonl", rows), benchmark=exam(folder, items))
     return run
 

@@ -75,9 +75,9 @@ def choose(
     in_reach = _selected(all_items, items) if task.asks_closed else askable(all_items, items)
     suited = [item for item in in_reach if task.applies_to(item)]
     eligible = [item for item in suited if not is_forgotten(item.meta)]
-    shown = {(*_place(item), name) for item in eligible for name in chosen if task.shows_candidates}
-    n_gone = sum(key[:4] in shown for key in gone)
-    possible = _questions(task, eligible, _without(responses, gone), chosen)
+    visible = {(*_place(item), name) for item in eligible for name in chosen if task.shows_candidates}
+    n_gone = sum(key[:4] in visible for key in gone)
+    possible = _questions(task, eligible, _remaining(responses, gone), chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]
     if not ready:
         raise SelectionError(f"{task.nothing_to_show(chosen)}.")
@@ -146,7 +146,7 @@ def _place(item: Item) -> ItemKey:
     return item.benchmark, item.item, item.variant
 
 
-def _without(responses: pl.DataFrame, gone: Collection[AnswerKey]) -> pl.DataFrame:
+def _remaining(responses: pl.DataFrame, gone: Collection[AnswerKey]) -> pl.DataFrame:
     """The responses without these and what was made of them."""
     columns = ["benchmark", "item", "variant", "candidate", "repeat"]
     schema = {name: responses.schema[name] for name in columns}

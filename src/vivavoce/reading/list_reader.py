@@ -14,7 +14,16 @@ from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
 from vivavoce.reading.labels import joining, lead_words, separators, turning_words
-from vivavoce.reading.list_asides import LONGEST_ASIDE, goes_on, heads_reason, says_no_more
+from vivavoce.reading.list_asides import (
+    LONGEST_ASIDE,
+    brackets_behind,
+    goes_on,
+    heads_reason,
+    run_of_letters,
+    says_no_more,
+    turn_in,
+    turns_others_down,
+)
 from vivavoce.reading.options import Mention
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 from vivavoce.reading.word_roles import rejecting_words
@@ -23,7 +32,6 @@ _SPLIT = "a denial stands between options, and may be of either"
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
-_TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
 _EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
 _DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
@@ -307,19 +315,9 @@ class ListReader(ChoiceReader):
         starts = [s.mention.i for s in judged]
         rejected = [s.mention.i for s in judged if s.verdict == "rejected"]
         for i, end in self._bounds(a, b, judged):
-            j = self._turn(i, end, rejected)
+            j = turn_in(self.doc, i, end, rejected)
             if i < j:
                 yield from self._piece(i, j, judged[bisect_left(starts, i) : bisect_left(starts, j)])
-
-    def _turn(self, i: int, j: int, rejected: Sequence[int]) -> int:
-        """Where the entry of tokens i to j-1 turns another option down: "A rather than B", "A without B"."""
-        for k in rejected[bisect_left(rejected, i) : bisect_left(rejected, j + 1)]:
-            turn = k
-            while turn > i and self.doc.forms[turn - 1] in _TURNS_DOWN:
-                turn -= 1
-            if turn < k:
-                return turn
-        return j
 
     def _bounds(self, a: int, b: int, judged: Sequence[JudgedMention]) -> list[tuple[int, int]]:
         """Where entries begin and end: at commas, words like "and", and letters; not within brackets."""
@@ -330,7 +328,7 @@ class ListReader(ChoiceReader):
         begin, depth = a, 0
         for k in range(a, b):
             gap = self.doc.gap(k) if k > a else ""
-            depth = _depth(depth, gap)
+            depth = brackets_behind(depth, gap)
             if k in covered or (depth and k not in starts):
                 continue
             if k not in starts and self._separates(k, b):
@@ -360,7 +358,7 @@ class ListReader(ChoiceReader):
             i += 1
         if (letters := self._letters(i, j, bare=not judged)) is not None:
             return letters
-        if not judged and (self.doc.forms[i] == "others" or self._turns_others_down(i, j)):
+        if not judged and (self.doc.forms[i] == "others" or turns_others_down(self.doc, i, j)):
             return []
         if not judged and self.doc.forms[i] in words.NO_ENTRY:
             return [Piece(loose=True)]
@@ -382,13 +380,6 @@ class ListReader(ChoiceReader):
         first = next((k for k in range(i, j) if self.doc.forms[k] not in lead_words()), j)
         return self._letters(first, j, bare=True) or [self._unnamed_piece(i, j)]
 
-    def _turns_others_down(self, i: int, j: int) -> bool:
-        """True for "les autres sont fausses", "las demás no"."""
-        clause = self.doc.forms[i:j]
-        if not has_any(clause, words.OTHERS):
-            return False
-        return has_any(clause, words.NOT_RIGHT) or has_any(clause, turning_words())
-
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""
         text = self.doc.surface(i, j)
@@ -405,7 +396,7 @@ class ListReader(ChoiceReader):
             names = [labels[text] for text in surfaces if text in labels] if spaced else []
             if len(names) == len(surfaces):
                 return [Piece(tuple(names))]
-        run = self._run_of_letters(self.doc.surface(i, j)) if bare and len(surfaces) == 1 else ()
+        run = run_of_letters(self.options, self.doc.surface(i, j)) if bare and len(surfaces) == 1 else ()
         return [Piece(run)] if run else None
 
     def _letter(self, text: str) -> Piece:
@@ -452,21 +443,6 @@ class ListReader(ChoiceReader):
             return Piece(loose=True)
         return Piece(stray=self._surface_text(i, j))
 
-    def _run_of_letters(self, text: str) -> tuple[int, ...]:
-        """The letters of "ACD", three: each a label, each once; small letters only in order."""
-        labels = [self.options.labels.get(letter.upper()) for letter in text]
-        names = tuple(name for name in labels if name is not None)
-        if not text.isalpha() or not len(names) == len(labels) == len(set(names)) > 1:
-            return ()
-        return names if text.isupper() or (text.islower() and list(names) == sorted(names)) else ()
-
     def _surface_text(self, i: int, j: int) -> str:
         text = " ".join(self.doc.surface(i, j).replace("**", "").split()).strip(_EDGES)
         return text + ")" * (text.count("(") - text.count(")"))
-
-
-def _depth(depth: int, gap: str) -> int:
-    """How many brackets are open behind a gap, if `depth` were before it."""
-    opened, closed = gap.count("(") + gap.count("["), gap.count(")") + gap.count("]")
-    # A bracket that only closes, as in "a)", must not hide a later one that opens.
-    return max(0, depth + opened - closed)

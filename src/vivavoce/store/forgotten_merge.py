@@ -77,11 +77,14 @@ def _commands(
     source_db: sqlite3.Connection, target: RunFile, items: Sequence[Key], answers: Sequence[Key]
 ) -> list[str]:
     """The commands that forget these in the target; candidates by name where the source forgot them so."""
-    whole = {name for body in events(source_db, FORGOTTEN) for name in body.get("candidates", ())}
+    candidates = {name for body in events(source_db, FORGOTTEN) for name in body.get("candidates", ())}
     chosen = (
         ("--item", [f"{key[0]}/{key[1]}" for key in items]),
-        ("--candidate", [str(key[3]) for key in answers if key[3] in whole]),
-        ("--response", [f"{key[3]}:{key[0]}/{key[1]}:{key[4]}" for key in answers if key[3] not in whole]),
+        ("--candidate", [str(key[3]) for key in answers if key[3] in candidates]),
+        (
+            "--response",
+            [f"{key[3]}:{key[0]}/{key[1]}:{key[4]}" for key in answers if key[3] not in candidates],
+        ),
     )
     return [
         f"`viva forget {target.path} {' '.join(f'{option} {quote(name)}' for name in dict.fromkeys(names))}`"
