@@ -162,7 +162,8 @@ def test_a_text_that_a_spreadsheet_could_run_is_defused(tmp_path: Path) -> None:
         start = "@" if text[0] in "\r\n" else text  # a name holds no line end
         return f"{start} {k}"
 
-    names = {text: candidate(k, text) for k, text in enumerate(HOSTILE)}
+    texts = [text for text in HOSTILE if "\0" not in text]  # no file of answers holds one
+    names = {text: candidate(k, text) for k, text in enumerate(texts)}
     run = made(tmp_path, {name: {"q1": text} for text, name in names.items()})
     run.export(tmp_path / "out", format="csv")
     expected = {("'" + text, "'" + name) for text, name in names.items()}
