@@ -187,7 +187,8 @@ def _with_ids(lines: Iterable[Line], same: _Same) -> Iterator[Line]:
 
 def _merge(fields: dict[str, tuple[Any, str]], line: Line, key: tuple[str, str]) -> None:
     """Add what the row says of its question. Raises `RowError` where another row says something else."""
-    fields.setdefault(OTHER_KEYS, (line.row.get(OTHER_KEYS, {}), line.where))
+    if keys := line.row.get(OTHER_KEYS):
+        fields.setdefault(OTHER_KEYS, (keys, line.where))
     for field in _FIELDS:
         value = line.row.get(field)
         if value in (None, ""):

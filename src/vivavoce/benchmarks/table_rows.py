@@ -188,7 +188,8 @@ def with_key(row: dict[str, Any], place: str, style: KeyStyle) -> dict[str, Any]
     if listed and OTHER_KEYS in row:
         refuse_other_key(row, listed, place)
     key = key_of(row.get("answer"), listed, labels, place, style) if listed else row.get("answer")
-    return {**row, "options": listed, "answer": key}
+    remainder = {name: value for name, value in row.items() if name != OTHER_KEYS}
+    return {**remainder, "options": listed, "answer": key}
 
 
 def _are_scores(options: Any) -> TypeGuard[dict[str, float]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import item_of
 from vivavoce.variants.control_kinds import LEAST_OF_STRATUM, STRATA, Stratum
@@ -64,12 +65,16 @@ def strata_test(pairs: pl.DataFrame) -> StrataTest:
 
 def _p(gains: np.ndarray, case: np.ndarray, weights: np.ndarray, observed: float) -> float:
     """How often the greatest mean of any column is as great where cases change places."""
-    rng = np.random.default_rng(20_261_130)
+    rng = stats.seeded_rng(20_261_130)
     n, n_cases, remaining, reached = len(gains), int(case.max()), PERMUTATIONS, 0
     while remaining:
         size = min(remaining, max(1, _AT_ONCE // n))
-        places = rng.random((size, n_cases))[:, case - 1]  # the gains of a case stay together
-        order = np.argsort(places + 1e-9 * rng.random((size, n)), axis=1)
+        places = _uniform(rng, size, n_cases)[:, case - 1]  # the gains of a case stay together
+        order = np.argsort(places + 1e-9 * _uniform(rng, size, n), axis=1)
         reached += int((gains[order] @ weights).max(axis=1).__ge__(observed - 1e-12).sum())
         remaining -= size
     return (reached + 1) / (PERMUTATIONS + 1)
+
+
+def _uniform(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return (stats.random_words(rng, rows * columns) / 2.0**64).reshape(rows, columns)
