@@ -144,8 +144,8 @@ def rows(found: Any, verb: str) -> list[dict[str, Any]]:
     more = ["passes"] if verb == "score" else []
     more += ["headline"] if verb in ("compare", "score", "status", "study") else []
     more += ["languages"] if verb == "score" else []
-    more += ["file_scores"] if verb == "score" else []
     more += ["integrity"] if verb in ("compare", "score") else []
+    more += ["file_scores"] if verb == "score" else []
     more += ["questions"] if verb == "compare" else []
     assert [f"viva.{verb}/1", "schema", "run", "rows", *more] == [answer["schema"], *answer]
     assert isinstance(answer["rows"], list)
