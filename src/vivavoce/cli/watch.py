@@ -1,5 +1,6 @@
 """`viva status --watch`: how far the shards of a folder, or a run, are, again and again until Ctrl-C."""
 
+import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.cli.output import counted, figure, print_json, print_table
-from vivavoce.cli.stdout import echo, echo_json, own_stdout
+from vivavoce.cli.stdout import echo, own_stdout
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
-from vivavoce.core.text import one_line
+from vivavoce.core.text import one_line, printable_json
 
 if TYPE_CHECKING:
     from vivavoce.run.shards.progress import ProgressRow
@@ -95,7 +96,7 @@ def _print_look(path: Path, rows: "Sequence[ProgressRow]", trouble: str | None, 
 
 def _print_line(path: Path, rows: object) -> None:
     answer = {"schema": "viva.status/1", "run": str(path), "rows": rows}
-    echo_json(answer)
+    echo(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False)))
 
 
 def _print_rows(rows: "Sequence[ProgressRow]") -> None:

@@ -34,10 +34,7 @@ DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
 
 
 class ReviewsStored(NamedTuple):
-    """The effect of reading one file of reviews; `new` and `unchanged` count reviews, `events` new texts.
-
-    `row_counts` adds up to the rows of the file.
-    """
+    """The effect of reading one file of reviews; `new` and `unchanged` count reviews, `events` new texts."""
 
     file: str
     task: str
@@ -47,7 +44,6 @@ class ReviewsStored(NamedTuple):
     new: int
     unchanged: int
     events: int
-    row_counts: Mapping[str, int] = {}
 
 
 class _ItemReview(NamedTuple):
@@ -135,9 +131,8 @@ def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> 
         }
         put_provenance(db, "import", settings, changed=new + events)
     return ReviewsStored(
-        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events,
-        {"rows": len(reviews), "reviews": len(reviews)},
-    )  # fmt: skip
+        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events
+    )
 
 
 def _put_of_rater(

@@ -55,7 +55,7 @@ TEMPERATURE = NamingSentence(
     names=("candidate", "rater"),
     family="all neighbouring temperatures",
     correction="Holm",
-    null="temperatures",
+    unmeasured="no simulation yet",
 )
 
 

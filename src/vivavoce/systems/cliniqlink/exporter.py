@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce._version import __version__
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.core.errors import InputError, SelectionError, StoreError, suggest
-from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
@@ -240,7 +239,7 @@ def _replaceable(path: Path, content: bytes, ours: Callable[[Mapping[str, Any]],
     if present == content:
         return True
     try:
-        body = read_json(present.decode())
+        body = json.loads(present)
     except ValueError:
         return False
     return isinstance(body, dict) and ours(body)
