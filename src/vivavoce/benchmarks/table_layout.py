@@ -50,10 +50,10 @@ class TableLayout(NamedTuple):
     @property
     def unused(self) -> tuple[str, ...]:
         """The columns that say nothing of a question or an answer: no field of ours under any name."""
-        return tuple(column for column in self.others if column not in ITEMS)
+        return tuple(column for column in self.unmatched if column not in ITEMS)
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def unmatched(self) -> tuple[str, ...]:
         """The columns that are no field of ours."""
         used = {*self.fields.values(), *self.spread.values(), *self.levels, "id"}
         used |= {name.partition(".")[0] for name in self.fields.values()}

@@ -153,7 +153,7 @@ def _planned_answers(
         if "repeat" in {*layout.fields, *plan.set}:
             raise
         return _planned_answers(run, plan.counting(error.sentence), exam, name, reading)
-    left_out = tuple(column for column in layout.others if column not in {*COLUMNS, *ITEMS})
+    left_out = tuple(column for column in layout.unmatched if column not in {*COLUMNS, *ITEMS})
     source = source._replace(notes=(*source.notes, *plan.notes))
     formats = table.formats if table else {}
     return Answers(
