@@ -1,9 +1,11 @@
-"""The null of the precision that people's verdicts correct: equal candidates, and a checker kinder to one."""
+"""Nulls of `viva study RUN facts`: equal candidates and a checker kinder to one; a model at temperatures."""
 
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
+from scipy.stats import ttest_ind
 
 from false_alarms import Maker, Null, Rng
 from vivavoce import stats
@@ -49,7 +51,32 @@ def checked(n_cases: int, n_checked: int, kinder: float, n_facts: int = 5, n_can
     return make
 
 
-def _facts(key: int, right: np.ndarray) -> pl.DataFrame:
+def heated(n_temperatures: int, n_cases: int, n_facts: int = 5) -> Maker:
+    """Facts of one model that is as precise at every temperature; planted: less so at the hottest."""
+    names = [f"m(temperature={k / 4:g})" for k in range(n_temperatures)]
+
+    def make(rng: Rng, planted: bool) -> ScoreTable:
+        chances = np.full((n_temperatures, 1), RIGHT)
+        if planted:
+            chances[-1] = 0.65
+        of_cases = (
+            chances + 0.15 * rng.standard_normal(n_cases) + 0.1 * rng.standard_normal((len(names), n_cases))
+        )
+        right = rng.random((*of_cases.shape, n_facts)) < np.clip(of_cases, 0, 1)[:, :, None]
+        units = _facts(1, right, names)
+        return ScoreTable(units.head(0), {}, units=units, unit_measures={1: CHECKER})
+
+    return make
+
+
+def plain_neighbours(table: ScoreTable) -> bool:
+    """Welch's t of the facts of two neighbours, each fact for itself; Bonferroni."""
+    by = [part["value"].to_numpy() for _, part in table.units.group_by("candidate", maintain_order=True)]
+    p = [ttest_ind(a, b, equal_var=False).pvalue for a, b in pairwise(by)]
+    return bool(min(p) * len(p) <= stats.ALPHA)
+
+
+def _facts(key: int, right: np.ndarray, candidates: Sequence[str] | None = None) -> pl.DataFrame:
     candidate, case, fact = (x.ravel() for x in np.indices(right.shape))
     words = ["true" if r else "false" for r in right.ravel()]
     names = [f"q{k:03}" for k in case]
@@ -61,7 +88,7 @@ def _facts(key: int, right: np.ndarray) -> pl.DataFrame:
             "variant": "",
             "group": names,
             "category": "",
-            "candidate": [f"c{k}" for k in candidate],
+            "candidate": [candidates[k] if candidates else f"c{k}" for k in candidate],
             "role": "candidate",
             "repeat": 1,
             "edit": "",
@@ -108,5 +135,14 @@ NULLS = {
         plain=plain_checker,
         named={"facts.corrected": stands_apart},
         planted=frozenset({"facts.corrected"}),
-    )
+    ),
+    "temperatures": Null(
+        study="facts",
+        cells={
+            "3 temperatures, 60 cases": heated(3, 60),
+            "5 temperatures, 60 cases": heated(5, 60),
+            "2 temperatures, 20 cases": heated(2, 20),
+        },
+        plain=plain_neighbours,
+    ),
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy.stats import binom, pearsonr
+from scipy.stats import binom, norm, pearsonr
 
 from false_alarms import Maker, Null, Rng
 from nulls_comparing import candidate_table
@@ -83,6 +83,37 @@ def measured(n_candidates: int, n: int, n_measures: int) -> Maker:
         return scored(named)
 
     return make
+
+
+def adding(n_candidates: int, n: int, n_measures: int, partial: float) -> Maker:
+    """A good rule, and others that each know as much beyond it: `partial` is their r with people's scores.
+
+    Planted: what the others know is noise.
+    """
+
+    def make(rng: Rng, planted: bool) -> ScoreTable:
+        shape = (n_candidates, n)
+        known, noise = rng.standard_normal(shape), rng.standard_normal(shape)
+        own = rng.standard_normal((n_measures, *shape))
+        # What the good rule leaves open of people's scores: each other rule holds its part of it.
+        left = partial * own.sum(axis=0) + np.sqrt(1 - n_measures * partial**2) * noise
+        named: list[Named] = [(person("ann"), 2.5 + known + 0.7 * left), (rule("good"), known)]
+        for k in range(n_measures):
+            named.append((rule(f"rule{k}"), rng.standard_normal(shape) if planted else own[k]))
+        return scored(named)
+
+    return make
+
+
+def plain_additions(table: ScoreTable) -> bool:
+    """The partial correlation of each other rule by Fisher's interval below .1, each answer for itself."""
+    people, good, *rules = (values_of(table, key) for key in table.measures)
+    centred = [x - x.mean(axis=0) - x.mean(axis=1, keepdims=True) + x.mean() for x in (people, good, *rules)]
+    given = centred[1].ravel()
+    held = [x.ravel() - given * (x.ravel() @ given) / (given @ given) for x in (centred[0], *centred[2:])]
+    r = [pearsonr(held[0], x).statistic for x in held[1:]]
+    width = norm.isf((1 - stats.bonferroni_level(0.95, len(rules))) / 2) / np.sqrt(people.size - 4)
+    return bool(np.tanh(np.arctanh(min(r)) + width) < 0.1)
 
 
 def ordered(n_candidates: int, n: int, able: float) -> Maker:
@@ -208,6 +239,16 @@ NULLS = {
             "12 candidates with other levels by each measure, 60 items": ordered(12, 60, 0.5),
         },
         plain=plain_order,
+    ),
+    "additions": Null(
+        "audit",
+        {
+            "3 candidates, 60 items, 1 rule that adds .1": adding(3, 60, 1, 0.1),
+            "3 candidates, 400 items, 4 rules that add .1": adding(3, 400, 4, 0.1),
+            "4 candidates, 1,000 items, 1 rule that adds .1": adding(4, 1_000, 1, 0.1),
+        },
+        plain=plain_additions,
+        share=0.4,
     ),
     "stamp": Null(
         "examiners(margin=0.3)",

@@ -101,7 +101,15 @@ def test_a_key_is_a_letter_where_the_keys_of_its_table_are() -> None:
     assert [("A",), ("aspirin",)] == [item.answer for item in items(groups, drug)]
     text = {"options": PAIR, "answer": "aspirin"}
     assert [("B",), ("aspirin",)] == [item.answer for item in items(groups, text)]
-    assert [("B",)] == [item.answer for item in items(groups)]
+    with pytest.raises(InputError, match="row 1: the key B is the letter of the option 'A'"):
+        items(groups)
+    letter = {"options": ["x", "y"], "answer": "A"}
+    with pytest.raises(InputError, match="write the option's letter with its text, as B\\) A"):
+        items(groups, text, letter)
+    assert [("A",)] == [item.answer for item in items({**groups, "answer": "B) A"})]
+    assert [("B",)] == [item.answer for item in items({**groups, "answer": ["B"]})], "a list names texts"
+    alike = {"options": ["A", "B"], "answer": "B"}
+    assert [("B",)] == [item.answer for item in items(alike)], "text and letter are of one option"
 
 
 @each_case(

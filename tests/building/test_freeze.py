@@ -194,7 +194,7 @@ def test_a_card_that_is_no_card_any_more_is_one_sentence_and_a_strangers_card_is
 
 
 def test_hostile_texts_stay_texts_in_every_file(run, tmp_path):
-    hostile = '=cmd|"/c calc"!A1 <script>alert(1)</script> \u202e\u0000 </question> ```\n# x'
+    hostile = '=cmd|"/c calc"!A1 <script>alert(1)</script> \u202e </question> ```\n# x'
     file = write_lines(tmp_path / "q.jsonl", [{"id": "h", "question": f"What is {hostile} in medicine?"}])
     run.build("filters", from_=[str(file)], only=["lengths"])
     run.build("freeze", to=str(tmp_path / "f"), licence=hostile.replace("\n", " "))

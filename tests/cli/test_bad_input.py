@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins, write_lines
+from tests.studies.making import TOLD, borrowed, empty_run, exam, made, marked, score, twins, write_lines
 
 from vivavoce import __version__, cli
 from vivavoce.core.index import REMOVED
@@ -335,7 +335,8 @@ def test_an_argument_that_is_missing(viva: Viva, words: Sequence[str], sentence:
 
 @pytest.mark.parametrize("verb", ["score", "compare", "study", "merge", "status", "report", "export", "copy"])
 def test_a_run_that_is_not_named_is_looked_for(viva: Viva, here: Path, verb: str) -> None:
-    (here / "other.viva").touch()
+    (here / "other.viva").write_bytes(b"a run")
+    (here / "empty.viva").touch()
     said = refused(viva(verb))
     assert f"viva: {verb} needs a RUN, the file that holds a run. Here: other.viva, run.viva" in said
     assert f"so `viva {verb} other.viva" in said
@@ -391,8 +392,7 @@ def test_a_folder_is_no_run_and_shows_those_in_it(viva: Viva, here: Path) -> Non
 
 
 def test_an_empty_run_says_what_fills_it(viva: Viva, tmp_path: Path) -> None:
-    path = tmp_path / "empty.viva"
-    path.touch()
+    path = empty_run(tmp_path).file.path
     for words in (("score", path, "accuracy"), ("compare", path, "A", "B", "--metric", "accuracy")):
         said = refused(viva(*words))
         assert f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC`" in said

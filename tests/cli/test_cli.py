@@ -30,7 +30,7 @@ from vivavoce.studies.comparing.status import COLUMNS as COUNTED
 
 BOTH = (
     *("score", "compare", "interim", "study", "diff", "vary", "build", "merge", "status", "report", "export"),
-    *("copy", "retire"),
+    *("copy", "retire", "forget"),
 )
 VERBS = (
     *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),
@@ -92,28 +92,28 @@ def default_of(parameter: inspect.Parameter) -> Any:
 def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     """`plugin`, `full`, `quiet` and `json` are the command line's own; `progress` is the method's."""
     function = function_of(verb)
-    ours = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
+    options = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
     theirs = {n: default_of(p) for n, p in inspect.signature(METHODS[verb]).parameters.items()}
     for name in ("run", "plugin", "full", "quiet", "json", "context"):  # a finding holds all columns
-        ours.pop(name, None)
+        options.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)
     # `viva import` is five methods, by two flags and the files; a gate's files are the command line's alone.
     for name in ("scores", "ballots", "summary", "junit"):
-        ours.pop(name, None)
+        options.pop(name, None)
     if verb == "status":
-        ours.pop("verify")  # `run.verify()` there
-        ours.pop("watch")  # of what other processes write
-        ours.pop("every")
+        options.pop("verify")  # `run.verify()` there
+        options.pop("watch")  # of what other processes write
+        options.pop("every")
     if verb == "export":  # options of single exporters are their fields
         settings = {field.name for cls in registry.members("exporter").values() for field in fields(cls)}
-        ours = {n: default for n, default in ours.items() if n in theirs or n not in settings}
-        ours.pop("set")  # the same options, by name
+        options = {n: default for n, default in options.items() if n in theirs or n not in settings}
+        options.pop("set")  # the same options, by name
     if verb == "compare":
-        ours.pop("primary")  # of `run.compare`: a gate names its metric
-        ours.pop("assisted")  # and its candidates
-        ours.pop("near_duplicates")  # chosen before a gate
-        ours.pop("view")  # which decides no gate
+        options.pop("primary")  # of `run.compare`: a gate names its metric
+        options.pop("assisted")  # and its candidates
+        options.pop("near_duplicates")  # chosen before a gate
+        options.pop("view")  # which decides no gate
     if verb == "import":
         marks = inspect.signature(Run.import_scores).parameters.items()
         theirs["reader"] = default_of(inspect.signature(Run.import_logs).parameters["reader"])
@@ -122,12 +122,16 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         annotations = inspect.signature(Run.import_annotations).parameters
         theirs |= {n: default_of(annotations[n]) for n in ("partial", "replace")}
         theirs["rater"] = default_of(annotations["raters"])  # one at a time here, a mapping there
-        ours["criteria"] = None  # a text with commas here, a list there
+        options["criteria"] = None  # a text with commas here, a list there
         theirs["file"] = theirs.pop("data")  # a frame there too
     if verb == "collect":
-        ours["models"] = ours.pop("model")  # one at a time here, a list there
+        options["models"] = options.pop("model")  # one at a time here, a list there
         theirs.pop("for_")  # the former name of logprobs; `--for` works too
-    assert theirs == ours
+    if verb == "forget":
+        options |= {f"{name}s": options.pop(name) for name in ("item", "candidate", "response")}
+        options.pop("yes")  # nobody asks in Python
+        options.pop("finish")  # `run.forget_finish()` there
+    assert theirs == options
 
 
 def rows(found: Any, verb: str) -> list[dict[str, Any]]:
@@ -141,6 +145,7 @@ def rows(found: Any, verb: str) -> list[dict[str, Any]]:
     more += ["headline"] if verb in ("compare", "score", "status", "study") else []
     more += ["languages"] if verb == "score" else []
     more += ["integrity"] if verb in ("compare", "score") else []
+    more += ["file_scores"] if verb == "score" else []
     more += ["questions"] if verb == "compare" else []
     assert [f"viva.{verb}/1", "schema", "run", "rows", *more] == [answer["schema"], *answer]
     assert isinstance(answer["rows"], list)

@@ -12,9 +12,16 @@ from vivavoce.core import json_stream
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import entries, members
 
+SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")  # a NUL is refused
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(-1e9, 1e9)
+    | st.text(SIGNS, max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(SIGNS, max_size=5), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import vivavoce
-from vivavoce.core.private_files import clear_abandoned, draft_of, whole_file, write_private
+from vivavoce.core.private_files import clear_abandoned, draft_of, whole_file, whole_files, write_private
 from vivavoce.core.processes import has_ended
 
 SOURCE = Path(vivavoce.__file__).parent
@@ -22,9 +22,12 @@ NO_NEW_FILES = {
     "store/strange_files.py": "a copy in a temporary folder, to look at",
     "store/writer_lock.py": "a lock beside a run",
     "run/fetch/transfer.py": "a download that goes on where it was",
+    "evaluators/checkpoint.py": "weights in a draft of `whole_files`",
+    "retrieval/index.py": "an index in a draft of its cache",
+    "web/annotate/rating.py": "what a rater saves in a run",
 }
 MODES = {"w", "wb", "x", "xb", "a", "ab", "r+b", "w+b"}
-WRITING = {"write_text", "write_bytes", "copyfile", "copy2", "copytree"}
+WRITING = {"write_text", "write_bytes", "copyfile", "copy2", "copytree", "save_pretrained", "save"}
 
 
 def writes(tree: ast.AST) -> list[int]:
@@ -93,12 +96,33 @@ def test_on_a_disk_without_hard_links_a_file_is_renamed_and_replaces_nothing(tmp
     assert ["exam.viva"] == os.listdir(tmp_path)
 
 
+def test_files_of_a_library_have_their_names_when_all_are_written(tmp_path: Path) -> None:
+    folder = tmp_path / "run-1"
+    with whole_files(folder) as draft:
+        for name in ("weights", "head"):
+            (draft / name).write_bytes(b"first")
+    (folder / "head").chmod(0o640)
+    with pytest.raises(IsADirectoryError), whole_files(folder) as draft:
+        draft.write_bytes((draft / "weights").write_bytes(b"half").to_bytes())
+    assert {"weights", "head"} == {path.name for path in folder.iterdir()}
+    with whole_files(folder) as draft:
+        (draft / "head").write_bytes(b"second")
+        (draft / "templates").mkdir()
+        (draft / "templates" / "head").write_bytes(b"third")
+        assert b"first" == (folder / "head").read_bytes()
+    assert b"firstsecond" == (folder / "weights").read_bytes() + (folder / "head").read_bytes()
+    assert b"third" == (folder / "templates" / "head").read_bytes()
+    if os.name == "posix":
+        assert [0o640, 0o600] == [(folder / name).stat().st_mode & 0o777 for name in ("head", "weights")]
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from vivavoce.core.private_files import draft_of
 file, folder = (draft_of(Path(sys.argv[1]) / name) for name in ("exam.viva", "tables"))
 file.write_text("half")
+file.with_name(file.name + "-journal").write_text("half")
 (folder / "export").mkdir(parents=True)
 (folder / "export" / "scores.csv").write_text("half")
 os.kill(os.getpid(), signal.SIGKILL)
@@ -114,7 +138,7 @@ def test_the_drafts_of_a_killed_process_go_and_those_of_a_living_one_stay(tmp_pa
     foreign = f".theirs.{'0' * 8}-{2**22}-{'0' * 8}.part"
     for name in (living.name, foreign):
         (tmp_path / name).write_text("a draft at work")
-    assert 4 == len(list(tmp_path.iterdir()))
+    assert 5 == len(list(tmp_path.iterdir()))
     if makes_another:
         write_private(tmp_path / "a.txt", "")
         (tmp_path / "a.txt").unlink()

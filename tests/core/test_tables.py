@@ -66,7 +66,7 @@ def test_a_very_long_line_is_read(tmp_path: Path) -> None:
 
 
 def test_a_whole_emoji_in_escapes_is_one_character(tmp_path: Path) -> None:
-    assert [{"a": "\U0001f600\0"}] == rows(written(tmp_path, "a.jsonl", r'{"a": "\ud83d\ude00\u0000"}'))
+    assert [{"a": "\U0001f600"}] == rows(written(tmp_path, "a.jsonl", r'{"a": "\ud83d\ude00"}'))
 
 
 def test_quoted_cells_keep_commas_quotes_and_line_ends(tmp_path: Path) -> None:

@@ -303,11 +303,25 @@ def test_steps_of_other_languages_are_not_blamed_for_their_neighbours(text: str,
     assert step(text) not in want
 
 
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("❌ Step 3\n✅ Step 1\n✅ Step 2\n✅ Step 4", 3),
+        ("Steps 2 and 3 both look OK; it's step 4 that's off.", 4),
+        ("Step 3 is right, but it draws the wrong conclusion.", 3),
+        ("Step 1: correct.\nStep 2: this is where the reasoning fails.\nStep 3: follows from step 2.", 2),
+    ],
+)
+def test_a_step_is_judged_by_the_grammar_of_options(text: str, want: int) -> None:
+    assert step(text) == want
+
+
 def test_a_step_in_another_language_is_named_as_in_english() -> None:
-    assert [3] * 6 == [
+    assert [3] * 8 == [
         step(text)
         for text in (
             "El error está en el paso 3.", "L'étape 3 n'est pas correcte.", "Der dritte Schritt ist falsch.",
             "Il passo sbagliato è il 3.", "O erro está no passo 3.", "Fase 3: la trombina forma fibrina.",
+            "चरण 3 गलत है।", "الخطوة 3 خاطئة.",
         )
     ]  # fmt: skip

@@ -178,7 +178,7 @@ MODES: dict[str, Mode] = {
     "null and stop": Mode("silent", content(None)),
     "null and length": Mode("silent", content(None, reason="length", reasoning_content="3 and 3")),
     "a list without parts": Mode("silent", content([])),
-    "a picture": Mode("silent", content([{"type": "image_url", "image_url": {"url": "x"}}])),
+    "a picture": Mode("failed", content([{"type": "image_url", "image_url": {"url": "x"}}])),
     "a tool that nobody offered": Mode("silent", content(None, reason="tool_calls", tool_calls=[{}])),
     "withheld": Mode("withheld", content(None, reason="content_filter")),
     "flagged": Mode("withheld", error("your input was flagged"), 403),

@@ -40,7 +40,7 @@ fake, models = lazy_module("tests.models.inspect_provider"), lazy_module("inspec
 KEY = "sk-fake-0123456789abcdef0123456789"
 QUESTION = (Message("system", "Be brief."), Message("user", "Which organ filters the blood?"))
 UNREAD_BY_INSPECT = {
-    "a picture", "parts", "usage that counts nothing", "citations of NaN", "half characters", "a deep object",
+    "parts", "usage that counts nothing", "citations of NaN", "half characters", "a deep object",
     "citations that are deep",
 }  # fmt: skip
 """Odd replies that we read and Inspect's client cannot: they fail, and are never an answer."""

@@ -307,6 +307,7 @@ def test_cancelled_annotations_and_drafts_are_named_and_never_stored(tmp_path: P
     } == stored.left_out
     (ballot,) = stored.ballots
     assert (2, 1) == (ballot.new, ballot.skipped)
+    assert {"rows": 6, "judgements": 2, "left_out": 4} == stored.row_counts
 
 
 def test_discarded_responses_are_named_where_the_file_tells_them(tmp_path: Path) -> None:

@@ -128,9 +128,10 @@ def test_a_file_takes_levels_as_columns_and_lists(tmp_path: Path, suffix: str, v
     assert "Holds for these 4" in listing
 
 
-def test_the_command_line_takes_columns_between_commas(tmp_path: Path, viva: Viva):
+@pytest.mark.parametrize("levels", ["exam,source", "[exam, source]"])
+def test_the_command_line_takes_columns_between_commas(tmp_path: Path, viva: Viva, levels: str):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, answered(questions(4)))))
-    printed = viva("import", tmp_path / "run.viva", tmp_path / "a.jsonl", "--map", "group=exam,source").stdout
+    printed = viva("import", tmp_path / "run.viva", tmp_path / "a.jsonl", "--map", f"group={levels}").stdout
     assert SCOPE in printed
     assert "not used" not in printed
 
@@ -139,6 +140,13 @@ def test_a_column_whose_name_holds_a_comma_is_one_level(tmp_path: Path):
     rows = [{**fields, "exam,source": fields["exam"]} for fields in answered(questions(4))]
     run = viva_voce.evaluate(rows, [], to=tmp_path / "run.viva", map={"group": "exam,source"})
     assert (None, 4) == (run.imported.group_level, run.imported.cases)
+
+
+@pytest.mark.parametrize("value", ["source", "exam,source"])
+def test_the_name_of_a_column_is_no_value_of_all_rows(tmp_path: Path, value: str):
+    """All questions would be one case."""
+    with pytest.raises(InputError, match=f"the table has such a column: --map group={value} takes it"):
+        evaluated(tmp_path, map={}, set={"group": value})
 
 
 def test_a_level_that_is_no_column_is_refused(tmp_path: Path):

@@ -73,7 +73,7 @@ def only(run: Run) -> dict[str, Any]:
 
 
 def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
-    text = " Paracetamol,\r\n\t“500 mg” \0 \u2028 😀 "
+    text = " Paracetamol,\r\n\t“500 mg” \x01 \u2028 😀 "
     done = desk.take(
         row(text=text, repeat=2, edit="rephrase", reasoning="r", finish_reason="length", tokens=7,
             seconds=0.5, cost=0.001, error="e", unknown=[1])
@@ -191,8 +191,8 @@ def test_a_whole_number_may_be_written_in_several_ways(desk: Desk, value: object
 
 
 def test_the_largest_whole_number_is_kept(desk: Desk) -> None:
-    desk.take(row(tokens=2**63 - 1, seconds="1e-3"))
-    assert (2**63 - 1, 0.001) == (only(desk.run)["tokens"], only(desk.run)["seconds"])
+    desk.take(row(repeat=2**63 - 1, seconds="1e-3"))
+    assert (2**63 - 1, 0.001) == (only(desk.run)["repeat"], only(desk.run)["seconds"])
 
 
 def test_roles_are_given_and_kept(desk: Desk) -> None:
@@ -406,7 +406,7 @@ def test_a_repeat_that_is_no_whole_number_is_named(desk: Desk, value: object) ->
 @pytest.mark.parametrize("value", ["fast", True, {}, "nan", "inf", 10**400, "9" * 5000])
 def test_seconds_that_are_no_number_are_named(desk: Desk, value: object) -> None:
     with pytest.raises(
-        InputError, match=r"answers\.jsonl, line 1: seconds must be a number from 0, not "
+        InputError, match=r"answers\.jsonl, line 1: seconds must be a number from 0 to 31,622,400, not "
     ) as error:
         desk.take(row(seconds=value))
     assert len(str(error.value)) < 300 + len(str(desk.folder))

@@ -139,7 +139,7 @@ def test_chosen_questions_alone(tmp_path: Path) -> None:
 
 
 def test_a_hostile_answer_stays_one_value_of_one_line(tmp_path: Path) -> None:
-    text = f"0.9 {ALL}\u2028\u2029\x85\x00\x1b"
+    text = f"0.9 {ALL}\u2028\u2029\x85\x1b"
     run = made(tmp_path, {"A": {"q1": text}, "B": {"q1": "0"}})
     scores = [{"candidate": name, "item": "q1", "value": value} for name, value in (("A", 1), ("B", 0))]
     run.import_scores(write_lines(tmp_path / "s.jsonl", scores), measure="told", range={"*": (0, 1)})

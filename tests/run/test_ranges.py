@@ -19,9 +19,9 @@ Rows = Sequence[Mapping[str, Any]]
 WHOLE = "a whole number from 1"
 ANSWERS = [
     *(("repeat", value, WHOLE) for value in (0, -1, 1.5, 2**63, "inf", "nan", "1e999", "x")),
-    *(("tokens", value, "a whole number from 0") for value in (-1, 0.5, 2**63)),
-    *(("seconds", value, "a number from 0") for value in (-0.1, "inf", "nan", "-inf", "1e999")),
-    *(("cost", value, "a number from 0") for value in (-1, "Infinity", "1e400")),
+    *(("tokens", value, "a whole number from 0 to 1,000,000,000") for value in (-1, 0.5, 2**63)),
+    *(("seconds", value, "a number from 0 to 31,622,400") for value in (-0.1, "inf", "nan", "-inf", "1e999")),
+    *(("cost", value, "a number from 0 to 1,000,000,000") for value in (-1, "Infinity", "1e400")),
 ]
 SCORES = [
     *(("repeat", value, WHOLE) for value in (0, -3)),

@@ -202,6 +202,8 @@ def json_file(raw: bytes, rng: Random) -> bytes:
 
 
 def json_lines(raw: bytes, rng: Random) -> bytes:
+    if raw.startswith(b"["):  # some tools write one list into a file of that name
+        return json_file(raw, rng)
     lines = raw.decode().splitlines()
     at = rng.randrange(len(lines))
     for where in range(len(lines)) if rng.random() < 0.1 else (at,):  # a column rather than a cell

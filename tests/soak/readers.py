@@ -5,10 +5,12 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.logs.written_logs import WRITTEN
 from tests.people.raters import ballot, by_word, examined, filled
 from tests.soak.inputs import (
     ANSWERS,
@@ -36,6 +38,7 @@ from tests.systems.cliniqlink.conftest import exam as challenge
 
 from vivavoce.core.errors import VivaError
 from vivavoce.run.run import Run, open_run
+from vivavoce.store.run_counts import response_count
 
 Case = tuple[str, Callable[[], object]]
 """What was changed, and the call that reads it."""
@@ -65,6 +68,7 @@ def in_files(
 
     def cases(rng: Random) -> Iterator[Case]:
         for name, raw in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(raw)
         yield GOOD, lambda: read(folder)
         while True:
@@ -121,6 +125,39 @@ def file_readers(base: Path) -> list[Reader]:
                 after=sat(place, spec),
             ))  # fmt: skip
     return readers
+
+
+def log_readers(base: Path, data: Path) -> list[Reader]:
+    """The logs of every tool, as the tools wrote them and as they document them."""
+    logs = {f"{name} as documented": {file: text.encode() for file, text in files.items()}
+            for name, files in WRITTEN.items()}  # fmt: skip
+    for folder in sorted(path for path in (data / "peers").rglob("*") if path.is_dir()):
+        files = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+        if files and folder.name not in ("exam", "lm_eval"):  # exams and tasks
+            logs[f"{folder.parent.name} {folder.name}"] = files
+    readers = []
+    for name, files in logs.items():
+        run = prepared(base / name)
+        readers.append(
+            Reader(name, in_files(base / f"{name} in", files, partial(logged, run)), run.file.path)
+        )
+    return readers
+
+
+def logged(run: Run, folder: Path) -> None:
+    """Logs into the run: what became of their rows adds up to the rows, and to what is stored."""
+    n_responses = n_stored(run)
+    logs = run.import_logs(folder).logs
+    for log in logs:
+        rows, *parts = log.row_counts.values()
+        assert rows == sum(parts), f"{rows} rows, and {log.row_counts}"
+        assert log.responses == log.new + log.unchanged + log.replaced
+    assert n_responses + sum(log.new for log in logs) == n_stored(run)
+
+
+def n_stored(run: Run) -> int:
+    with run.file.reading() as db:
+        return response_count(db)
 
 
 def used(run: Run) -> Callable[[Random], object]:
@@ -411,9 +448,10 @@ def dumped(path: Path) -> list[str]:
 
 
 GROUPS: dict[str, tuple[int, Callable[[Path, Path], list[Reader]]]] = {
-    "tables": (25, lambda base, data: file_readers(base)),
-    "systems": (18, system_readers),
-    "settings": (18, lambda base, data: settings_readers(base)),
+    "tables": (20, lambda base, data: file_readers(base)),
+    "logs": (15, log_readers),
+    "systems": (13, system_readers),
+    "settings": (13, lambda base, data: settings_readers(base)),
     "packets": (6, lambda base, data: packet_readers(base)),
     "words": (6, lambda base, data: [spec_reader(base)]),
     "replies": (22, lambda base, data: reply_readers(prepared(base / "items"))),

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.studies.making import empty_run
 
 from vivavoce import open as open_run
 from vivavoce.core.errors import StoreError
@@ -57,8 +58,7 @@ def test_the_measures_of_two_raters_are_told_apart(run: Run) -> None:
 
 
 def test_a_run_without_a_row_is_whole(tmp_path: Path) -> None:
-    (tmp_path / "empty.viva").touch()
-    assert {0} == {check.wrong for check in open_run(tmp_path / "empty.viva").verify()}
+    assert {0} == {check.wrong for check in empty_run(tmp_path).verify()}
 
 
 @pytest.mark.parametrize(

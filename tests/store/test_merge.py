@@ -292,6 +292,15 @@ def test_another_wording_of_an_item(tmp_path: Path) -> None:
     assert "the item 'q1' of exam has another wording there." in refused(here, source)
 
 
+def test_another_group(tmp_path: Path) -> None:
+    """Errors are by group: an order of merging may not decide on them."""
+    flat = there(tmp_path / "a", {"A": {"q1": 0.1}}, items=[{"item": "q1", "group": "s1"}])
+    levels = [{"item": "q1", "group": "s1", "outer_groups": ("e1", "p1")}]
+    nested = there(tmp_path / "b", {"B": {"q1": 0.1}}, items=levels)
+    assert "'q1' of exam is in the group 'e1 / p1 / s1' there and in 's1' here" in refused(flat, nested)
+    assert "'q1' of exam is in the group 's1' there and in 'e1 / p1 / s1' here" in refused(nested, flat)
+
+
 def test_an_edit_that_is_named_as_what_a_probe_told(tmp_path: Path) -> None:
     """An older run may hold one, under whose key words would be taken for figures, or figures for words."""
     telling = there(tmp_path / "a", {"A": {"q1": 0.1}})

@@ -55,7 +55,7 @@ def test_naming_a_path_creates_nothing(tmp_path: Path) -> None:
             getattr(run, table)
     with pytest.raises(RunNotFound, match=r"no run at .*new\.viva"):
         run.score("token_f1")
-    with pytest.raises(RunNotFound, match=r"no run at .*new\.viva to copy"):
+    with pytest.raises(RunNotFound, match=r"no run at .*new\.viva: "):
         run.copy(tmp_path / "copy.viva")
     with pytest.raises(InputError):
         run.import_answers(tmp_path / "none.jsonl", benchmark=f"jsonl(path={tmp_path}/none.jsonl)")
@@ -99,6 +99,8 @@ def test_a_relative_path_is_one_from_here(
 def test_an_empty_file_becomes_a_run(make: Make, tmp_path: Path) -> None:
     path = tmp_path / "exam.viva"
     path.touch()
+    with viva.open(path).file.writing():
+        pass
     assert 0 == len(viva.open(path).responses)
     assert 0 == len(viva.open(path).scores)
     assert (APPLICATION_ID, len(MIGRATIONS)) == (pragma(path, "application_id"), pragma(path, "user_version"))

@@ -152,6 +152,14 @@ def _plugin_entries() -> tuple[dict[Any, Any], dict[str, str]]:
         return entries, {str(TOLD): registry._plugins[str(TOLD)]}
 
 
+def empty_run(folder: Path) -> Run:
+    """A run that holds no row."""
+    run = open_run(folder / "empty.viva")
+    with run.file.writing():
+        pass
+    return run
+
+
 def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> Run:
     """A run of these answers, scored as `score` scores it, without the estimates."""
     if "run" in settings:

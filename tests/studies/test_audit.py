@@ -90,12 +90,19 @@ def test_a_constant_measure_is_not_chosen_from_and_says_why(found: Finding) -> N
     assert (None, "inside the questions one of the two does not vary") == (inside["value"], inside["reason"])
 
 
-def test_noise_is_not_needed(found: Finding) -> None:
+def test_noise_is_not_kept_and_of_few_cases_not_called_needless(found: Finding) -> None:
     for k in range(3):
         alone = row(found, part="choice", metric=f"noise(n={k})", contrast="alone")
         assert alone["chosen"] is False
         assert alone["low"] < 0 < alone["high"]
-        assert f"Not needed: noise(n={k}): worth: it adds nothing to good: worth" in found.text
+    assert "Not kept: noise(n=2): worth: it is not shown to add to good: worth" in found.text
+
+
+def test_of_many_cases_noise_is_not_needed(tmp_path: Path) -> None:
+    truth = people(n=600, k=5)
+    columns = {"good()": noisy(truth, 1, 0.3), "noise()": noisy(np.full_like(truth, 2.5), 10, 0.7)}
+    finding = audit(scored(tmp_path, columns | {EXPERT: truth}), labels="expert")
+    assert "Not needed: noise: worth: it adds under 0.1 to good: worth (partial r " in finding.text
 
 
 def test_the_half_that_reports_has_other_cases_than_the_one_that_chose(found: Finding) -> None:

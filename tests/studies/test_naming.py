@@ -21,8 +21,6 @@ SHOWN = NamingSentence(
     correction="Holm",
     null="study",
 )
-UNMEASURED = 3
-"""Sentences that infer and have no simulation yet: this may only fall."""
 LEAST_DRAWS = 50
 """Of a stored rate: of fewer its Monte-Carlo error is over 3 points."""
 
@@ -50,7 +48,6 @@ def test_a_sentence_is_written_from_its_template_and_known_by_it():
         ({"counts": "a count"}, "a sentence that infers has a family"),
         ({"null": ""}, "a sentence that infers has a family"),
         ({"family": ""}, "a sentence that infers has a family"),
-        ({"unmeasured": "not yet"}, "a sentence that infers has a family"),
         ({"names": ()}, "what they name"),
         ({"templates": ()}, "what they name"),
         ({"templates": ("{candidate}: {figure}.",)}, "fewer than 2 words outside its slots"),
@@ -109,11 +106,6 @@ def test_every_null_that_a_sentence_names_exists_and_every_null_has_a_sentence(b
         assert {null.study.partition("(")[0]} == {code.partition(".")[0] for code in codes}
         assert null.study.partition("(")[0] in studies
         assert set(null.named) | null.planted <= codes
-
-
-def test_sentences_without_a_simulation_become_fewer(bench):
-    unmeasured = [sentence.code for _, sentence in bench.declared() if sentence.unmeasured]
-    assert len(unmeasured) <= UNMEASURED, unmeasured
 
 
 def test_the_stored_rates_are_those_of_the_registry_and_stand_in_the_docs(bench, root):

@@ -72,7 +72,10 @@ def test_every_kind_that_can_be_made_is_made_of_candidates_and_ceilings(answered
     assert {row["what"].removeprefix("control:") for row in found.rows} == {"control", *KINDS}
     kinds = {edit for item, _, edit in made if item == "q0"}
     noise = {f"control:noise:{k}" for k in range(1, 6)}
-    assert {f"control:{k}" for k in KINDS if k not in ("noise", "passages")} | noise == kinds
+    injections = {edit for edit in kinds if edit.startswith("control:injection:")}
+    assert 10 == len(injections)
+    singles = {f"control:{k}" for k in KINDS if k not in ("noise", "passages", "injection")}
+    assert singles | noise | injections == kinds
     for text, meta in made.values():
         assert meta["change"]
         assert meta["origin"].startswith("control(kind=")

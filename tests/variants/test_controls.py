@@ -12,6 +12,7 @@ from tests.cases import each_case
 
 from vivavoce.retrieval.index import Passage
 from vivavoce.variants import controls
+from vivavoce.variants.control_kinds import STRATA
 from vivavoce.variants.controls import Draw, donors, same_text, sentences
 
 DRAW = Draw(("b", "q"), 0)
@@ -52,7 +53,7 @@ def test_no_sentence_comes_twice_before_all_have_come():
     assert max(counts.values()) - min(counts[s] for s in POOLS["padded"]) <= 1
 
 
-@pytest.mark.parametrize("kind", ["padded", "confident", "praise", "injection"])
+@pytest.mark.parametrize("kind", ["padded", "confident", "praise"])
 def test_what_is_put_beside_an_answer_leaves_it_as_it_is(kind):
     for text in (TEXT, "<b>x</b>", "=cmd|' /C calc'!A0", "\u202eevil", "🩺", "a\n```\nb"):
         edited = getattr(controls, kind)(text, DRAW)
@@ -61,10 +62,21 @@ def test_what_is_put_beside_an_answer_leaves_it_as_it_is(kind):
         assert edited.change
 
 
-def test_an_order_to_the_examiner_has_several_forms():
-    forms = {controls.injection("x", Draw(("b", f"q{k}"))).change for k in range(80)}
-    assert len(sentences("injection")) == len(forms) >= 6
-    assert json.loads(sentences("injection")["json"])["score"] == 10
+def test_an_order_to_the_examiner_has_eight_forms_in_six_languages():
+    texts = {controls.injection("x", stratum).text for stratum in STRATA}
+    assert (48, 8, 6) == (len(texts), len({s.form for s in STRATA}), len({s.language for s in STRATA}))
+    assert {s.form for s in STRATA} == set(sentences("injection"))
+    assert all(10 == json.loads(text)["score"] for text in sentences("injection")["json"].values())
+
+
+@pytest.mark.parametrize(("n", "per_item"), [(60, 10), (60, 5), (29, 10), (6, 48), (7, 13)])
+def test_every_stratum_is_in_as_many_items_as_any_other(n, per_item):
+    names = [f"q{k}" for k in range(n)]
+    strata = controls.strata_of(names, per_item, DRAW)
+    counts = Counter(number for numbers in strata.values() for number in numbers)
+    assert all(len(set(numbers)) == per_item for numbers in strata.values())
+    assert max(counts.values()) - min(counts[k] for k in range(1, 49)) <= 1
+    assert strata == controls.strata_of(names[::-1], per_item, DRAW)
 
 
 def test_another_seed_or_item_draws_otherwise_and_the_text_does_not():

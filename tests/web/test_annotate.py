@@ -367,3 +367,53 @@ def test_a_restart_goes_on_where_it_was(run):
     panel = open_panel(run.file, PanelSettings(ReviewTask(), repeats=0.0), ["anna", "ben"])
     client = TestClient(annotate_app(run.file, panel), base_url=ADDRESS)
     assert "1 of 6 questions done" in client.post(links["anna"]).text
+
+
+COMPLETE = {f"{letter}:rank": str(n) for n, letter in enumerate("ABCD", 1)} | {
+    f"{letter}:tag": "okay" for letter in "ABCD"
+}
+WRONG = {
+    "rank": [{"A:rank": "99"}, {"A:rank": "x"}, {"Z:rank": "1"}, {"A:colour": "red"}, {}],
+    "rate": [{"A:correct": "99"}, {"A:correct": "x"}, {"Z:correct": "1"}, {"A:colour": "red"}, {}],
+    "review": [
+        {"A:correct": "maybe"}, {"A:relevance": "9"}, {"A:category": "c" * 999}, {"A:dispute": "d" * 99_999},
+        {},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_no_sentence_names_the_id_of_an_item(tmp_path, task):
+    """Ids say which benchmark a question is from, and often what its key is."""
+    run = examined(tmp_path, 4)
+    rater = Rater(run, task)
+    ids = {question.item for question in rater.panel.key.questions}
+    sentences = [alert(rater.judge(1, fields)) for fields in WRONG[task]]
+    stale = rater.form(1) | {"version": "0" * 16}
+    entries = {"rank": COMPLETE, "rate": {"A:correct": "1"}, "review": {"A:relevance": "1"}}[task]
+    rater.judge(1, entries)
+    sentences.append(
+        alert(rater.judge(1, entries | {"A:rank": "4", "A:correct": "0", "A:relevance": "2"}, stale))
+    )
+    assert not [name for name in ids for sentence in sentences if name in sentence]
+    assert len(WRONG[task]) < sum("Question 1" in sentence for sentence in sentences), sentences
+
+
+def test_damage_is_told_without_the_id_of_an_item_or_a_candidate(tmp_path):
+    run = examined(tmp_path, 4)
+    rater = Rater(run)
+    form = rater.form(1)
+    with closing(sqlite3.connect(run.file.path)) as db, db:
+        db.execute("UPDATE items SET question = 'another'")
+    assert alert(rater.judge(1, COMPLETE, form)).startswith("The run is damaged, and nothing was stored")
+
+
+def test_a_question_that_is_reworded_is_told_without_its_id(tmp_path):
+    run = examined(tmp_path, 4)
+    rater = Rater(run)
+    packet = rater.panel.key.packets["anna"]
+    reworded = tuple(entry._replace(question=entry.question._replace(hash="x")) for entry in packet)
+    key = rater.panel.key._replace(packets={"anna": reworded})
+    rater.app = annotate_app(run.file, rater.panel._replace(key=key))
+    rater.sign_in("anna")
+    assert alert(rater.judge(1, COMPLETE)).startswith("a question is worded otherwise in this run")

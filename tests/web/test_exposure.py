@@ -44,6 +44,8 @@ def test_a_proxy_or_a_certificate_opens_it(tmp_path):
         (PROXY | {"public_name": "exam.example.org/x"}, "is no name of a host"),
         (PROXY | {"public_name": "a\r\nSet-Cookie: b"}, "is no name of a host"),
         (PROXY | {"public_name": "a..b"}, "is no name of a host"),
+        ({"proxy_header": "X-Real-IP"}, "--proxy-header goes with --behind-proxy"),
+        (PROXY | {"proxy_header": "X-Real-IP: a"}, "is no header"),
     ],
 )
 def test_settings_that_do_not_go_together_say_so(settings, sentence):

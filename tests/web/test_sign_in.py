@@ -13,6 +13,7 @@ from vivavoce.web.access.access import Access, for_role, form_of
 from vivavoce.web.access.exposure import Exposure
 from vivavoce.web.access.sessions import HOURS
 from vivavoce.web.access.sign_in import PAGES, sign_in_routes
+from vivavoce.web.access.sign_in_limit import SignInLimit
 from vivavoce.web.shell import create_app, get, post
 
 ADDRESS = "http://127.0.0.1:8018"
@@ -188,6 +189,115 @@ def test_an_address_may_try_ten_times_a_minute(app, run, clock):
     assert (429, "60") == (answer.status_code, answer.headers["retry-after"])
     clock.seconds = 60
     assert 200 == client.post(f"/in/{token}").status_code
+
+
+def test_fifty_raters_at_one_address_sign_in_and_failures_still_count(app, run, clock):
+    tokens = [link(run, name=f"rater{n}") for n in range(50)]
+    assert {200} == {browser(app).post(f"/in/{token}").status_code for token in tokens}
+    statuses = [browser(app).get("/in/x").status_code for _ in range(11)]
+    assert [401] * 10 + [429] == statuses
+    clock.seconds = 30
+    assert "30" == browser(app).post(f"/in/{tokens[0]}").headers["retry-after"]
+
+
+@pytest.fixture
+def behind_proxy(run, clock):
+    def app(header: str | None = None):
+        exposure = Exposure(behind_proxy=True, public_name="exam.example.org", proxy_header=header)
+        exposure.check()
+        return create_app(
+            sign_in_routes(), folders=[PAGES], names=exposure.names,
+            state={"access": Access(run.file, exposure, clock)},
+        )  # fmt: skip
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        (None, [("X-Forwarded-For", "9.9.9.9, 10.0.0.1")], [("X-Forwarded-For", "9.9.9.9, 10.0.0.2")]),
+        (None, [("X-Forwarded-For", "9.9.9.9"), ("X-Forwarded-For", "10.0.0.1")],
+         [("X-Forwarded-For", "9.9.9.9"), ("X-Forwarded-For", "10.0.0.2")]),
+        ("X-Real-IP", [("X-Real-IP", "10.0.0.1")], [("X-Real-IP", "10.0.0.2")]),
+        ("Forwarded", [("Forwarded", 'for="[2001:db8::1]:443";proto=https')],
+         [("Forwarded", "For=10.0.0.2")]),
+    ],
+)  # fmt: skip
+def test_behind_a_proxy_failures_count_by_the_address_that_it_wrote(behind_proxy, name, first, second):
+    app = behind_proxy(name)
+    statuses = [browser(app).get("/in/x", headers=first).status_code for _ in range(11)]
+    assert [401] * 10 + [429] == statuses
+    assert 401 == browser(app).get("/in/x", headers=second).status_code
+
+
+def test_a_visitor_cannot_take_another_address(app):
+    """Without a proxy a header says nothing, and with one what a visitor puts before it neither."""
+    statuses = [
+        browser(app).get("/in/x", headers={"X-Forwarded-For": f"10.0.0.{n}"}).status_code for n in range(11)
+    ]
+    assert 429 == statuses[-1]
+
+
+def test_the_addresses_of_one_network_of_ipv6_count_as_one(clock):
+    limit = SignInLimit(clock)
+    for n in range(10):
+        limit.count_failure(f"2001:db8::{n:x}")
+    assert [60, 0] == [limit.wait_s("2001:db8::ffff"), limit.wait_s("2001:db8:0:1::1")]
+    assert 0 == limit.wait_s("::ffff:10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Origin": "http://localhost:8018"},
+        {"Origin": "http://127.0.0.1:8018.evil.example"},
+        {"Origin": ""},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": ADDRESS},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "null"},
+        [("Origin", "https://evil.example"), ("Origin", ADDRESS)],
+    ],
+    ids=str,
+)
+def test_a_page_of_another_site_signs_nobody_in(app, run, headers):
+    client = browser(app)
+    answer = client.post(f"/in/{link(run)}", headers=headers)
+    assert (403, False, True) == (
+        answer.status_code,
+        "set-cookie" in answer.headers,
+        "another site" in answer.text,
+    )
+    assert 401 == client.get("/").status_code
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": ADDRESS},
+        {"Origin": ADDRESS, "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+    ids=str,
+)
+def test_our_own_page_signs_in(app, run, headers):
+    assert 200 == browser(app).post(f"/in/{link(run)}", headers=headers).status_code
+
+
+@pytest.mark.parametrize("host", ["exam.example.org", "exam.example.org:443", "127.0.0.1:8018"])
+def test_behind_a_proxy_our_own_page_has_the_public_name(behind_proxy, run, host):
+    client = TestClient(behind_proxy(), base_url=f"http://{host}", follow_redirects=False)
+    token = link(run)
+    first, second = (
+        client.post(f"/in/{token}", headers={"Origin": origin}).status_code
+        for origin in ("https://exam.example.org", "https://example.org")
+    )
+    assert (303, 403) == (first, second)
 
 
 def test_a_link_that_is_known_can_be_opened_as_often_as_one_likes(app, run):

@@ -24,6 +24,8 @@ FIELDS: dict[str, Field] = {
         (
             *("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
             *("encounter_id", "problem_id", "nr", "frage_id", "id_pregunta", "id_pergunta", "id_question"),
+            *("编号", "序号", "题号", "问题编号", "题目编号", "问题id"),
+            *("题目id", "番号", "問題番号", "設問番号", "問題id"),
         ),
     ),
     "question": Field(
@@ -31,7 +33,7 @@ FIELDS: dict[str, Field] = {
         (
             *("prompt", "input", "query", "question_text", "instruction", "problem", "problem_text", "stem"),
             *("user_query", "user_input", "frage", "fragetext", "pregunta", "enunciado", "pergunta"),
-            "questao",
+            *("questao", "问题", "题目", "题干", "提问", "質問", "質問文", "問題", "問題文", "設問"),
         ),
     ),
     "messages": Field("the messages of a conversation", ("dialogue", "chat_messages")),
@@ -40,6 +42,7 @@ FIELDS: dict[str, Field] = {
         (
             *("choices", "answer_options", "answer_choices", "possible_answers", "target_scores"),
             *("optionen", "antwortoptionen", "opciones", "alternativas", "opcoes", "choix"),
+            *("选项", "選択肢"),
         ),
     ),
     "answer": Field(
@@ -50,6 +53,7 @@ FIELDS: dict[str, Field] = {
             *("losung", "richtige_antwort", "korrekte_antwort", "antwort", "respuesta_correcta", "respuesta"),
             *("solucion", "bonne_reponse", "reponse_correcte", "reponse_attendue", "reponse"),
             *("gabarito", "resposta_correta", "resposta"),
+            *("正确答案", "标准答案", "正确选项", "答案", "正解", "正答"),
         ),
     ),
     "references": Field(
@@ -59,6 +63,7 @@ FIELDS: dict[str, Field] = {
             *("ideal", "ideal_answer", "expected_output", "free_form_answer"),
             *("musterantwort", "referenzantwort"),
             *("respuesta_de_referencia", "reponse_de_reference", "resposta_de_referencia"),
+            *("参考答案", "模範解答", "参照回答"),
         ),
     ),
     "must": Field("what an answer must say", ("must_have",)),
@@ -81,6 +86,7 @@ FIELDS: dict[str, Field] = {
         (
             *("model", "model_name", "model_id", "system", "llm", "engine", "model_variant"),
             *("modell", "modelo", "modele"),
+            *("模型", "模型名称", "模型名", "モデル", "モデル名"),
         ),
     ),
     "text": Field(
@@ -91,6 +97,8 @@ FIELDS: dict[str, Field] = {
             *("responses", "outputs", "preds", "result", "model_prediction", "generated_answer"),
             *("antwort_des_modells", "modellantwort", "respuesta_del_modelo", "respuesta_modelo"),
             *("reponse_du_modele", "reponse_modele", "resposta_do_modelo", "resposta_modelo"),
+            *("回答", "模型回答", "模型答案", "模型输出", "输出", "响应"),
+            *("回复", "解答", "モデルの回答", "出力", "応答"),
         ),
     ),
     "repeat": Field(
@@ -120,7 +128,11 @@ OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
-_LAST = {"item": ("case_id",), "answer": ("final_decision", "cop", "answer_idx", "answer_index", "richtig")}
+_LAST = {
+    "item": ("case_id",),
+    "text": ("raw_output", "raw_response", "full_response", "full_output"),
+    "answer": ("final_decision", "cop", "answer_idx", "answer_index", "richtig"),
+}
 """A name that a field takes where it has no other; a field beside it has the better right to it."""
 
 
@@ -129,6 +141,7 @@ def folded(column: str) -> str:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip().removeprefix("\ufeff"))
     if not words.isascii():
         words = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", words))
+        words = unicodedata.normalize("NFC", words)  # signs of kana are letters' parts, no gaps of words
     return re.sub(r"[\W_]+", "_", words.casefold()).strip("_")
 
 
@@ -205,20 +218,27 @@ def _say(field: str, columns: Sequence[str]) -> str:
 
 
 def match_answers(
-    columns: Sequence[str], *, map: Mapping[str, str], set: Collection[str] = (), with_questions: bool = False
+    columns: Sequence[str],
+    *,
+    map: Mapping[str, str],
+    set: Collection[str] = (),
+    with_questions: bool = False,
+    reserved: Collection[str] = (),
 ) -> dict[str, str]:
     """The columns of a table of answers; `with_questions` also those of the questions that it holds.
 
     A column `answer` is the key where another one holds what the model answered (`text`, `response`, …), and
     where there is no model. Else it is what the model answered, if the key is elsewhere: in a benchmark, or
-    in another column. Raises `InputError` where it may be either, and where `match_columns` does.
+    in another column. `reserved` columns are no field. Raises `InputError` where it may be either, and where
+    `match_columns` does.
     """
-    matched = match_columns(columns, OF_RESPONSES, map=map, set=set)
+    matched = match_columns(columns, OF_RESPONSES, map=map, set=set, reserved=reserved)
     answer = next((c for c in columns if folded(c) in ANSWERS and c not in matched.values()), None)
     present = {*matched, *set}
     if answer is not None and "candidate" in present and "text" not in present:
         if with_questions:
-            rest = match_columns(columns, OF_ITEMS, map=map, set=set, reserved=[answer, *matched.values()])
+            taken = [answer, *matched.values(), *reserved]
+            rest = match_columns(columns, OF_ITEMS, map=map, set=set, reserved=taken)
             if not {"answer", "references"} & {*rest, *set}:
                 raise InputError(
                     f"the column {answer!r} may be the key or what the model answered, and no other is "
@@ -227,7 +247,7 @@ def match_answers(
                 )
         map = {**map, "text": answer}
     fields = (*OF_RESPONSES, *OF_ITEMS) if with_questions else OF_RESPONSES
-    return match_columns(columns, fields, map=map, set=set)
+    return match_columns(columns, fields, map=map, set=set, reserved=reserved)
 
 
 def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:
@@ -269,8 +289,8 @@ _OF_ANSWERS = re.compile(f"(?:{'|'.join(ANSWERS)}|risposta)_.$")
 def _has_key(line: Line, column: str, options: Mapping[str, str]) -> bool:
     """Whether the row's key is the letter or the text of one of its options."""
     key = str(line.row.get(column) or "").strip()
-    texts = [str(line.row.get(of) or "").strip() for of in options.values()]
-    return bool(key) and (key.upper() in options or key in texts)
+    texts = [str(line.row.get(of) or "").strip().casefold() for of in options.values()]
+    return bool(key) and (key.upper().strip("().") in options or key.casefold() in texts)
 
 
 def by_field(columns: Mapping[str, str]) -> dict[str, str]:
@@ -281,13 +301,15 @@ def by_field(columns: Mapping[str, str]) -> dict[str, str]:
 def group_levels(
     columns: Collection[str], map: Mapping[str, str]
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The columns that `map` names for the levels of `group` between commas, outermost first; and the map.
+    """The columns that `map` names for the levels of `group`, outermost first; and the map.
 
-    In it `group` is the column that `in_levels` makes of them. No levels where it names one column, whose own
-    name may hold a comma.
+    Names stand between commas, as `exam,source` or `[exam, source]`.
+    In the map `group` is the column that `in_levels` makes of them. No levels where it names one column,
+    whose own name may hold a comma.
     """
     named = map.get("group", "")
-    levels = tuple(name.strip() for name in named.split(","))
+    is_list = named.startswith("[") and named.endswith("]")
+    levels = tuple(name.strip() for name in (named[1:-1] if is_list else named).split(","))
     if len(levels) == 1 or not all(levels) or named in columns:
         return (), map
     if len(set(levels)) < len(levels):

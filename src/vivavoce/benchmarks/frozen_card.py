@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.records import Card
 from vivavoce.core.tables import is_file
 
@@ -42,7 +43,7 @@ def read_frozen_card(exam: Path) -> Card | None:
 def _body(path: Path) -> Mapping[str, Any]:
     """The object of a file; an empty one where it holds none, as files of other tools may."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return body if isinstance(body, dict) else {}

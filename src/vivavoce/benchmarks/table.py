@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Benchmark, Loaded, check_item, checked
 from vivavoce.benchmarks.item_rows import read_item
+from vivavoce.benchmarks.table_options import OTHER_KEYS
 from vivavoce.benchmarks.table_rows import SameQuestions, completed, identify, same_questions, style_of
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError
@@ -186,6 +187,8 @@ def _with_ids(lines: Iterable[Line], same: _Same) -> Iterator[Line]:
 
 def _merge(fields: dict[str, tuple[Any, str]], line: Line, key: tuple[str, str]) -> None:
     """Add what the row says of its question. Raises `RowError` where another row says something else."""
+    if keys := line.row.get(OTHER_KEYS):
+        fields.setdefault(OTHER_KEYS, (keys, line.where))
     for field in _FIELDS:
         value = line.row.get(field)
         if value in (None, ""):

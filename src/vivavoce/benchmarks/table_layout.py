@@ -14,7 +14,7 @@ from vivavoce.benchmarks.column_names import (
     match_columns,
     spread_options,
 )
-from vivavoce.benchmarks.table_options import gathered
+from vivavoce.benchmarks.table_options import KEY_COLUMN, OTHER_KEYS, RIGHT_COLUMN, gathered
 from vivavoce.benchmarks.table_rows import format_named, list_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import ITEMS, Line, Lines, cell, rename
@@ -27,7 +27,8 @@ class TableLayout(NamedTuple):
     """Which of a table's columns is which of our fields.
 
     `map` and `set` are what the user says of it, `spread` the columns that hold one option each, by label,
-    and `levels` those of the levels of `group`, outermost first, where these are several.
+    and `levels` those of the levels of `group`, outermost first, where these are several. `other_keys` are
+    further columns that name the right option, as `answer_idx` beside `answer`.
     """
 
     columns: tuple[str, ...]
@@ -36,6 +37,7 @@ class TableLayout(NamedTuple):
     map: Mapping[str, str]
     set: Mapping[str, Any]
     levels: tuple[str, ...] = ()
+    other_keys: tuple[str, ...] = ()
 
     def asking(self) -> "TableLayout":
         """The layout with the column of the question too, where answers name their questions by words."""
@@ -68,6 +70,9 @@ class TableLayout(NamedTuple):
         if self.spread or self.levels:
             lines = gathered(lines, self.spread, self.levels)
         for line in renamed(lines, self.fields, self.map, self.set):
+            if self.other_keys:
+                keys = {column: line.row.get(column) for column in self.other_keys}
+                line = Line(line.where, {**line.row, OTHER_KEYS: keys})
             if further:
                 line = Line(line.where, {k: value for k, value in line.row.items() if k not in further})
             yield line
@@ -80,25 +85,40 @@ def layout_of(
     set: Mapping[str, Any] = {},
     with_questions: bool = True,
     needed: Collection[str] = ("question",),
+    reserved: Collection[str] = (),
 ) -> TableLayout:
     """The layout of a table, found by the names and the values of its columns.
 
     A column under another name than ours whose values do not fit the field is taken for another one
-    (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there. Raises
-    `InputError` where a column may be two fields, or two columns one.
+    (`_INSTEAD`), or for none. Columns hold one option each only where the fields `needed` are there.
+    `reserved` columns are no field. Raises `InputError` where a column may be two fields, or two columns one.
     """
     lines = in_memory(lines)
     columns = columns_of(lines)
     levels, map = group_levels(columns, map)
-    fields = match_answers(columns, map=map, set=set, with_questions=with_questions)
+    match = partial(match_answers, map=map, set=set, with_questions=with_questions, reserved=reserved)
+    fields = match(columns)
     if misfits := _misfits(fields, map, lines):
         remaining = [column for column in columns if column not in misfits.values()]
-        fields = match_answers(remaining, map=map, set=set, with_questions=with_questions)
+        fields = match(remaining)
         for field, column in misfits.items():
             free = [name for name in _INSTEAD[field] if name not in {*fields, *set}]
             fields |= {name: column for name in free[:1]}
     spread = spread_options(lines, {*set, *fields}, fields, needed=needed)
-    return TableLayout(tuple(columns), fields, spread, map, set, levels)
+    layout = TableLayout(tuple(columns), fields, spread, map, set, levels)
+    return layout._replace(other_keys=_other_keys(layout))
+
+
+def _other_keys(layout: TableLayout) -> tuple[str, ...]:
+    """The columns of further keys, where nobody said which column is the key.
+
+    Beside answers of models `answer_letter` may be what a model chose.
+    """
+    if "answer" not in {*layout.fields, *layout.columns} or "answer" in layout.map:
+        return ()
+    has_answers = {"candidate", "text"} & {*layout.fields, *layout.set, *layout.columns}
+    names = RIGHT_COLUMN if has_answers else KEY_COLUMN
+    return tuple(column for column in layout.unmatched if names.fullmatch(folded(column)))
 
 
 _INSTEAD = {"format": ("category",), "messages": ("question", "context"), "group": ("context",)}
@@ -151,7 +171,8 @@ def own_layout(lines: Iterable[Line], *, map: Mapping[str, str], default: str | 
     fields = dict(map) if {"item"} & names else {"item": "id", **map}
     fields |= match_columns(columns, unfilled, map=map)
     spread = spread_options(lines, fields, fields, needed=()) if "options" in unfilled else {}
-    return TableLayout(tuple(columns), fields, spread, map, {}, levels)
+    layout = TableLayout(tuple(columns), fields, spread, map, {}, levels)
+    return layout._replace(other_keys=_other_keys(layout))
 
 
 def _is_open(lines: Iterable[Line], default: str | None) -> bool:

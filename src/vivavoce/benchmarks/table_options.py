@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, RowError
@@ -15,6 +16,16 @@ _COLUMN = re.compile(
     r"(?:(?:(?:answer_?)?(?:option|choice)|opcion|opcao|opt)_?|op)([a-z]|\d{1,2})"
     rf"|(?:(?:{'|'.join(ANSWERS)}|risposta)_)?([a-z])"
 )
+_FURTHER = r"(?:_(?:answer|option|choice))?_(?:idx|index|letter|label|text|key)"
+RIGHT_COLUMN = re.compile(
+    rf"(?:correct|right|gold|key|solution){_FURTHER}|correct_(?:answer|option|choice)|(?:answer|gold)_key"
+    "|cop|losung|gabarito"
+)
+"""Folded names of columns that name the right option, and nothing else, beside the key."""
+KEY_COLUMN = re.compile(rf"{RIGHT_COLUMN.pattern}|answer{_FURTHER}|richtig")
+"""The same with names that are, beside a model's answers, what it chose or whether that is right."""
+OTHER_KEYS = "keys of other columns"
+"""Where a row holds what its columns of further keys say, by column."""
 _LABELLED = re.compile(r"\(?([A-Za-z])[).:]\s*(.+)", re.DOTALL)
 _LABELLED_LINE = re.compile(r"\s*\(?([A-Z])(?:[).:、．]\s*|\s+)(\S.*)")
 _PAIRS = (("label", "text"), ("key", "value"), ("id", "text"))
@@ -139,10 +150,15 @@ def _is_said(value: Any) -> bool:
 
 
 class KeyStyle(NamedTuple):
-    """How the keys of a table name options: by `letters` also where one is a text, and from which number."""
+    """How the keys of a table name options: by letters, by texts, and by numbers from which first one.
+
+    `letters` says that a key is a letter also where it is a text, `texts` that it is a text; where neither
+    holds the table does not show it.
+    """
 
     letters: bool = False
     first: int | None = None
+    texts: bool = False
 
 
 def key_style(questions: Iterable[tuple[Any, Sequence[Any], Sequence[str]]]) -> KeyStyle:
@@ -159,7 +175,8 @@ def key_style(questions: Iterable[tuple[Any, Sequence[Any], Sequence[str]]]) -> 
             letter += is_letter(entry, options) and not is_option
             text += is_option and not is_letter(entry, options)
             numbers |= _first_numbers(str(entry).strip(), list(map(str, options)), labels)
-    return KeyStyle(letter > 0 and text == 0, numbers.pop() if len(numbers) == 1 else None)
+    first = numbers.pop() if len(numbers) == 1 else None
+    return KeyStyle(letter > 0 and text == 0, first, texts=text > 0 and letter == 0)
 
 
 def _first_numbers(key: str, options: Sequence[str], labels: Sequence[str]) -> set[int]:
@@ -174,12 +191,13 @@ def _first_numbers(key: str, options: Sequence[str], labels: Sequence[str]) -> s
 def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, style: KeyStyle) -> Any:
     """The option that a key names: its text, its label, its letter, or its letter with its text.
 
-    A key that is one option's text and another's letter is its text, unless the table's keys are letters. A
-    list is that of each, several letters or labels are several options, and any other key is as it is. Raises
-    `InputError` for a number that is one option's label and another's text, and for one that is no option and
-    may count from 0 or from 1.
+    A key that is one option's text and another's letter is what the table's other keys are; in a list it is
+    the text. A list is that of each, several letters or labels are several options, and any other key is as
+    it is. Raises `InputError` for a letter or a number that is one option's label and another's text where
+    the table does not show which is meant, and for a number that is no option and may count from 0 or from 1.
     """
     if isinstance(key, list):
+        style = style._replace(texts=style.texts or not style.letters)
         named = (key_of(entry, options, labels, where, style) for entry in key)
         return [text for texts in named for text in (texts if isinstance(texts, list) else [texts])]
     return _of_one_key(key, options, labels, where, style) if type(key) in (str, int) else key
@@ -193,8 +211,60 @@ def _of_one_key(
     if text.isdecimal():
         return _by_number(text, texts, labelled, place, style.first)
     if text in texts and not (style.letters and is_letter(text, texts)):
+        _refuse_two_options(text, texts, place, style)
         return text
-    return labelled or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels) or key
+    named = labelled or _by_letter_and_text(text, texts) or _by_letters(text, texts, labels)
+    return named or _in_another_case(text, texts) or key
+
+
+def _in_another_case(key: str, options: Sequence[str]) -> str | None:
+    """The one option of this text in whatever case; null for none and for several."""
+    alike = [option for option in options if option.strip().casefold() == key.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def refuse_other_key(row: Mapping[str, Any], options: Sequence[Any], place: str) -> None:
+    """Raise `RowError` where the key and a further key of a row name two options, however they name them."""
+    texts = [str(option).strip() for option in options]
+    key = row.get("answer")
+    right = _may_be(key, texts)
+    for column, other_key in row.get(OTHER_KEYS, {}).items():
+        meant = _may_be(other_key, texts)
+        if right and meant and right.isdisjoint(meant):
+            first, second = (one_line(texts[min(numbers)], 40) for numbers in (right, meant))
+            raise RowError(
+                f"{place}: the key is {one_line(str(key), 40)!r}, which is the option {first!r}, and "
+                f"{column!r} is {one_line(str(other_key), 40)!r}, which is {second!r}: correct one of them "
+                f"or say which counts with map={{'answer': {column!r}}} (--map {quote(f'answer={column}')}).",
+                "two columns name two options as right",
+            )
+
+
+def _may_be(key: Any, options: Sequence[str]) -> set[int]:
+    """The places of the options that a key may name: by text, by letter, or by number from 0 or from 1."""
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        return set()
+    text = str(key).strip()
+    places = {place for place, option in enumerate(options) if option == text}
+    if text.isdecimal() and len(text) < 4:
+        places |= {n for n in (int(text), int(text) - 1) if 0 <= n < len(options)}
+    return places | _lettered(text if places else text.strip(" ().[]"), options)
+
+
+def _lettered(text: str, options: Sequence[str]) -> set[int]:
+    return {place for place in range(len(options)) if label(place) == text.upper()}
+
+
+def _refuse_two_options(key: str, options: Sequence[str], place: str, style: KeyStyle) -> None:
+    """Raise `RowError` for a key that is an option's text and another's letter, if either may be meant."""
+    lettered = {label(k): option for k, option in enumerate(options)}.get(key.upper(), key)
+    if lettered != key and not style.texts:
+        raise RowError(
+            f"{place}: the key {key} is the letter of the option {one_line(lettered, 40)!r} and the text of "
+            "another, and no other key of the table shows which is meant: write the option's letter with its "
+            f"text, as {key}) {one_line(lettered, 40)}.",
+            "the key may be two options",
+        )
 
 
 def _by_number(key: str, options: Sequence[str], labelled: str | None, place: str, first: int | None) -> str:

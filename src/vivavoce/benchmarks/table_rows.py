@@ -10,8 +10,17 @@ from typing import Any, NamedTuple, TypeGuard
 
 from vivavoce import formats
 from vivavoce.benchmarks.column_names import FIELDS, folded
-from vivavoce.benchmarks.table_options import KeyStyle, is_letter, key_of, key_style, listed_options
+from vivavoce.benchmarks.table_options import (
+    OTHER_KEYS,
+    KeyStyle,
+    is_letter,
+    key_of,
+    key_style,
+    listed_options,
+    refuse_other_key,
+)
 from vivavoce.core.errors import RowError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import LISTS, Line
 
 SHORT_WORDS = 10
@@ -176,8 +185,11 @@ def with_key(row: dict[str, Any], place: str, style: KeyStyle) -> dict[str, Any]
         right = [text for text, score in options.items() if score == best]
         return {**row, "options": [*options], "answer": right}
     listed, labels = listed_options(options, place)
+    if listed and OTHER_KEYS in row:
+        refuse_other_key(row, listed, place)
     key = key_of(row.get("answer"), listed, labels, place, style) if listed else row.get("answer")
-    return {**row, "options": listed, "answer": key}
+    remainder = {name: value for name, value in row.items() if name != OTHER_KEYS}
+    return {**remainder, "options": listed, "answer": key}
 
 
 def _are_scores(options: Any) -> TypeGuard[dict[str, float]]:
@@ -204,11 +216,11 @@ def list_of(value: Any, *, dicts: bool = False) -> Any:
     """
     kinds: tuple[type, ...] = (list, dict, tuple) if dicts else (list, tuple)
     if isinstance(value, str) and value.lstrip().startswith(("[", "{", "('", '("')):
-        for parse in (json.loads, ast.literal_eval):
+        for parse in (read_json, ast.literal_eval):
             with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 entries = parse(value)
                 # NumPy writes an array without commas, and Python would join its texts
-                if isinstance(entries, kinds) and (parse is json.loads or str(entries) == value.strip()):
+                if isinstance(entries, kinds) and (parse is read_json or str(entries) == value.strip()):
                     return list(entries) if isinstance(entries, tuple) else entries
     return value
 

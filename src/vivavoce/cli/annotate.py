@@ -120,6 +120,13 @@ def annotate(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy ends TLS and forwards the visitor's address.")
     ] = False,
+    proxy_header: Annotated[
+        str | None,
+        typer.Option(
+            help="With --behind-proxy: the header in which the proxy names the visitor (X-Forwarded-For).",
+            metavar="NAME",
+        ),
+    ] = None,
     public_name: Annotated[
         str | None, typer.Option(help="The name by which raters reach the server.", metavar="NAME")
     ] = None,
@@ -162,7 +169,7 @@ def annotate(
     from vivavoce.run.people.label_panel import Labelling
     from vivavoce.web.access.exposure import Exposure
 
-    exposure = Exposure(host, behind_proxy, certificate, certificate_key, public_name)
+    exposure = Exposure(host, behind_proxy, certificate, certificate_key, public_name, proxy_header)
     exposure.check()
     file = open_run(run, plugin).file
     if revoke:
@@ -217,6 +224,7 @@ def _serve(
         certificate=exposure.certificate,
         key=exposure.certificate_key,
         exposed=exposure.encrypted,
+        behind_proxy=exposure.behind_proxy,
     )
 
 

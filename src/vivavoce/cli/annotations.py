@@ -63,7 +63,9 @@ def store_annotations(
     )
     if json:
         rows = [ballot._asdict() for ballot in stored.ballots]
-        print_json("import", run, rows, left_out=dict(stored.left_out), notes=list(stored.notes))
+        print_json("import", run, rows, left_out=dict(stored.left_out), notes=list(stored.notes),
+            row_counts=dict(stored.row_counts),
+        )  # fmt: skip
     elif not quiet:
         _print_stored(run, stored)
 

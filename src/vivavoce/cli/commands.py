@@ -15,7 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from vivavoce.cli.network_disk import with_network_disk
 from vivavoce.cli.plain_values import read_plainly
-from vivavoce.cli.stdout import others_to_stderr
+from vivavoce.cli.stdout import echo, others_to_stderr
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError, VivaError
 from vivavoce.core.listing import command_summaries, listed
@@ -26,7 +26,7 @@ OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"
 MODULES = (
     *("demo", "fetch", "collect", "run", "import_", "list_", "show", "score", "compare", "interim", "study"),
     *("diff", "vary", "train", "build", "reproduce", "panel", "annotate", "plan_sample", "shards", "merge"),
-    *("retire", "status", "view", "report", "export", "copy"),
+    *("retire", "forget", "status", "view", "report", "export", "copy"),
 )
 """The modules of our commands, in the order of the help; each has a function of its own name."""
 NAMES = {module.rstrip("_").replace("_", "-"): module for module in MODULES}
@@ -51,6 +51,10 @@ class Command(TyperCommand):
         parameters = super().get_params(ctx)
         read_plainly(parameters)
         return parameters
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option for help, which prints as commands do."""
+        return _printing_plainly(super().get_help_option(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, which alone prints to stdout.
@@ -88,6 +92,19 @@ class Command(TyperCommand):
             if records := [(spelling(p), _meaning(p)) for p in parameters if isinstance(p, kind)]:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _printing_plainly(option: Any) -> Any:
+    """The option for help; as click prints it, a stream of ASCII would get UTF-8."""
+    if option is not None:
+        option.callback = _print_help
+    return option
+
+
+def _print_help(context: Any, _: object, is_wanted: bool) -> None:
+    if is_wanted and not context.resilient_parsing:
+        echo(context.get_help())
+        context.exit()
 
 
 def spelling(parameter: Any) -> str:
@@ -150,6 +167,10 @@ class CommandGroup(TyperGroup):
         parameters = super().get_params(ctx)
         read_plainly(parameters)
         return parameters
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option for help, which prints as commands do."""
+        return _printing_plainly(super().get_help_option(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All commands, the registered ones last."""

@@ -16,11 +16,10 @@ from vivavoce.cli.output import (
     print_table,
     table_width,
 )
-from vivavoce.cli.stdout import echo, own_stdout, terminal_height
+from vivavoce.cli.stdout import echo, own_stdout, spelled, terminal_height
 from vivavoce.cli.table_text import name_key
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.short_names import Name, cell_width, short_names
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
@@ -77,7 +76,7 @@ class _Pairs(NamedTuple):
     @classmethod
     def from_rows(cls, rows: Sequence[Row]) -> "_Pairs":
         """The pairs of these rows, with names that fit into their table."""
-        names = [printable(row[side]) for row in rows for side in "ab"]
+        names = [spelled(row[side]) for row in rows for side in "ab"]
         short = short_names(names, name_room(_columns(rows, full=False), 1 if _is_of_one(rows) else 2))
         return cls(rows, short, name_key(names, short, table_width()))
 
@@ -91,7 +90,7 @@ class _Pairs(NamedTuple):
 def _with_short_names(text: str, parts: Sequence[_Pairs]) -> str:
     """A note with the names of candidates as the tables have them, so that each keeps to its lines."""
     names = {
-        row[side]: part.short(printable(row[side])) for part in parts for row in part.rows for side in "ab"
+        row[side]: part.short(spelled(row[side])) for part in parts for row in part.rows for side in "ab"
     }
     for name in sorted(names, key=len, reverse=True):  # one may be the beginning of another
         text = text.replace(name, names[name])
@@ -111,7 +110,7 @@ def _print_pairs(part: _Pairs, *, full: bool, n_below: int) -> None:
     plot = [_plot_row(row, sides, short) for row in rows]
     has_plot = print_plot(title, plot, zero=True, n_below=n_below + part.n_lines)
     cells: Columns = {
-        name: [short(printable(row[side])) for row in rows]
+        name: [short(spelled(row[side])) for row in rows]
         for side, name in (("a", "candidate"), ("b", "against"))
         if side in sides
     }
@@ -138,7 +137,7 @@ def _title(rows: Sequence[Row], short: Name) -> str:
     if scale := LOG_WORDS if first["scale"] == LOG else phrase_of(first["scale"]):
         title += f", {scale}"
     if _is_of_one(rows):
-        title = f"{short(printable(first['a']))} compared with the others by {title}"
+        title = f"{short(spelled(first['a']))} compared with the others by {title}"
     if len({(row["n_items"], row["n_groups"], row["effective_cases"]) for row in rows}) == 1:
         title += (
             f", {count(first['n_items'], 'question')}, {cases(first['n_groups'], first['effective_cases'])}"
@@ -196,7 +195,7 @@ def _plot_row(row: Row, sides: str, short: Name) -> PlotRow:
     """A difference with its interval, under the names on these sides."""
     from vivavoce.studies.comparing.headline import verdict_interval
 
-    label = LESS.join(short(printable(row[side])) for side in sides)
+    label = LESS.join(short(spelled(row[side])) for side in sides)
     return PlotRow(label, row["difference"], *verdict_interval(row)[:2])
 
 

@@ -119,9 +119,11 @@ def _new_run(folder: Path) -> "Run":
 def _remove_demo(path: Path) -> None:
     """Remove an earlier demo's run. Raises `StoreError` if the file is another, or cannot be removed."""
     from vivavoce.run.run import open_run
+    from vivavoce.store.strange_files import is_empty
 
     try:
-        replaceable = path.is_file() and not path.is_symlink() and _is_demo(open_run(path))
+        is_file = path.is_file() and not path.is_symlink()
+        replaceable = is_file and (is_empty(path) or _is_demo(open_run(path)))
     except StoreError:
         replaceable = False
     if not replaceable:

@@ -115,7 +115,11 @@ def import_(
         ),
     ] = None,
     criteria: Annotated[
-        str, typer.Option(help="Scores: the columns that hold them, separated by commas.", metavar="COLUMNS")
+        str,
+        typer.Option(
+            help="The columns that hold scores, separated by commas; beside answers the file's own, or none.",
+            metavar="COLUMNS",
+        ),
     ] = "",
     where: Where = [],
     status: Annotated[
@@ -213,7 +217,6 @@ def import_(
     """
     options_of_scores: dict[str, object] = {
         "--measure": measure,
-        "--criteria": criteria,
         "--where": where,
         "--status": status,
         "--texts": texts == "differ",
@@ -229,7 +232,7 @@ def import_(
         "--faulty": faulty == "exclude",
         "--reasoning-marks": reasoning_marks,
         "--near-duplicates": near_duplicates,
-        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes},
+        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes, "--criteria": criteria},
     }
     options_of_annotations = AnnotationOptions(
         rater, partial, replace, again, options_of_scores | options_of_answers
@@ -240,7 +243,7 @@ def import_(
     options_of_tables: dict[str, object] = {
         **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
         **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
-        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes},
+        **{"--candidate-from": candidate_from, "--by": by, "--yes": yes, "--criteria": criteria},
         "--faulty": faulty == "exclude",
     }
     if not (scores or ballots) and _are_logs(file, reader, as_tables=any(options_of_tables.values())):
@@ -311,6 +314,7 @@ def import_(
             candidate_from=candidate_from,
             by=by,
             yes=yes,
+            criteria=_split_names(criteria) or None,
             **file_options,
         )
     show(run, imported, print_answers, json=json, quiet=quiet)

@@ -8,20 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.cli.forest_plot import HOLLOW, POINT, PlotRow, forest_plot
-from vivavoce.cli.stdout import echo, own_stdout, terminal_height, terminal_width
+from vivavoce.cli.stdout import echo, echo_json, own_stdout, spelled, terminal_height, terminal_width
 from vivavoce.cli.table_text import GAP, name_key, table_text
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.short_names import cell_width, short_names
-from vivavoce.core.text import printable, printable_json
 
 
 def print_json(command: str, run: Path | None, rows: object, **more: object) -> None:
-    """One object: schema, run, rows and what else there is; null where there is nothing, never NaN.
-
-    What could drive a terminal stands as an escape of JSON, so that it is the same to whoever reads it.
-    """
+    """One object: schema, run, rows and what else there is; null where there is nothing, never NaN."""
     answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows, **more}
-    echo(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
+    echo_json(answer, indent=1)
 
 
 def print_table(
@@ -30,7 +26,8 @@ def print_table(
     """A table that fits the terminal. Where it goes on below, its first `keys` columns stand there again."""
     if title is not None:
         echo(title)
-    echo(table_text(columns, rows, table_width(), keys=keys), end="\n\n")
+    cells = [[None if value is None else spelled(str(value)) for value in row] for row in rows]
+    echo(table_text(columns, cells, table_width(), keys=keys), end="\n\n")
 
 
 def table_width() -> int:
@@ -136,7 +133,7 @@ def _print_estimates_of(
     columns = {
         name: [cell(row) for row in rows] for name, cell in _columns_of_estimates(rows, view, full=full)
     }
-    names = [printable(_candidate_of(row)) for row in rows]
+    names = [spelled(_candidate_of(row)) for row in rows]
     short = short_names(names, name_room(columns))
     key = name_key(names, short, table_width())
     bars, words = _bars(rows, [*map(short, names)])

@@ -219,6 +219,8 @@ def _print_packets(packets: "PacketsWritten") -> None:
         (packets.n_alike, "answer", f"shown once with an equal one; they share its {label}."),
         (packets.n_silent, "answer", f"not shown, as there is nothing to read: {silent}."),
         (packets.n_lost, "answer", "not shown, as it never arrived."),
+        (packets.n_gone_questions, "question", "left out: its text was forgotten."),
+        (packets.n_gone_answers, "answer", "left out: its text was forgotten."),
         (packets.n_too_few, "question", f"without {least} left out."),
         (packets.n_without_reference, "question", "without a reference."),
     )

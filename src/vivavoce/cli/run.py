@@ -9,6 +9,7 @@ import typer
 from vivavoce.cli.exit_codes import ExitCode, end_interrupted
 from vivavoce.cli.options import GpuNumbers, Json, Limits, PlanPath, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
+from vivavoce.cli.plugin_trust import TrustPlugins, confirm_plugins
 from vivavoce.cli.progress import collect_progress, progress_bars
 from vivavoce.cli.stdout import echo
 
@@ -37,6 +38,7 @@ def run(
     ] = None,
     limits: Limits = "divided",
     gpus: GpuNumbers = None,
+    trust_plugins: TrustPlugins = False,
     schema: Annotated[
         bool,
         typer.Option(
@@ -57,6 +59,7 @@ def run(
     before a model is called. The run stops after collecting while answers are still to be asked. Exit code 1
     if answers failed or are still to be asked. With --shard only that part is collected and scored, for its
     part of max_cost, of which what its run has spent before is taken off; `viva shards` writes such commands.
+    With --dry-run the code of a plan's plugins runs only if you say so, at a terminal or by --trust-plugins.
 
     Example: `viva run exam.yaml --dry-run`
 
@@ -68,6 +71,7 @@ def run(
     """
     from vivavoce.run.plan.plan_file import examine, read_plan
 
+    confirm_plugins(plan, is_trusted=trust_plugins, is_run=not dry_run)
     show = not quiet and not json and not dry_run
 
     def watch(verb: str) -> Any:

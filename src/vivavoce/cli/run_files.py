@@ -27,7 +27,7 @@ def missing_run_message(error: RunNotFound) -> str:
 
 def _runs_in(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.glob("*.viva") if path.is_file())
+        return sorted(path for path in folder.glob("*.viva") if path.is_file() and path.stat().st_size)
     except OSError:
         return []
 

@@ -153,7 +153,7 @@ def score(
         return
     if json:
         print_json("score", run, finding.rows, passes=finding.passes, headline=finding.headline,
-            languages=finding.languages, integrity=finding.integrity,
+            languages=finding.languages, integrity=finding.integrity, file_scores=finding.file_scores,
         )  # fmt: skip
     elif not quiet:
         _print_scores(finding, full=full)

@@ -7,7 +7,8 @@ import typer
 
 from vivavoce.cli.options import Json, Limits, PlanPath, output_path
 from vivavoce.cli.output import print_json
-from vivavoce.cli.stdout import own_stdout
+from vivavoce.cli.plugin_trust import TrustPlugins, confirm_plugins
+from vivavoce.cli.stdout import echo_script
 
 
 def shards(
@@ -31,6 +32,7 @@ def shards(
             metavar="any|ok", help="Slurm: merge once all tasks have ended, or only if all succeeded."
         ),
     ] = "any",
+    trust_plugins: TrustPlugins = False,
     json: Json = False,
 ) -> None:
     """Divide a plan into shards: print a command for each and for the merge, or a Slurm job script.
@@ -38,7 +40,8 @@ def shards(
     The job has one task a shard, with a GPU where a local model (hf/…) is in the plan, offline where the plan
     is. Each task works on the node's own disk and copies its run back, every ten minutes, at its end and when
     it is cut; Slurm then starts it again, and it goes on, with what is left of its part of max_cost. The
-    merge joins the shards and runs the rest of the plan. The plan is checked before anything is printed.
+    merge joins the shards and runs the rest of the plan. The plan is checked before anything is printed, for
+    which the code of its plugins runs only if you say so, at the terminal or by --trust-plugins.
 
     Example: `viva shards exam.yaml --of 4`
 
@@ -46,6 +49,7 @@ def shards(
     """
     from vivavoce.run.plan.slurm import ShardJob, shard_commands, slurm_job
 
+    confirm_plugins(plan, is_trusted=trust_plugins)
     job = ShardJob(of, parts, time, memory, limits, merge_after)
     if slurm:
         script = slurm_job(plan, job)
@@ -57,4 +61,4 @@ def shards(
     if json:
         print_json("shards", None, rows)
     else:
-        own_stdout().write(script)  # as it is: names that a terminal could misread were refused
+        echo_script(script)  # names that a terminal could misread were refused

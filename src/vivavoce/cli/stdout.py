@@ -1,6 +1,8 @@
 """stdout is the command's own: what plugins and libraries print while it runs goes to stderr."""
 
 import atexit
+import codecs
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -15,8 +17,17 @@ from contextlib import (
 from io import TextIOWrapper
 from typing import TextIO, TypeGuard
 
-from vivavoce.core.text import printable
+from vivavoce.core.text import printable, printable_json
 
+_PLAIN = {
+    **dict.fromkeys("─–−—‐‑", "-"), **dict.fromkeys("’‘", "'"), **dict.fromkeys("“”„", '"'), "│": "|",
+    "┼": "+", "├": "[", "┤": "]", "●": "*", "○": "o", "×": "x", "≥": ">=", "≤": "<=", "≠": "!=", "→": "->",
+    "µ": "u", "μ": "u", "\u00a0": " ", "\ufffd": "?",
+}  # fmt: skip
+"""What signs of ours become on a stream that has none of them; those of tables and plots keep their width."""
+_LENIENT = "vivavoce"
+_IN_WORDS = "-_/(=[:."
+"""Signs behind the ellipsis of a name that is cut: there it is one sign, so that columns stay in place."""
 _stream: TextIO | None = None
 """Where a command prints while it runs."""
 
@@ -24,6 +35,57 @@ _stream: TextIO | None = None
 def echo(text: str = "", *, end: str = "\n", flush: bool = False) -> None:
     """Print what a command says, without what could drive a terminal."""
     print(printable(text), end=end, file=own_stdout(), flush=flush)
+
+
+def echo_json(answer: object, *, indent: int | None = None) -> None:
+    """Print JSON that is the same to whoever reads it: what could drive a terminal stands as an escape.
+
+    So does all but ASCII where the stream is no UTF-8.
+    """
+    is_plain = not _is_utf(own_stdout())
+    echo(printable_json(json.dumps(answer, ensure_ascii=is_plain, allow_nan=False, indent=indent)))
+
+
+def echo_script(script: str) -> None:
+    """Print a script as it is: names of files in it are spelled as the system spells them."""
+    stream = own_stdout()
+    if isinstance(stream, TextIOWrapper) and not _is_utf(stream):
+        stream.reconfigure(encoding=sys.getfilesystemencoding())
+    stream.write(script)
+
+
+def spelled(text: str) -> str:
+    """`text` as `echo` prints it: columns and keys of names are measured so."""
+    text, stream = printable(text), own_stdout()
+    return text if _is_utf(stream) or text.isascii() else _in_encoding(text, stream.encoding)
+
+
+def _in_encoding(text: str, encoding: str) -> str:
+    return text.encode(encoding, _LENIENT).decode(encoding)
+
+
+def _is_utf(stream: TextIO) -> bool:
+    """Whether a stream takes every sign; one that is no file has no encoding."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def _plain_signs(error: UnicodeError) -> tuple[str, int]:
+    """What stands for signs that an encoding lacks: plain ones for ours, escapes of JSON for all others."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object
+    return "".join(_plain_sign(text, place) for place in range(error.start, error.end)), error.end
+
+
+def _plain_sign(text: str, place: int) -> str:
+    sign = text[place]
+    if sign == "…":
+        following = text[place + 1 : place + 2]
+        return "~" if following.isalnum() or (following and following in _IN_WORDS) else "..."
+    return _PLAIN.get(sign) or json.dumps(sign)[1:-1]
+
+
+codecs.register_error(_LENIENT, _plain_signs)
 
 
 def own_stdout() -> TextIO:
@@ -70,10 +132,11 @@ def others_to_stderr() -> Iterator[None]:
 
 
 def open_streams() -> None:
-    """Lead closed standard streams nowhere.
+    """Lead closed standard streams nowhere, and let those of any encoding take every text.
 
     The next file or pipe would take the number of a closed one, as a worker's pipe that of stdout, and for a
-    closed stderr `print` takes stdout.
+    closed stderr `print` takes stdout. Pipes of Windows, `LANG=C` and PYTHONIOENCODING give streams without
+    most signs.
     """
     for descriptor in range(3):  # as under `<&- >&- 2>&-`
         try:
@@ -82,6 +145,9 @@ def open_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number is given first
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_LENIENT)
 
 
 def end_stdout() -> None:

@@ -10,10 +10,9 @@ from vivavoce.cli import completion
 from vivavoce.cli.forest_plot import PlotRow
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json, print_plot, table_width
-from vivavoce.cli.stdout import echo
+from vivavoce.cli.stdout import echo, spelled
 from vivavoce.core.measure_names import measure_name
 from vivavoce.core.short_names import short_names
-from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
@@ -143,7 +142,7 @@ def _measure(row: Mapping[str, Any]) -> str:
 def _labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What each row is about, as far as the rows differ in it."""
     varied = [name for name in _LABELS if len({str(row.get(name)) for row in rows}) > 1] or ["candidate"]
-    return [printable(", ".join(str(row[name]) for name in varied if row.get(name))) for row in rows]
+    return [spelled(", ".join(str(row[name]) for name in varied if row.get(name))) for row in rows]
 
 
 def _is_between(row: Mapping[str, Any], name: str) -> bool:

@@ -25,11 +25,12 @@ def view(
 
     Example: `viva view exam.viva --port 0`
     """
+    from vivavoce.store.runfile import RunFile
     from vivavoce.web.server import require_web
 
     require_web("viva view")
     check_run_path(run)
-    if not run.exists():
+    if not RunFile(run).exists:
         raise RunNotFound(f"no run at {run}.")
     from vivavoce.web.server import serve
     from vivavoce.web.view.app import draw_key, view_app

@@ -1,6 +1,5 @@
 """`viva status --watch`: how far the shards of a folder, or a run, are, again and again until Ctrl-C."""
 
-import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.cli.output import counted, figure, print_json, print_table
-from vivavoce.cli.stdout import echo, own_stdout
+from vivavoce.cli.stdout import echo, echo_json, own_stdout
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
-from vivavoce.core.text import one_line, printable_json
+from vivavoce.core.text import one_line
 
 if TYPE_CHECKING:
     from vivavoce.run.shards.progress import ProgressRow
@@ -96,7 +95,7 @@ def _print_look(path: Path, rows: "Sequence[ProgressRow]", trouble: str | None, 
 
 def _print_line(path: Path, rows: object) -> None:
     answer = {"schema": "viva.status/1", "run": str(path), "rows": rows}
-    echo(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False)))
+    echo_json(answer)
 
 
 def _print_rows(rows: "Sequence[ProgressRow]") -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from vivavoce.core.group_levels import GroupLevel, level_text, level_with_enough
 from vivavoce.core.item_content import Content, content_of, exhibit_of
 from vivavoce.core.records import Item, ItemKey
-from vivavoce.core.repeats import hashes_of, repeats
+from vivavoce.core.repeats import Hashes, hashes_of, repeats
 from vivavoce.core.text import one_line
 
 NearDuplicates = Literal["count", "join"]
@@ -392,6 +392,7 @@ def cases_of(items: Iterable[Item]) -> Cases:
 def count_items(
     items: Sequence[Item],
     near_pairs: Collection[tuple[int, int]] | None = None,
+    texts: Hashes | None = None,
     *,
     join_near: bool = False,
     level_names: Sequence[str] = (),
@@ -399,7 +400,7 @@ def count_items(
     """The cases of the items of one benchmark, at least one; the options are as in `join_cases`.
 
     An item is a case by itself if no other has its group or its text, or nearly. Only the others are held and
-    joined.
+    joined. `texts` are hashes of what each item says, where they are known.
     """
     (benchmark,) = {item.benchmark for item in items}
     if any(item.outer_groups for item in items):  # an item may be alone in its group, and not in an outer one
@@ -408,7 +409,7 @@ def count_items(
             join_cases(map(place_of, items), near_pairs, join_near=join_near, level_names=names)
         )
         return counted
-    places = _not_alone(items, frozenset(chain.from_iterable(near_pairs or ())))
+    places = _not_alone(items, frozenset(chain.from_iterable(near_pairs or ())), texts)
     number = {position: n for n, position in enumerate(places)}
     pairs = None if near_pairs is None else [(number[first], number[second]) for first, second in near_pairs]
     joined = join_cases(places.values(), pairs, join_near=join_near)
@@ -419,15 +420,16 @@ def count_items(
     return counted._replace(questions=len(items), cases=cases, further=cases)
 
 
-def _not_alone(items: Sequence[Item], alike: Collection[int]) -> dict[int, Place]:
+def _not_alone(items: Sequence[Item], alike: Collection[int], texts: Hashes | None) -> dict[int, Place]:
     """By position the places of items whose group or text another one has, and of those that are alike."""
     groups = hashes_of(item.group for item in items)
-    texts = hashes_of(content.text if (content := _content(item)) else None for item in items)
+    texts = texts or hashes_of(getattr(_content(item), "text", None) for item in items)
     shared_groups, shared_texts = repeats(groups), repeats(texts)
+    worded = {n for n, text in enumerate(texts) if text in shared_texts} | {*alike}
     return {
-        n: place_of(item) if text in shared_texts or n in alike else _place(item, None)
-        for n, (item, group, text) in enumerate(zip(items, groups, texts, strict=True))
-        if group in shared_groups or text in shared_texts or n in alike
+        n: place_of(item) if n in worded else _place(item, None)
+        for n, (item, group) in enumerate(zip(items, groups, strict=True))
+        if group in shared_groups or n in worded
     }
 
 
@@ -441,9 +443,7 @@ def _place(item: Item, content: Content | None) -> Place:
 
 
 def _content(item: Item) -> Content | None:
-    """What an item says. A later turn of a conversation has no content of its own: two that are worded alike
-    ask for different things.
-    """
+    """What an item says; null for a later turn, since two that are worded alike ask for different things."""
     if item.origin is not None or item.follows is not None:
         return None
     exhibit = exhibit_of(item.false_answer, item.steps, item.step)

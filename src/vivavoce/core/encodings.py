@@ -23,6 +23,10 @@ _LETTERS_IN_A_ROW = re.compile(rb"[\x83\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xaa\xb5\xba\
 _UNASSIGNED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
 
+LONGEST_LINE = 1 << 28
+"""Bytes of the longest line that is read; memory holds a few times as many."""
+
+
 class Encoding(NamedTuple):
     """A Python codec, and why a guess was made; '' where the file or the user states it."""
 
@@ -130,7 +134,10 @@ def text_lines(path: Path, codec: str) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with path.open(encoding=codec, newline="\n") as stream:
-            for number, text in enumerate(stream, 1):
+            while text := stream.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(text) > LONGEST_LINE:
+                    raise _too_long(path, number)
                 if "\0" in text:
                     raise InputError(f"{path}, line {number}: a NUL, which no text holds; it is not {codec}.")
                 yield number, text.removeprefix("\ufeff") if number == 1 else text
@@ -153,9 +160,21 @@ def _utf8_lines(path: Path) -> Iterator[tuple[int, str]]:
 def _raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as stream:
-            yield from enumerate(stream, 1)
+            number = 0
+            while raw := stream.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(raw) > LONGEST_LINE:
+                    raise _too_long(path, number)
+                yield number, raw
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _too_long(path: Path, number: int) -> InputError:
+    return InputError(
+        f"{path}, line {number}: it has more than {LONGEST_LINE:,} bytes, and none so long is read: write a "
+        "row on each line."
+    )
 
 
 def _opening(path: Path, size: int) -> bytes:

@@ -8,7 +8,7 @@ So one name costs the import of one module, and a folder that is deleted takes i
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,3 +80,8 @@ def contents_of(file: Path) -> dict[str, Any]:
     """What a file of the index says."""
     contents: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return contents
+
+
+def spelling(name: str, names: Collection[str]) -> str | None:
+    """The one of these names that is meant, whether a hyphen or an underscore was typed; null for none."""
+    return next((entry for entry in names if entry.replace("_", "-") == name.replace("_", "-")), None)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -112,3 +113,21 @@ def _digest(texts: Sequence[Any]) -> bytes:
 def exhibit_of(false_answer: str | None, steps: Sequence[str], step: int | None) -> tuple[str, ...]:
     """A false answer, and a chain with a wrong `step`; without a wrong step, the chain belongs to the key."""
     return (*([false_answer] if false_answer else ()), *(steps if step is not None else ()))
+
+
+class Hashed(ABC):
+    """A record with a hash of its content, which is made once, since no field changes."""
+
+    __slots__ = ("_hash",)
+    _hash: str
+
+    @property
+    def hash(self) -> str:
+        """The hash of what candidate or examiner sees."""
+        if not hasattr(self, "_hash"):
+            object.__setattr__(self, "_hash", self._hash_of_content())
+        return self._hash
+
+    @abstractmethod
+    def _hash_of_content(self) -> str:
+        """The hash, made anew."""

@@ -42,8 +42,9 @@ def _members(window: "_Window", streamed: Sequence[str], inside: str) -> Iterato
     """The members of an object whose opening brace is behind us; `inside` is where it stands, with a dot."""
     if window.at("}"):
         return
+    names: set[str] = set()
     while True:
-        name = inside + window.name()
+        name = inside + window.name(names)
         if name in streamed and window.at("["):
             yield from ((name, entry) for entry in window.entries())
         elif any(path.startswith(f"{name}.") for path in streamed) and window.at("{"):
@@ -152,11 +153,14 @@ class _Window:
         if not self.at(mark):
             self.refuse(f"{mark} expected, {'the end' if self.ended else 'something else'} found")
 
-    def name(self) -> str:
-        """The name of the next member, and its colon."""
+    def name(self, earlier: set[str]) -> str:
+        """The name of the next member, and its colon; it is none of the `earlier` ones, and joins them."""
         key = self.value()
         if not isinstance(key, str):
             self.refuse("a member without a name")
+        if key in earlier:
+            self.refuse(f"the key {one_line(repr(key), 60)} stands there twice")
+        earlier.add(key)
         self.take(":")
         return key
 

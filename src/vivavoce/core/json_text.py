@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from vivavoce.core.text import one_line
 MOST_LEVELS = 100
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_Pairs = Callable[[list[tuple[str, Any]]], Any]
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def _no_number(word: str) -> None:
@@ -28,11 +29,40 @@ def finite_number(word: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=finite_number)
+_TWICE = "stands there twice"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. Raises `ValueError` for a key that stands there twice: which is meant?"""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for number, key in enumerate(keys) if key in keys[:number])
+        raise ValueError(f"the key {one_line(repr(twice), 60)} {_TWICE}")
+    return value
+
+
+class Decoder(json.JSONDecoder):
+    """Python's decoder of JSON, without numbers that are not finite and keys that stand twice.
+
+    `json.loads(…, cls=Decoder)` reads what a program answers, where NaN is a float that is no number; with
+    `parse_float=float` a number beyond floats is infinite, as in fields that nobody reads.
+    """
+
+    def __init__(
+        self,
+        *,
+        parse_constant: Callable[[str], Any] | None = None,
+        parse_float: Callable[[str], float] = finite_number,
+    ) -> None:
+        super().__init__(parse_constant=parse_constant, parse_float=parse_float, object_pairs_hook=_object)
+
+
+_DECODER = Decoder(parse_constant=_no_number)
 
 
 # Other tools write NaN for a number that they lack; whoever reads it says what that means.
-NAN_DECODER = json.JSONDecoder(parse_float=finite_number)
+NAN_DECODER = Decoder()
 
 
 def _null_for_nan(word: str) -> None:
@@ -40,35 +70,54 @@ def _null_for_nan(word: str) -> None:
 
 
 # Python and pandas write NaN for a cell that holds nothing.
-_NULL_DECODER = json.JSONDecoder(parse_constant=_null_for_nan, parse_float=finite_number)
+_NULL_DECODER = Decoder(parse_constant=_null_for_nan)
 
 
-def read_json(text: str, pairs: _Pairs | None = None, *, nan: bool = False, nan_is_null: bool = False) -> Any:
-    """The value that a JSON text stands for; `pairs` makes of an object's pairs what stands for it.
+def read_json(text: str, *, nan: bool = False, nan_is_null: bool = False) -> Any:
+    """The value that a JSON text stands for.
 
     With `nan` the word NaN is a float that is no number, with `nan_is_null` it is null.
 
-    Raises `ValueError` with a clause that says what is wrong: no JSON, NaN, a number that is not finite or of
-    thousands of digits, more than 100 levels, an escape that gives half of a character.
+    Raises `ValueError` with a clause that says what is wrong: no JSON, a key that stands twice in an object
+    (with the line where the object begins), NaN, a number that is not finite or of thousands of digits, more
+    than 100 levels, an escape that gives a NUL or half of a character.
     """
     try:
-        plain = NAN_DECODER if nan else _NULL_DECODER if nan_is_null else _DECODER
-        decoder = plain if pairs is None else json.JSONDecoder(
-            parse_constant=_no_number, parse_float=finite_number, object_pairs_hook=pairs
-        )  # fmt: skip
-        value = decoder.decode(text)
+        value = (NAN_DECODER if nan else _NULL_DECODER if nan_is_null else _DECODER).decode(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
     except ValueError as error:
         if str(error).startswith("Exceeds the limit"):  # Python's words, which advise to raise the limit
             raise ValueError("a number has thousands of digits") from None
+        if str(error).endswith(_TWICE) and "\n" in text:
+            raise json.JSONDecodeError(str(error), text, _place_of_twice(text)) from None
         raise
     check_value(value, text)
     return value
 
 
+def _place_of_twice(text: str) -> int:
+    """Where the object begins in which a key stands twice: the C decoder does not say."""
+    begun: list[int] = []
+    module: Any = json
+
+    def parse(start: tuple[str, int], *settings: Any) -> Any:
+        begun.append(start[1] - 1)
+        value = module.decoder.JSONObject(start, *settings)
+        begun.pop()
+        return value
+
+    decoder: Any = json.JSONDecoder(object_pairs_hook=_object)
+    decoder.parse_object = parse
+    with suppress(ValueError, RecursionError):
+        module.scanner.py_make_scanner(decoder)(text, len(text) - len(text.lstrip()))
+    return begun[-1] if begun else 0
+
+
 def check_value(value: Any, text: str) -> None:
     """Raise `ValueError` for a value, read from `text`, that could not be written and read again."""
+    if "\\u0000" in text and _NUL.search(text):
+        raise ValueError("a \\u escape gives a NUL, which no text holds")
     if "\\u" in text and _SURROGATE.search(
         text
     ):  # half of a pair can be written in JSON, but is no character

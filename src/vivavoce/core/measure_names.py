@@ -9,11 +9,18 @@ from typing import TypeVar
 
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Measure
-from vivavoce.core.specs import Spec, parse, show, signed
+from vivavoce.core.specs import RECORDED, Spec, parse, show, signed
 
 _Key = TypeVar("_Key", bound=Hashable)
 _NAMED = ("rubric", "model", "of")
 """Settings of judges and juries that their names are made of; others stand behind, in brackets."""
+OF_FILE = "file"
+"""The metric of the scores that a file of answers gives to them itself, a criterion for each column."""
+
+
+def is_of_file(measure: Measure) -> bool:
+    """True for a score that a file gave to its own answers: it is compared with ours and ranks no one."""
+    return measure.signature == f"{OF_FILE}()@{RECORDED}"
 
 
 def metric_name(metric: str | None) -> str:

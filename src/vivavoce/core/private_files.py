@@ -30,7 +30,9 @@ _NEW = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
-_DRAFT = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.part")
+_DRAFT = re.compile(
+    r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.part(-wal|-shm|-journal)?"
+)
 
 
 def private_folder(path: Path) -> None:
@@ -136,6 +138,29 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_files(folder: Path) -> Iterator[Path]:
+    """A draft of a folder, for libraries that write files by themselves.
+
+    Its files get their names in `folder` when the block ends well, as with `write_all_private`.
+    """
+    private_folder(folder)
+    draft = draft_of(folder / "files")
+    try:
+        private_folder(draft)
+        yield draft
+        names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
+        for name in names:
+            (draft / name).chmod(_mode(folder / name))
+            _sync(draft / name)
+        for name in names:
+            private_folder((folder / name).parent)
+            (draft / name).replace(folder / name)
+        _sync(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _sync(path: Path) -> None:

@@ -15,6 +15,7 @@ from vivavoce.core.conversations import Message
 from vivavoce.core.display import short_repr
 from vivavoce.core.downloads import Download as Download
 from vivavoce.core.evidence import Evidence
+from vivavoce.core.item_content import Hashed
 from vivavoce.core.parts import Ending, Parts, made_parts, parts_of
 from vivavoce.core.text import one_line, printable, spoken
 
@@ -56,7 +57,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Hashed):
     """One question of a benchmark, as a candidate sees it and an examiner scores it.
 
     `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
@@ -115,8 +116,7 @@ class Item:
         """The id a person knows the item by: its alias, else 'item' or 'item [variant]'."""
         return self.alias or (f"{self.item} [{self.variant}]" if self.variant else self.item)
 
-    @property
-    def hash(self) -> str:
+    def _hash_of_content(self) -> str:
         """First 16 hex digits of SHA-256 over what candidate or examiner sees.
 
         Category, group, source and meta may change without making another item of it. Empty fields are left
@@ -349,12 +349,11 @@ class Value(NamedTuple):
 class Finding:
     """What a study found: rows with named columns, and the sentences that say it.
 
-    `headline` is the answer in one line of at most 200 characters without a semicolon; empty where there is
-    none. `passes` of scores: how many texts went through each encoder, by its name; `languages`: a row for
-    each benchmark with its script, its language, null where it is not known, and what is supported in it.
-    `integrity` of scores and comparisons: a row for each benchmark and candidate of which some answers are
-    in some way not whole, as `Run.status` has them. `questions` of comparisons: a row for each compared
-    benchmark with its cases and near repeats, as in `Run.status`, of all its items or those that were chosen.
+    `headline` is the answer in one line of at most 200 characters without a semicolon, or empty. `passes` of
+    scores: how many texts each encoder read; `languages`: a row for each benchmark with its script, its
+    language, null where unknown, and what is supported in it; `file_scores`: scores that came with answers,
+    compared with ours. `integrity` of scores and comparisons: a row for each benchmark and candidate with
+    answers that are not whole, `questions` of comparisons: a row for each benchmark, as in `Run.status`.
     """
 
     study: str
@@ -365,6 +364,7 @@ class Finding:
     headline: str = ""
     languages: tuple[Mapping[str, Any], ...] = ()
     integrity: tuple[Mapping[str, Any], ...] = ()
+    file_scores: tuple[Mapping[str, Any], ...] = ()
     questions: tuple[Mapping[str, Any], ...] = ()
 
     def __str__(self) -> str:

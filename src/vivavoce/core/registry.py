@@ -8,7 +8,7 @@ import hashlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -273,11 +273,6 @@ def members(kind: Kind) -> dict[str, type]:
     return {entry.name: entry.cls for entry in entries(kind)}
 
 
-def spelling(name: str, names: Collection[str]) -> str | None:
-    """The one of these names that is meant, whether a hyphen or an underscore was typed; null for none."""
-    return next((entry for entry in names if entry.replace("_", "-") == name.replace("_", "-")), None)
-
-
 def metrics_by_default() -> list[Entry]:
     """The metrics that score where a call names none, by name; of the package no others are imported."""
     for name in index.metrics_by_default():
@@ -404,9 +399,7 @@ def _as_setting(value: Any) -> Setting:
 
 def _paths(value: Any) -> Iterator[Path]:
     """The paths in a field's value."""
-    for part in value if isinstance(value, tuple) else (value,):
-        if isinstance(part, Path):
-            yield part
+    return (part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Path))
 
 
 def canonical(thing: Any) -> Spec:

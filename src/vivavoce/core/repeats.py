@@ -2,14 +2,20 @@
 
 from array import array
 from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Hashes = array[int]
+else:
+    Hashes = array
 
 
-def hashes_of(keys: Iterable[Hashable]) -> "array[int]":
+def hashes_of(keys: Iterable[Hashable]) -> Hashes:
     """The hashes of keys, in their order: 8 bytes each."""
     return array("q", map(hash, keys))
 
 
-def repeats(hashes: "array[int]") -> set[int]:
+def repeats(hashes: Hashes) -> set[int]:
     """The hashes that occur more than once.
 
     A key whose hash is not among them occurs once. Two keys may share a hash by chance, so the keys of a

@@ -6,7 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Candidate, Item, Response, Score
@@ -63,6 +73,11 @@ def restrict_to_items(
     return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
 
 
+_Row = TypeVar("_Row")
+FEW_BYTES = 8 * 2**20
+"""The size of a file up to which its rows may stay in memory."""
+
+
 class Line(NamedTuple):
     """A row of a file, and where it stands there: 'answers.jsonl, line 3'."""
 
@@ -70,15 +85,33 @@ class Line(NamedTuple):
     row: dict[str, Any]
 
 
+class Kept(Iterable[_Row]):
+    """What a reading gives: the first that comes to the end is kept, and others give the same again."""
+
+    def __init__(self, begin: Callable[[], Iterator[_Row]]) -> None:
+        self._begin = begin
+        self._rows: list[_Row] | None = None
+
+    def __iter__(self) -> Iterator[_Row]:
+        return self._reading() if self._rows is None else iter(self._rows)
+
+    def _reading(self) -> Iterator[_Row]:
+        rows = []
+        for row in self._begin():
+            rows.append(row)
+            yield row
+        self._rows = rows
+
+
 class Lines(Iterable[Line]):
     """Rows that are read anew as often as they are asked for, so that none stays in memory.
 
-    `begin` starts at the first row, and raises what it raises where it comes to it. `columns` are theirs once
-    they have been looked for: they are asked for again and again.
+    `begin` starts at the first row, and raises what it raises where it comes to it. Those of a `small` file
+    are kept. `columns` are theirs once they have been looked for: they are asked for again and again.
     """
 
-    def __init__(self, begin: Callable[[], Iterator[Line]]) -> None:
-        self._begin = begin
+    def __init__(self, begin: Callable[[], Iterator[Line]], *, small: bool = False) -> None:
+        self._begin = Kept(begin).__iter__ if small else begin
         self.columns: tuple[str, ...] | None = None
 
     def __iter__(self) -> Iterator[Line]:
@@ -154,7 +187,8 @@ def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
     if misplaced := [name for name, value in dialect._asdict().items() if value and name not in choices]:
         raise InputError(f"{path}: a {suffix} file has no {misplaced[0]} to be chosen.")
     table = reader(path, dialect)
-    return table._replace(lines=Lines(functools.partial(_not_empty, path, table.lines)))
+    small = path.stat().st_size <= FEW_BYTES
+    return table._replace(lines=Lines(functools.partial(_not_empty, path, table.lines), small=small))
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -248,6 +282,9 @@ def _workbook_table(path: Path, dialect: Dialect) -> Table:
 def _parquet(path: Path) -> Iterator[Line]:
     import polars as pl
 
+    from vivavoce.core.parquet_sizes import refuse_bomb
+
+    refuse_bomb(path)
     try:
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         for start in range(0, frame.select(pl.len()).collect().item(), _PARQUET_ROWS):

@@ -9,7 +9,6 @@ Configurations are of the types `bleurt` (the published conversions: RemBERT's s
 `embedding_size`, else BERT's), `bert` and `rembert`. No class is taken from the folder and no code run.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import MetricError, ModelError
+from vivavoce.core.json_text import read_json
 from vivavoce.embeddings.encoder import BUDGET
 
 LONGEST = 512
@@ -162,7 +162,7 @@ def _configuration(folder: Path) -> dict[str, Any]:
     if not (folder / "config.json").is_file():
         raise MetricError(f"{folder} has no config.json: {_PUT}.")
     try:
-        raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        raw = read_json((folder / "config.json").read_text(encoding="utf-8"))
         kind = raw.get("model_type")
     except (OSError, ValueError, AttributeError, RecursionError):
         raise MetricError(f"{folder}/config.json is no JSON object: {_PUT}.") from None
@@ -203,7 +203,7 @@ def _tokenizer(folder: Path) -> Any:
             return tokenizer
         if (folder / "vocab.txt").is_file():
             settings = folder / "tokenizer_config.json"
-            written = json.loads(settings.read_text(encoding="utf-8")) if settings.is_file() else {}
+            written = read_json(settings.read_text(encoding="utf-8")) if settings.is_file() else {}
             lowercase = bool(written.get("do_lower_case", True))
             return tokenizers.BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=lowercase)
     except Exception as error:  # the library raises a bare Exception for a file it cannot read

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.core.errors import InputError, MetricError, ModelError
-from vivavoce.core.private_files import write_private
+from vivavoce.core.json_text import read_json
+from vivavoce.core.private_files import whole_files, write_private
 from vivavoce.core.text import one_line
 from vivavoce.evaluators.trained import About, TrainedEvaluator
 
@@ -31,13 +32,12 @@ def save_evaluator(folder: Path, model: "EvaluatorModel", tokenizer: Any, about:
 
     from vivavoce.models.local.loading import quiet
 
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)
-    with quiet():
-        model.encoder.save_pretrained(folder, max_shard_size="1TB")
-        tokenizer.save_pretrained(folder)
     head = {name: tensor.detach().cpu().contiguous() for name, tensor in model.head.state_dict().items()}
-    save_file(head, folder / HEAD)
+    with whole_files(folder) as draft, quiet():
+        model.encoder.save_pretrained(draft, max_shard_size="1TB")
+        tokenizer.save_pretrained(draft)
+        save_file(head, draft / HEAD)
     hashes = {name: _sha256(folder / name) for name in (WEIGHTS, HEAD)}
     text = json.dumps({**asdict(about), "sha256": hashes}, indent=1, ensure_ascii=False) + "\n"
     write_private(folder / ABOUT, text)
@@ -46,7 +46,7 @@ def save_evaluator(folder: Path, model: "EvaluatorModel", tokenizer: Any, about:
 def read_about(folder: Path) -> About:
     """What a run says of itself; nothing is loaded. Raises `InputError` for a folder that is no run."""
     try:
-        raw = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        raw = read_json((folder / ABOUT).read_text(encoding="utf-8"))
         about = About(**{f.name: _tupled(raw[f.name]) for f in fields(About)})
     except FileNotFoundError:
         raise InputError(f"{folder} has no {ABOUT}: it is no trained evaluator; {_TRAIN}.") from None
@@ -147,7 +147,7 @@ def run_folders(mixture: Path) -> list[Path]:
 def check_weights(folder: Path) -> None:
     """Raise `InputError` where weights are missing, or are not those that were written."""
     try:
-        hashes = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["sha256"]
+        hashes = read_json((folder / ABOUT).read_text(encoding="utf-8"))["sha256"]
         for name in (WEIGHTS, HEAD):
             if not (folder / name).is_file():
                 raise InputError(f"{folder} has no {name}, and pickled weights are not read: {_TRAIN}.")

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.evaluators.proxy_task import Prediction, ProxyInput
 from vivavoce.language.scripts import WORD
 from vivavoce.language.words import clinical_tokens
@@ -160,7 +161,7 @@ class Lexical:
     def from_json(cls, text: str, where: str | Path = "the text") -> "Lexical":
         """What `to_json` wrote. Raises `InputError` for anything else."""
         try:
-            raw = json.loads(text)
+            raw = read_json(text)
             weights = raw["weights"]
             values = tuple(float(weights[name]) for name in FEATURES) if weights is not None else ()
             fits = raw["evaluator"] == "lexical" and set(weights or FEATURES) == set(FEATURES)

@@ -8,10 +8,18 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
-from vivavoce.reading.all_except import with_ranges_written_out
+from vivavoce.reading.all_except import all_except, with_ranges_written_out
 from vivavoce.reading.claims import Choice
-from vivavoce.reading.denials import behind_corrections, denial, turns_to_another
-from vivavoce.reading.fields import json_values
+from vivavoce.reading.denials import (
+    TURNS_TO_ANOTHER,
+    behind_corrections,
+    denial,
+    is_conditional,
+    turns_to_another,
+)
+from vivavoce.reading.fields import json_object, json_values
+from vivavoce.reading.list_reader import ListReader
+from vivavoce.reading.markup import decided_rows, untabled
 from vivavoce.reading.negative_questions import Asked, asked_for
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
@@ -65,27 +73,57 @@ def _in_view_of(asked: Asked, answer: str, item: Item, reading: Reading) -> Read
     reader = SingleChoiceReader(answer, options)
     if asked.kind != "unlikely" and (options.exactly(answer) is not None or reader.settles()):
         return reading
-    exceptions, others = asked.options_of(reader)
     named = {options.texts.index(reading.parsed)} if reading.status == "ok" else set()
-    names = exceptions | named if asked.kind == "unlikely" else exceptions or named - others
+    names = _exceptions(asked, reader, named) or (set() if named else _excepted(answer, options))
+    if names:
+        return _single(reader, names)
+    return unreadable("the question asks for an exception, and the response names none") if named else reading
+
+
+def _exceptions(kind: Asked, reader: SingleChoiceReader, named: set[int]) -> set[int]:
+    """The options that are what the question asks for, in view of the one `named` as the answer."""
+    exceptions, others = kind.options_of(reader)
+    return exceptions | named if kind.kind == "unlikely" else exceptions or named - others
+
+
+def _single(reader: SingleChoiceReader, names: set[int]) -> Reading:
+    """The reading of the one option; unreadable for several."""
     if len(names) > 1:
         return unreadable(reader.many(sorted(names)))
-    if names:
-        return Reading("ok", options.texts[names.pop()])
-    return unreadable("the question asks for an exception, and the response names none") if named else reading
+    return Reading("ok", reader.options.texts[names.pop()])
+
+
+def _excepted(answer: str, options: Options) -> set[int]:
+    """The one option that an answer takes out of all, "All but C are signs"; empty for any other answer."""
+    listed = all_except(ListReader(answer, options))
+    exceptions = set(range(len(options))).difference(listed.names if listed and not listed.reason else ())
+    return exceptions if len(exceptions) == 1 else set()
+
+
+def _most_probable(answer: str, options: Options) -> Choice | None:
+    """The option that holds most of a JSON object of probabilities; null for any other answer."""
+    fields = json_object(answer) or {}
+    names = [options.labels.get(str(key).strip(), options.exactly(str(key))) for key in fields]
+    shares = [value for value in fields.values() if isinstance(value, int | float) and value is not True]
+    if None in names or not 1 < len(set(names)) == len(shares) == len(fields):
+        return None
+    best = max(shares)
+    return Choice((names[shares.index(best)] or 0,)) if 2 * best > sum(shares) else None
 
 
 def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
-        return _from_json(leaves, options)
-    answer = with_ranges_written_out(answer, options)
+        return _most_probable(answer, options) or _from_json(leaves, options)
+    answer = with_ranges_written_out(untabled(answer, decided_rows), options)
     reader = behind_corrections(SingleChoiceReader(answer, options))
     choice = reader.choice(lambda: refuses(answer))
     reason = denial(reader.doc, options, choice.names)
+    if reason is None and is_conditional(reader, choice.names):
+        reason = "it depends on a condition which option it means"
     # "D. Hold on, the INR is high, so B." says neither
     if reason is None and turns_to_another(reader, choice.names):
-        reason = "it takes its answer back and ends with another option"
+        reason = TURNS_TO_ANOTHER
     return Choice(reason=reason) if reason else choice
 
 

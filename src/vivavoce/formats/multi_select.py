@@ -13,7 +13,7 @@ from vivavoce.formats.options import OptionsFormat, with_option_texts
 from vivavoce.language.tokens import LINE, recent_doc
 from vivavoce.reading.all_except import all_except, speaks_of_options, with_ranges_written_out
 from vivavoce.reading.answer_markers import Cue, cues, retracts
-from vivavoce.reading.denials import denial
+from vivavoce.reading.denials import TURNS_TO_ANOTHER, corrected_list, corrects, denial, turns_to_another
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.list_reader import Listed, ListReader
 from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
@@ -24,6 +24,8 @@ from vivavoce.reading.refusal import refuses
 def _from_text(text: str, options: Options) -> Listed:
     text = with_ranges_written_out(ticked_entries(untabled(text, confirmed_rows)), options)
     reader = ListReader(text, options)
+    if (corrected := corrected_list(reader)) is not None:
+        return _corrected(*corrected, options)
     if (listed := all_except(reader)) is not None:
         return listed
     claims = _claims(reader)
@@ -36,6 +38,17 @@ def _from_text(text: str, options: Options) -> Listed:
         if set(listed.names) != last_names and not retracts(reader.doc, earlier.i + 1, cue.i):
             return Listed(reason="two final answers that disagree")
     return last
+
+
+def _corrected(preceding: str, following: str, options: Options) -> Listed:
+    """The list behind a correction; unreadable where it shares no option with the list before.
+
+    "A and C. Wait, B." may add an option or replace both.
+    """
+    first, last = _from_text(preceding, options), _from_text(following, options)
+    if last.reason or len(first.names) < 2 or not set(first.names).isdisjoint(last.names):
+        return last
+    return Listed(reason=TURNS_TO_ANOTHER)
 
 
 def _claims(reader: ListReader) -> list[tuple[Cue, Listed]]:
@@ -109,6 +122,8 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Listed:
 def _checked(listed: Listed, answer: str, options: Options) -> Listed:
     """The list with the reason why it cannot be read, where there is one."""
     reason = listed.reason or _unclear(listed, options)
+    if reason is None and corrects(answer) and turns_to_another(ListReader(answer, options), listed.names):
+        reason = TURNS_TO_ANOTHER
     return listed._replace(reason=reason or denial(recent_doc(answer), options, listed.names, lists=True))
 
 

@@ -17,6 +17,7 @@ from vivavoce.formats.base import (
     unanswered,
     with_context,
 )
+from vivavoce.reading.labels import without_relisted
 from vivavoce.reading.markup import with_plain_marks
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import abstains
@@ -68,8 +69,11 @@ class OptionsFormat(Format):
             )
 
         answer = with_plain_marks(answer)
-        reading = read_first(answer, read_part, lambda part: self.settles(part, options))
-        return self.in_view_of(item, answer, reading)
+        shortened = without_relisted(answer, options.texts)
+        reading = read_first(shortened, read_part, lambda part: self.settles(part, options))
+        if reading.status == "unreadable" and shortened != answer and self.several_answers:
+            return read_first(answer, read_part, lambda part: self.settles(part, options))
+        return self.in_view_of(item, shortened, reading)
 
     def in_view_of(self, item: Item, answer: str, reading: Reading) -> Reading:
         """The reading of an answer in view of what the question asks; a format may know better."""

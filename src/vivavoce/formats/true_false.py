@@ -33,7 +33,7 @@ from vivavoce.reading.markup import with_plain_marks
 from vivavoce.reading.mentions import Verdict
 from vivavoce.reading.options import Mention, Options, options_of
 from vivavoce.reading.refusal import abstains, refuses
-from vivavoce.reading.remarks import verdict_of_saying
+from vivavoce.reading.remarks import ticked, verdict_of_saying
 from vivavoce.reading.run_on import read_first
 from vivavoce.reading.verdicts import JudgedMention
 from vivavoce.reading.word_roles import role, run_roles
@@ -47,6 +47,8 @@ def _options() -> Options:
 
 
 _BEHIND_VERDICT = truth.AFTER_VERDICT | words.NOT_LEFT
+_COPULAS = [[form] for form in words.COPULA]
+"""What stands before a denial: "is not correct"."""
 _HEADS = truth.TRUTH_HEADS | {"e"}
 _JOINERS = truth.ANDS | truth.ORS | truth.BUTS
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
@@ -109,11 +111,24 @@ class _Truth(ChoiceReader):
         start = doc.last_break(mention.i, COMMA)
         if has_any(doc.forms[mention.i : mention.j], truth.supported_words()):
             is_free = doc.ends(mention.j) or doc.forms[mention.j] in _BEHIND_VERDICT
-            return is_free and truth.BEFORE_VERDICT.issuperset(doc.forms[start : mention.i])
+            preceding = doc.forms[start : mention.i]
+            return is_free and (
+                truth.BEFORE_VERDICT.issuperset(preceding) or self._is_of_statement(start, mention)
+            )
         if self._is_doubted(start, end) or not self._closes(mention.j):
             return False
         self._clauses = self._clauses or Clauses(doc, self.options, super().mentions())
         return self._clauses.standing(mention) == "plain"
+
+    def _is_of_statement(self, start: int, mention: Mention) -> bool:
+        """True for "The claim that heparin crosses the placenta is incorrect", at the end of its clause."""
+        doc, k = self.doc, mention.i
+        subject = next((n for n in range(start, k) if doc.forms[n] in truth.STATEMENT_NOUNS), k)
+        if not has_any(doc.forms[subject + 1 : subject + 2], truth.OF_STATEMENT) or not doc.ends(mention.j):
+            return False
+        if doc.forms[subject + 2] in words.COPULA:
+            return False  # "the statement that is wrong"
+        return doc.forms[k - 1] in words.COPULA or doc.forms[k - 2 : k - 1] in _COPULAS
 
     def _is_doubted(self, start: int, end: int) -> bool:
         """True if a word of doubt stands in tokens `start` to `end` - 1; looked for once."""
@@ -168,7 +183,7 @@ class _Truth(ChoiceReader):
             return None
         if lead.j < len(self.doc) and (self.doc.breaks[lead.j] < CLAUSE or "?" in self.doc.gap(lead.j)):
             return None
-        return lead
+        return None if self._is_contradicted(lead) else lead
 
     def _overruled(self, lead: Mention) -> bool:
         """True if a bare verdict, a retraction or a final answer behind the lead says otherwise."""
@@ -214,12 +229,21 @@ class _Truth(ChoiceReader):
         judged = []
         for s in self._carried(super().judged(i, j, claimed=claimed), i):
             s = s._replace(verdict=verdict_of_saying(self.doc, s.mention) or s.verdict)
+            if ticked(self.doc, s.mention, None) is not None:
+                s = s._replace(verdict="chosen")
+            if self._is_contradicted(s.mention):
+                continue
             if s.verdict == "rejected" and len(s.names) == 1:
                 # With two values, turning one down leaves the other; with more options it would not.
                 s = JudgedMention(s.mention._replace(names=(1 - s.names[0],)), "named")
             if s.verdict != "tentative" or claimed:
                 judged.append(s)
         return judged
+
+    def _is_contradicted(self, mention: Mention) -> bool:
+        """True for "True ❌", which says neither; "False ❌" says it twice."""
+        mark = ticked(self.doc, mention, None)
+        return mark is not None and (mark == "chosen") != (mention.names == (0,))
 
     def _carried(self, judged: Sequence[JudgedMention], i: int) -> list[JudgedMention]:
         """The mentions, where a hedge or a claim goes on: "could be true in some and false in others"."""

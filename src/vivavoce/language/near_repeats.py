@@ -10,6 +10,7 @@ Each text is read once and grouped by what it says, so time is linear in the wor
 """
 
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from vivavoce.core.cases import CaseCount, NearDuplicates, count_items
 from vivavoce.core.item_content import content_text, exhibit_of, media_of
 from vivavoce.core.records import Item
+from vivavoce.core.repeats import Hashes
 from vivavoce.language.words import one_spelling
 
 MOST_QUESTIONS = 50_000
@@ -34,12 +36,13 @@ _ASKS = frozenset(
 
 
 class Wording(NamedTuple):
-    """What an item says in words; `exhibit` is what must be equal, such as a wrong step or images."""
+    """What an item says in words; `exhibit`, such as a wrong step, and `media` must be equal."""
 
     question: str
     context: str = ""
     options: tuple[str, ...] = ()
-    exhibit: Hashable = None
+    exhibit: tuple[str, ...] = ()
+    media: str = ""
 
     @property
     def contents(self) -> tuple[str, str, tuple[str, ...]]:
@@ -60,7 +63,11 @@ def count_with_near(
     items: Sequence[Item], rule: NearDuplicates, level_names: Sequence[str] = ()
 ) -> CaseCount:
     """The cases of the items of one benchmark, with near repeats counted or joined."""
-    return count_items(items, near_items(items), join_near=rule == "join", level_names=level_names)
+    texts = array("q")  # of each item, as what it says is made once for both
+    pairs = near_repeats([_wording(item) for item in items], texts) if len(items) <= MOST_QUESTIONS else None
+    return count_items(
+        items, pairs, texts if pairs is not None else None, join_near=rule == "join", level_names=level_names
+    )
 
 
 def _wording(item: Item) -> Wording | None:
@@ -79,21 +86,26 @@ def wording_of(
     meta: Mapping[str, Any] = {},
 ) -> Wording:
     """The wording of an item, from what `core.item_content.content_of` makes its content of."""
-    shown_beside = (*map(content_text, exhibit), json.dumps(media_of(meta), default=str))
-    return Wording(question, context or "", tuple(options), shown_beside)
+    media = json.dumps(media_of(meta), default=str)
+    return Wording(question, context or "", tuple(options), tuple(map(content_text, exhibit)), media)
 
 
-def near_repeats(wordings: Sequence[Wording | None]) -> list[tuple[int, int]]:
+def near_repeats(wordings: Sequence[Wording | None], texts: Hashes | None = None) -> list[tuple[int, int]]:
     """Pairs of places of near repeats, sorted: the first of those that say the same, with each later one.
 
     Empty for fewer than two wordings, and for those without words; null repeats nothing. Wordings of equal
-    content are no pair: of these the first stands for all. Time is linear in the words.
+    content are no pair: of these the first stands for all. Time is linear in the words. The hash of each
+    one's text is appended to `texts`, equal for equal ones.
     """
+    texts = array("q") if texts is None else texts
     alike: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
     for place, wording in enumerate(wordings):
-        if wording is not None:
-            contents = wording.contents
-            alike[hash((wording.exhibit, _saying(contents)))].setdefault(hash(contents), place)
+        if wording is None:
+            texts.append(hash(None))
+            continue
+        contents, media = wording.contents, wording.media
+        texts.append(hash((contents, media) if any(contents[:2]) else None))
+        alike[hash((wording.exhibit, media, _saying(contents)))].setdefault(hash(contents), place)
     groups = (list(places.values()) for places in alike.values() if len(places) > 1)
     return sorted(
         (first, place)
@@ -121,5 +133,7 @@ def _words(content: str) -> tuple[str, ...]:
     """The words that say something, in one spelling, without a repeat of those that ask; all if none does."""
     words = content.split()
     terms = ["which" if word in _ASKS else one_spelling(word) for word in words if word not in _LIGHT]
-    pairs = zip(terms, ["", *terms], strict=False)
-    return tuple(term for term, last in pairs if (term, last) != ("which", "which")) or tuple(words)
+    if terms.count("which") > 1:
+        pairs = zip(terms, ["", *terms], strict=False)
+        terms = [term for term, last in pairs if (term, last) != ("which", "which")]
+    return tuple(terms or words)

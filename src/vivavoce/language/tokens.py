@@ -214,12 +214,18 @@ class Doc:
             and self.gap(k + 1).strip() in {":", "："}
         )
 
+    def _opens(self, k: int) -> bool:
+        """True if a sentence opens at token k behind a letter within one: "A and D. Wrong are B and C"."""
+        if k < 2 or self.breaks[k - 1] > COMMA or "." in self.gap(k - 1):
+            return False
+        return self.surface(k - 1, k).isupper() and self.surface(k, k + 1)[:1].isupper()
+
     def _dotted(self, k: int) -> bool:
         """True if a full stop before token k ends no sentence: "B. text", "2. text", "vs."."""
         preceding = self.tokens[k - 1]
         width = preceding.end - preceding.start
         if width == 1 and preceding.kind == "w":
-            return not self._heads(k)
+            return not (self._heads(k) or self._opens(k))
         if preceding.form in _SHORT:
             return preceding.form != "no" or self.tokens[k].kind == "n"
         return preceding.kind == "n" and self._heads_entry(k, width)

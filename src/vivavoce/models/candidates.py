@@ -11,9 +11,8 @@ from vivavoce.core.parts import MARKS, reasoning_marks
 from vivavoce.core.records import Role
 from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import one_line
-from vivavoce.models.endpoints import EndpointConfig, Price
+from vivavoce.models.endpoints import LONG_KEY, EndpointConfig, Price
 from vivavoce.models.gpus import gpus_text, refuse_without_local
-from vivavoce.models.http_client import LONG_KEY
 from vivavoce.models.providers import Provider
 from vivavoce.models.ranges import RANGES
 from vivavoce.models.rate_limit import Limits

@@ -6,7 +6,7 @@ an empty text, but only where the reply says why it ended: without a text and wi
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,15 +18,16 @@ from vivavoce.models.requests import Reply, RetryableError
 _DEEPEST = 32
 """Levels of a source that is kept: how deep JSON may be depends on the depth of the program that reads it."""
 _TEXT_KINDS = ("text", "output_text")
+_MEDIA = ("image", "audio", "video", "file")
 _THINKING_KINDS = ("thinking", "reasoning")
 
 
 def content_text(content: Any) -> str | None:
     """A message's content: a text, or the texts of its parts; null where it has none.
 
-    Parts of other kinds, such as thinking, images and calls of tools, have no text. Raises `RetryableError`
-    for what is neither text, null nor a list, for a part that should hold text and does not, and where none
-    of the parts is an object.
+    Parts of other kinds, such as thinking and calls of tools, have no text. Raises `RetryableError` for what
+    is neither text, null nor a list, for a part that should hold text and does not, where none of the parts
+    is an object, and for images, sound or files alone: what they say was not read.
     """
     if content is None or isinstance(content, str):
         return content
@@ -35,7 +36,15 @@ def content_text(content: Any) -> str | None:
     parts = [part for part in content if isinstance(part, dict)]
     if content and not parts:
         raise RetryableError("the reply is malformed: none of the parts of its content is an object")
-    return "".join(map(_part_text, parts))
+    return "".join(map(_part_text, parts)) or _no_text(parts)
+
+
+def _no_text(parts: Sequence[Mapping[str, Any]]) -> str:
+    """The text of parts that hold none. Raises `RetryableError` for a medium, whose words were not read."""
+    for kind in (str(part.get("type")) for part in parts):
+        if any(word in kind for word in _MEDIA):
+            raise RetryableError(f"the answer is {one_line(scrubbed(printable(kind)), 40)} without a text")
+    return ""
 
 
 def _part_text(part: Mapping[str, Any]) -> str:

@@ -6,8 +6,10 @@ struck out of everything that is stored.
 
 import os
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import unquote_plus
@@ -25,6 +27,8 @@ Price = tuple[float, float]
 
 DEFAULT_KIND = "openai"
 """The provider of an entry that names none."""
+LONG_KEY = 16
+"""Characters from which a key is struck out of answers too; a dummy such as EMPTY is a word."""
 SHORTEST_KEY = 8
 """Characters from which the value of a variable counts as a key; a dummy such as EMPTY is a word."""
 _LOOKS_LIKE_KEY = re.compile(
@@ -264,13 +268,34 @@ def key_values() -> tuple[str, ...]:
     return tuple(sorted((v for v in values if len(v) >= SHORTEST_KEY), key=len, reverse=True))
 
 
+def without_key(text: str, key: str) -> str:
+    """`text` with `[key]` in place of a key, and of the key backwards, in base64 and in hexadecimal."""
+    for form in _forms_of(key):
+        text = text.replace(form, "[key]")
+    return text
+
+
+@cache
+def _forms_of(key: str) -> tuple[str, ...]:
+    """A key as an endpoint may send it back, the longest forms first; a short one only as it is."""
+    if len(key) < LONG_KEY:
+        return (key,)
+    data = key.encode("utf-8", "surrogateescape")
+    encoded = {data.hex(), data.hex().upper()}
+    for offset in range(3):  # base64 takes three bytes at a time: what precedes a key shifts it
+        start, end = -(-8 * offset // 6), (8 * (offset + len(data))) // 6
+        for encode in (b64encode, urlsafe_b64encode):
+            encoded.add(encode(bytes(offset) + data).decode()[start:end])
+    return (*sorted(encoded, key=len, reverse=True), key, key[::-1])
+
+
 def scrubbed(text: str, *, response: bool = False) -> str:
     """`text` with `[key]` in place of each key that is set, and of what looks like one.
 
     A response is a measurement, so there only what is surely a key is struck out.
     """
     for value in key_values():
-        text = text.replace(value, "[key]")
+        text = without_key(text, value)
     return (_SURELY_KEY if response else _LOOKS_LIKE_KEY).sub("[key]", text)
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vivavoce.core.errors import ModelError
+from vivavoce.core.json_text import Decoder
 from vivavoce.core.net import is_local, is_offline, permit
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.charges import UNCOUNTED
-from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.endpoints import LONG_KEY, scrubbed, without_key
 from vivavoce.models.model_names import without_folders
 from vivavoce.models.replies import stated_usage
 from vivavoce.models.requests import FatalError, RejectedError, RetryableError
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST = 64 << 20
 """Bytes of an answer at most, unpacked; a stream without end must not fill the memory."""
-LONG_KEY = 16
-"""Characters from which a key is struck out of answers too; a dummy such as EMPTY is a word."""
 
 _BUSY = {408, 409, 424, 425, 429, 498, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
 _THROTTLED = {424, 429, 498, 503, 529}
@@ -181,7 +180,9 @@ class HTTPClient:
         """The reply's JSON object. Raises one of our errors where it holds none, or is a failure."""
         for secret in self._secrets:
             if len(secret) >= LONG_KEY:
-                raw = raw.replace(secret.encode(), b"[key]")
+                raw = without_key(raw.decode("utf-8", "surrogateescape"), secret).encode(
+                    "utf-8", "surrogateescape"
+                )
         reply = _parsed(raw)
         failed = status != 200 or reply is None or bool(reply.get("error"))
         reason = self._error_text(reply, raw) if failed else ""
@@ -197,7 +198,7 @@ class HTTPClient:
         """What an error body says, on one short line, without anything that looks like a key."""
         text = error_message(reply or {}) or raw[:400].decode("utf-8", "replace") or "no explanation"
         for secret in self._secrets:
-            text = text.replace(secret, "[key]")
+            text = without_key(text, secret)
         return one_line(without_folders(scrubbed(printable(text[:_LONGEST_ERROR]))), 200)
 
 
@@ -293,7 +294,7 @@ def _after(value: str | None) -> float | None:
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
-        reply = json.loads(raw)
+        reply = json.loads(raw, cls=Decoder, parse_float=float)
         if b"\\u" in raw:
             reply = without_surrogates(reply)
     except (ValueError, RecursionError):

@@ -4,7 +4,7 @@ Raters see what arrived and could be read. Texts that differ in blanks alone are
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,6 +21,7 @@ from vivavoce.people.tasks import Task
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import run_cases
+from vivavoce.store.forgotten import AnswerKey, forgotten_answers, is_forgotten
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import view_of
 
@@ -28,13 +29,17 @@ MOST_ANSWERS = 26  # one letter each; nobody ranks more
 
 
 class Choice(NamedTuple):
-    """The candidates and items of a panel, and how many items were eligible."""
+    """The candidates and items of a panel, and how many items were eligible; `n_gone_items` and
+    `n_gone_answers`, those to further items, would be shown had they not been forgotten.
+    """
 
     candidates: tuple[str, ...]
     sample: DrawnItems
     n_ready: int
     n_possible: int
     registered: tuple[str, ...]
+    n_gone_items: int
+    n_gone_answers: int
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -61,14 +66,18 @@ def choose(
         # A later turn of a conversation says nothing without what each candidate answered before it.
         all_items = [i for i in read.items_by_id(db).values() if i.origin is None and i.follows is None]
         responses = read.responses(db, probed=False)
+        gone = forgotten_answers(db)
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)
         labels = candidate_labels(view) if candidates else []
     chosen = _candidates(roles, [match_candidate(name, labels) for name in candidates])
     in_reach = _selected(all_items, items) if task.asks_closed else askable(all_items, items)
-    eligible = [item for item in in_reach if task.applies_to(item)]
-    possible = _questions(task, eligible, responses, chosen)
+    suited = [item for item in in_reach if task.applies_to(item)]
+    eligible = [item for item in suited if not is_forgotten(item.meta)]
+    visible = {(*_place(item), name) for item in eligible for name in chosen if task.shows_candidates}
+    n_gone = sum(key[:4] in visible for key in gone)
+    possible = _questions(task, eligible, _remaining(responses, gone), chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]
     if not ready:
         raise SelectionError(f"{task.nothing_to_show(chosen)}.")
@@ -77,7 +86,7 @@ def choose(
     sample = (goal_draw or task).draw(ready, unshown, cases, n, seed, chosen)
     _refuse_crowded(sample.items)
     terms = tuple(sorted(registered & {item.benchmark for item in sample.items if item.answers}))
-    return Choice(chosen, sample, len(ready), len(possible), terms)
+    return Choice(chosen, sample, len(ready), len(possible), terms, len(suited) - len(eligible), n_gone)
 
 
 def _candidates(roles: Mapping[str, str], named: Sequence[str]) -> tuple[str, ...]:
@@ -131,6 +140,17 @@ def _questions(
         for item in items
         if (rows := by_item.get((item.benchmark, item.item, item.variant), [])) or not task.shows_candidates
     ]
+
+
+def _place(item: Item) -> ItemKey:
+    return item.benchmark, item.item, item.variant
+
+
+def _remaining(responses: pl.DataFrame, gone: Collection[AnswerKey]) -> pl.DataFrame:
+    """The responses without these and what was made of them."""
+    columns = ["benchmark", "item", "variant", "candidate", "repeat"]
+    schema = {name: responses.schema[name] for name in columns}
+    return responses.join(pl.DataFrame(list(gone), schema=schema, orient="row"), on=columns, how="anti")
 
 
 def _full_name(item: Item) -> str:

@@ -35,7 +35,8 @@ class PacketsWritten(NamedTuple):
     two to rank, one to rate. `n_silent` and `n_lost` count answers that are not shown, `n_alike` those shown
     together with another's. `naming` are answers that name a candidate, which no order can blind.
     `registered` are benchmarks whose terms restrict who may read them. Where answers are rated, `metric` is
-    that of the labels, and `n_cases` of `n_cases_possible` cases were drawn.
+    that of the labels, and `n_cases` of `n_cases_possible` cases were drawn. Of `n_gone_questions`, and of
+    `n_gone_answers` to further questions, the texts were forgotten.
     """
 
     panel: str
@@ -55,6 +56,8 @@ class PacketsWritten(NamedTuple):
     metric: str | None = None
     n_cases: int | None = None
     n_cases_possible: int | None = None
+    n_gone_questions: int = 0
+    n_gone_answers: int = 0
 
 
 def write_packets(
@@ -112,6 +115,8 @@ def _summary(key: Key, raters: Sequence[str], files: tuple[Path, ...], choice: C
         metric=key.metric if key.draw else None,
         n_cases=key.draw and key.draw.n,
         n_cases_possible=key.draw and key.draw.of,
+        n_gone_questions=choice.n_gone_items,
+        n_gone_answers=choice.n_gone_answers,
     )
 
 

@@ -16,6 +16,7 @@ from vivavoce.people.packets import new_key, rater_names, store_key
 from vivavoce.people.question import Question, Seen
 from vivavoce.people.tasks import Task
 from vivavoce.people.tasks.control import Control
+from vivavoce.store.forgotten import NOTE
 from vivavoce.store.runfile import RunFile
 
 _TASK_ID = re.compile(r"p[0-9a-f]{9}-[0-9a-f]{16}")
@@ -123,6 +124,8 @@ def _left_out(choice: Choice) -> dict[str, int]:
     counts = {
         "questions: not drawn": choice.n_ready - sum(bool(q.answers) for q in questions),
         "questions: too few answers to show": choice.n_possible - choice.n_ready,
+        f"questions: {NOTE}": choice.n_gone_items,
+        f"answers: {NOTE}": choice.n_gone_answers,
         "answers: nothing to read": sum(len(q.silent) for q in questions),
         "answers: did not arrive": sum(len(q.lost) for q in questions),
         "answers: shown once with an equal one": sum(

@@ -389,6 +389,15 @@ RULES: tuple[Rule, ...] = (
     _rule("link", r"(?<![\w.])(?i:https?://)?(?i:www\.)?(?P<is>(?i:facebook|linkedin|instagram|twitter|"
           r"x)\.com/(?:in/)?[\w.-]{3,40})"),
     _rule("link", r"(?<![\w.])(?P<is>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w.]?\d)", holds=is_machine),
+    # labels and names as notes in German and Spanish have them
+    _rule("phone number", r"(?<!\w)(?i:tel[eé]fono?|telephone|phone|tel\.|m[oó]vil)(?:[ ]\w{1,12}){1,3}"
+          r"[ ]?:[ ]?(?P<is>\+?\d[\d /-]{5,18}\d)"),
+    _rule("name", rf"(?<!\w)(?P<is>{_PART}[ ]{_PART}),[ ](?:de[ ])?\d{{1,3}}[ ](?:Jahre|J\.|años)(?!\w)"),
+    _rule("name", rf"(?<!\w)(?:Patientin|Pat\.|Don)[ ](?P<is>{_PART}[ ]{_PART})(?=,?[ ](?:\d|[{LOW}]))"),
+    _rule("record number", r"(?<!\w)(?i:historia[ ]cl[ií]nica)[ ](?i:n[º°o.]{1,2}|n[uú]m(?:ero)?\.?)[ :]{0,2}"
+          r"(?P<is>\d{4,12})(?!\w)"),
+    _rule("insurance number", r"(?<!\w)(?i:n[uú]mero[ ]de[ ]la[ ]seguridad[ ]social)[ :]{1,2}"
+          r"(?P<is>\d[\d /]{8,14}\d)(?!\w)"),
 )  # fmt: skip
 
 CITED = lazy_pattern(

@@ -31,6 +31,7 @@ _CHOICE_ITEMS = (["肢"], ["题"], ["題"])
 _UNREAL = frozenset({"would", "could", "might"})
 _CONDITIONS = frozenset({"if", "unless", "only", "were", "had", "when"})
 _BREAKS_OFF = words.MODAL | words.RESET
+_DENIALS = words.DENIALS | {"不", "非", "isnt", "wasnt"}
 _NO_CUE_AFTER = words.NOT_A_NOUN_AFTER | {"than", "over", "outperforms", "beats"}
 """Before "answer" in "cannot answer", "to answer", "better than answer C"."""
 _FURNITURE = words.CHOICE_ADJECTIVES | words.LIGHT
@@ -171,6 +172,8 @@ def _cue(doc: Doc, k: int, width: int) -> Cue | None:
     position, firm = _link(doc, k + width, heading=heading)
     if position is None or position >= len(doc):
         return None
+    if not firm and has_any(preceding, _DENIALS):
+        return None  # "it is not answer A"
     # "option" alone is no cue: "the best option is", "Option: B"
     announced = has_any(preceding, words.CHOICE_ADJECTIVES) or (firm and len(preceding) <= 2)
     if kind == "choice" and not announced:

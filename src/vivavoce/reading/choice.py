@@ -18,9 +18,20 @@ from vivavoce.reading.options import Mention
 from vivavoce.reading.verdicts import JudgedMention, all_but, not_rejected, rejecting_head
 
 _RANKS = frozenset({">", "<", ">=", "<="})
+_CLOSING = 30
+"""Words that may stand before a colon and the answer at the very end of a response."""
+_SHORT_LABEL = 6
+_OPEN_HEADS = words.NOT_LEFT | words.NOT_RIGHT | words.TENTATIVE_LEFT | frozenset(["avoid", "whether", "may"])
 _NO_ANSWER_HEADS = words.EXPLAINING_HEADS | words.WEIGHING_HEADS
 _BEFORE_REASONED = words.LIGHT | words.HEDGED_LEADS
 _OPENS_AGAIN = words.HEDGES | frozenset({"but", "however", "though", "although", "yet", "unless"})
+
+
+def _announces(head: Sequence[str]) -> bool:
+    """True for the words of a label before an answer; a long one turns nothing down."""
+    if has_any(head, _NO_ANSWER_HEADS) or rejecting_head(head):
+        return False
+    return len(head) < _SHORT_LABEL or not has_any(head, _OPEN_HEADS)
 
 
 class ChoiceReader(ClaimReader):
@@ -92,12 +103,12 @@ class ChoiceReader(ClaimReader):
 
     def _after_label(self, i: int, j: int) -> Choice | None:
         """The choice after a short label in any language, "Ergebnis: B"; nothing after "Incorrect:"."""
-        for p in range(i + 1, min(j, i + 6)):
+        reach = _CLOSING if j == len(self.doc) and not self._asks(j) else _SHORT_LABEL
+        for p in range(i + 1, min(j, i + reach)):
             if self.doc.breaks[p] == CLAUSE and self.doc.gap_has(p, ":："):
                 head = self.doc.forms[i:p]
-                if has_any(head, _NO_ANSWER_HEADS) or rejecting_head(head) or self.judged(i, p, claimed=True):
-                    return None
-                return self.pure(p, j)
+                announces = not self.judged(i, p, claimed=True) and _announces(head)
+                return self.pure(p, j) if announces else None
         return None
 
     def _at_end(self, i: int, j: int) -> Choice | None:

@@ -19,7 +19,7 @@ from vivavoce.reading.claims import Choice
 from vivavoce.reading.mentions import WINDOW, Verdict
 from vivavoce.reading.options import HEAD, Mention, Options
 from vivavoce.reading.remarks import denies_a_thing, verdict_of_phrase
-from vivavoce.reading.verdicts import JudgedMention, rejected_as_well
+from vivavoce.reading.verdicts import JudgedMention, named_together, rejected_as_well
 from vivavoce.reading.word_roles import Role, is_unspaced, role, run_roles, unlikely, width
 
 Standing = Literal["plain", "rejected", "unknown"]
@@ -64,11 +64,17 @@ class KnownWordsReader(ChoiceReader):
         judged = rejected_as_well(self.doc, judged)
         if not self._has_denials:
             return judged
+        denied = self._are_denied_behind(judged)
+        return [s._replace(verdict="rejected") if no else s for s, no in zip(judged, denied, strict=True)]
+
+    def _are_denied_behind(self, judged: Sequence[JudgedMention]) -> list[bool]:
+        """Which mentions a denial behind them turns down, or behind the last of a list: "A, C y D no"."""
         ends = [*(s.mention.i for s in judged[1:]), len(self.doc)][: len(judged)]
-        return [
-            s._replace(verdict="rejected") if is_denied_behind(self.doc, s.mention, end) else s
-            for s, end in zip(judged, ends, strict=True)
-        ]
+        denied = [is_denied_behind(self.doc, s.mention, end) for s, end in zip(judged, ends, strict=True)]
+        for n in range(len(judged) - 2, -1, -1):
+            joined = denied[n + 1] and named_together(self.doc, judged[n].mention, judged[n + 1].mention)
+            denied[n] = denied[n] or joined
+        return denied
 
     def _in_its_clause(self, judged: JudgedMention, clauses: "Clauses") -> JudgedMention:
         k = judged.mention.i

@@ -6,18 +6,19 @@ from functools import cache
 from typing import TypeVar
 
 from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import COMMA, SENTENCE, Doc, cached_doc
+from vivavoce.language.tokens import COMMA, NONE, SENTENCE, Doc, cached_doc, has_any, recent_doc
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import cue_word
 from vivavoce.reading.claims import ClaimReader
 from vivavoce.reading.label_places import without_particle
-from vivavoce.reading.labels import conclusions, label_articles, label_nouns
+from vivavoce.reading.labels import conclusions, joining, label_articles, label_nouns
 from vivavoce.reading.negative_questions import denial_words
 from vivavoce.reading.options import Options
 from vivavoce.reading.word_roles import by_head, width
 
 _Reader = TypeVar("_Reader", bound=ClaimReader)
 
+TURNS_TO_ANOTHER = "it takes its answer back and ends with another option"
 _DENIED = "the option that it names stands beside a word that denies it"
 _SIGNS = frozenset(":.?？：,，=(–—-")
 _REPLIES = words.NOES - {"wrong", "incorrect", "错误", "错"}
@@ -117,6 +118,37 @@ def _is_head(doc: Doc, k: int) -> bool:
     return doc.breaks[k] >= SENTENCE and ":" in doc.gap(k + 1)
 
 
+# --- conditions
+
+_OTHERWISE = words.pairs(
+    "si no, or else, caso contrario, lo contrario, cas contraire, caso contrari, anders dan, 否 则, 不 然"
+)
+_OTHERWISE_ALONE = words.forms(
+    "otherwise sonst andernfalls ansonsten sinon autrement senao altrimenti иначе وإلا अन्यथा"
+)
+_BEHIND_OTHERWISE = 5
+"""Tokens behind "otherwise" among which the other option stands."""
+
+
+def is_conditional(reader: ClaimReader, names: Collection[int]) -> bool:
+    """True if another option than these is meant under a condition: "B if pregnant, otherwise E"."""
+    doc = reader.doc
+    marks = [k for k in range(1, len(doc) - 1) if _says_otherwise(doc, k)] if names else []
+    if not marks:
+        return False
+    places = _Places(doc, reader.options)
+    for k in marks:
+        following = places.names(k + 1, min(len(doc), k + _BEHIND_OTHERWISE))
+        preceding = places.names(doc.last_break(k - 1, SENTENCE), k)
+        if following and preceding and not following | preceding <= set(names):
+            return True
+    return False
+
+
+def _says_otherwise(doc: Doc, k: int) -> bool:
+    return doc.forms[k] in _OTHERWISE_ALONE or (doc.forms[k], doc.forms[k + 1]) in _OTHERWISE
+
+
 # --- corrections
 
 
@@ -126,41 +158,85 @@ def _corrections() -> Mapping[str, Sequence[tuple[str, ...]]]:
     return by_head(lambda part: part.corrections)
 
 
-@cache
-def correcting_words() -> frozenset[str]:
-    """The words that begin a correction, or deny what stands before one, in any language."""
-    return frozenset(_corrections()) | _REPLIES
-
-
 def behind_corrections(reader: _Reader) -> _Reader:
     """A reader of what stands behind the last correction; the reader itself where the answer has none.
 
     A correction begins a clause behind another option, and leads to nothing but the one that is meant: in
     "B. Actually, this is a classic sign" none does.
     """
-    doc = reader.doc
-    if correcting_words().isdisjoint(doc.forms):
+    place = _corrected_place(reader, _stands_alone)
+    if place is None:
         return reader
+    return type(reader)(reader.doc.text[reader.doc.tokens[place].start :], reader.options)
+
+
+def corrected_list(reader: ClaimReader) -> tuple[str, str] | None:
+    """What stands before the last correction that leads to options, and from these on; null without one.
+
+    "A, B and E. Wait, A, B and D." A correction that adds, "Actually, C too.", takes nothing back.
+    """
+    doc = reader.doc
+    place = _corrected_place(reader, _opens_list)
+    place = _later_list(reader) if place is None else place
+    if place is None:
+        return None
+    start = doc.tokens[place].start
+    return doc.text[:start], doc.text[start:]
+
+
+def _later_list(reader: ClaimReader) -> int | None:
+    """The token of the sentence that is a list, behind one that takes a list back; null without one.
+
+    "A, B and D... wait, D is no enzyme. A, B and C."
+    """
+    doc, is_taken_back = reader.doc, False
+    if not doc.places(_corrects_alone, _corrects_alone):
+        return None
     ends = {mention.i: mention.j for mention in reader.texts}
-    start = next((k for k in range(len(doc)) if _name_end(reader, k, ends)), len(doc))
-    for k in range(len(doc) - 1, start, -1):
-        if doc.forms[k] in correcting_words() and _begins(doc, k):
-            place = _option_place(reader, k, ends)
-            if place is not None:
-                return type(reader)(doc.text[doc.tokens[place].start :], reader.options)
-    return reader
+    for i, j in doc.sentences():
+        end = _name_end(reader, i, ends) if is_taken_back else 0
+        if end and end < j and _opens_list(reader, i, end):
+            return i
+        is_taken_back = is_taken_back or any(_corrects_alone(doc, k) for k in range(max(i, 1), j))
+    return None
 
 
-@cache
-def _amendments() -> Mapping[str, Sequence[tuple[str, ...]]]:
-    """What takes an answer back or heads what was added later, which may be another."""
-    return {**_corrections(), **{word: [(word,)] for word in ("edit", "update")}}
+def _corrected_place(reader: ClaimReader, holds: Callable[[ClaimReader, int, int], bool]) -> int | None:
+    """The token of the option that the last correction leads to, if `holds` of it; null without one."""
+    starts = reader.doc.places(_corrections, _begins_correction)
+    if not starts:
+        return None
+    ends = {mention.i: mention.j for mention in reader.texts}
+    first = next(filter(lambda k: _name_end(reader, k, ends), range(starts[-1])), starts[-1])
+    options = (_option_place(reader, k, ends, holds) for k in reversed(starts) if k > first)
+    return next((place for place in options if place is not None), None)
+
+
+def _begins_correction(doc: Doc, k: int) -> bool:
+    """True if a correction, or a "no", begins a clause at token k."""
+    if doc.forms[k] not in _REPLIES and doc.forms[k] not in _corrections():
+        return False
+    return _begins(doc, k) and (doc.forms[k] in _REPLIES or width(_corrections(), doc, k) > 0)
+
+
+def _opens_list(reader: ClaimReader, k: int, end: int) -> bool:
+    """True if the options named from token k on are not added to those before, and no verdict follows."""
+    doc = reader.doc
+    clause = doc.forms[k : doc.sentence_end(k)]
+    if has_any(clause, words.ADDS | words.AS_WELL) or doc.gap_has(end, "?？"):
+        return False
+    return end == len(doc) or doc.breaks[end] > NONE or doc.forms[end] in joining()
+
+
+def corrects(answer: str) -> bool:
+    """True if words that take an answer back begin a clause of `answer`."""
+    return bool(recent_doc(answer).places(_corrections, _begins_correction))
 
 
 def turns_to_another(reader: ClaimReader, names: Collection[int]) -> bool:
     """True if a correction ends with another option than these: "D. Hold on, the INR is high, so B."."""
     doc = reader.doc
-    if _amendments().keys().isdisjoint(doc.forms):
+    if not doc.places(_corrections, _begins_correction):
         return False
     texts = {mention.i: mention for mention in reader.texts}
     ends = {mention.i: mention.j for mention in reader.texts}
@@ -186,10 +262,15 @@ def _corrected_places(reader: ClaimReader, ends: Mapping[int, int]) -> Sequence[
 def _last_place(reader: ClaimReader, i: int, j: int, ends: Mapping[int, int]) -> tuple[int, bool]:
     """Where the sentence of tokens i to j-1 ends with an option, 0 if it does not; and if it corrects."""
     doc = reader.doc
-    begins = (k for k in range(max(i, 1), j) if _begins(doc, k))
-    start = next((k for k in begins if (phrase := width(_amendments(), doc, k)) and doc.ends(k + phrase)), j)
+    start = next((k for k in range(max(i, 1), j) if _corrects_alone(doc, k)), j)
     first = i if start == j else start + 1
     return next((k for k in range(j - 1, first - 1, -1) if _name_end(reader, k, ends) == j), 0), start < j
+
+
+def _corrects_alone(doc: Doc, k: int) -> bool:
+    """True for words of correction at token k that are a clause by themselves: "wait, ..."."""
+    phrase = width(_corrections(), doc, k) if _begins_correction(doc, k) else 0
+    return phrase > 0 and doc.ends(k + phrase)
 
 
 def _begins(doc: Doc, k: int) -> bool:
@@ -197,8 +278,13 @@ def _begins(doc: Doc, k: int) -> bool:
     return doc.breaks[k] >= COMMA or "…" in doc.gap(k) or ".." in doc.gap(k)
 
 
-def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> int | None:
-    """The token of the option to which the correction at token `begin` leads, with nothing else behind it.
+def _option_place(
+    reader: ClaimReader,
+    begin: int,
+    ends: Mapping[int, int],
+    holds: Callable[[ClaimReader, int, int], bool],
+) -> int | None:
+    """The token of the option to which the correction at token `begin` leads, if `holds` of it.
 
     A "no" leads to none in another sentence, or behind a colon: "A. No. B. Yes." goes through the options.
     """
@@ -206,8 +292,9 @@ def _option_place(reader: ClaimReader, begin: int, ends: Mapping[int, int]) -> i
     k, takes_back = _behind_lead(reader, begin, ends)
     is_reply = doc.forms[begin] in _REPLIES and k < doc.sentence_end(begin)
     is_reply = is_reply and not any(doc.gap_has(n, ":：") for n in range(begin + 1, k + 1))
-    end = _name_end(reader, k, ends) if begin < k < len(doc) and (takes_back or is_reply) else 0
-    return k if end and _stands_alone(reader, k, end) else None
+    takes_back = takes_back or (is_reply and holds is _stands_alone)
+    end = _name_end(reader, k, ends) if begin < k < len(doc) and takes_back else 0
+    return k if end and holds(reader, k, end) else None
 
 
 def _behind_lead(reader: ClaimReader, k: int, ends: Mapping[int, int]) -> tuple[int, bool]:

@@ -189,6 +189,8 @@ _KEY = lazy_pattern(
 )
 
 
+_RIGHT_KEYS = frozenset(["correct", "right", "true", "chosen", "included", "correct ones", "yes"])
+"""Keys of what is right, beside one of what is not."""
 _LITERAL_LIMIT = 20_000
 """Characters of an object that is read as Python prints it: the parser of Python is slow."""
 _DEEPEST = 100
@@ -241,7 +243,10 @@ def _python_dict(text: str) -> Any:
     """A dict as Python prints it; None for any other text."""
     if text[:1] == "{" and text[-1:] == "}" and len(text) <= _LITERAL_LIMIT:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            value = ast.literal_eval(text)
+            tree = ast.parse(text, mode="eval").body
+            value = ast.literal_eval(tree)
+            if len(getattr(tree, "keys", ())) != len(value):  # a key twice, of which Python takes the last
+                return None
             return value if isinstance(value, dict) and not _is_deeper(value, _DEEPEST) else None
     return None
 
@@ -283,10 +288,25 @@ def _parse(text: str) -> Any:
     if not (text[:1] in {"{", "["} and text[-1:] in {"}", "]"}):
         return None
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_with_each_value)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) and not _is_deeper(value, _DEEPEST) else None
+
+
+def _with_each_value(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; a key that stands there twice has a list of its values, if they differ."""
+    value: dict[str, Any] = {}
+    for key, entry in pairs:
+        if key in value and value[key] != entry:
+            several = value[key] if isinstance(value[key], _Several) else _Several([value[key]])
+            entry = _Several([*several, entry])  # the last would win otherwise, and "A" be no answer at all
+        value[key] = entry
+    return value
+
+
+class _Several(list[Any]):
+    """The values of a key that stands in an object more than once."""
 
 
 def _is_deeper(value: Any, depth: int) -> bool:
@@ -327,6 +347,9 @@ def _answers(value: Any) -> list[Any]:
     ]
     if answers:
         return [leaf for answer in answers for leaf in _leaves(answer)]
+    right = [entry for key, entry in value.items() if str(key).strip().lower() in _RIGHT_KEYS]
+    if right and all(isinstance(entry, list | str) for entry in right):
+        return [leaf for entry in right for leaf in _leaves(entry)]
     if _is_checklist(value):
         return [key for key, entry in value.items() if entry]
     if isinstance(inner := _only(value), (dict, list)):

@@ -20,6 +20,7 @@ _ALIKE = {"A": "А", "B": "В", "C": "С", "E": "Е"}
 """Cyrillic letters that a reader, or a keyboard, takes for Latin ones."""
 _UNLIKE = lazy_pattern(r"(?<!\w)[БГДЖЗИ](?!\w)")
 """Cyrillic letters that are like no Latin one: where one is a label, the others are Cyrillic too."""
+_SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
 _HAN_AND_KANA = "CJK"
 _SAMPLE = 200
 """Characters of an option that are looked at for its script."""
@@ -215,6 +216,28 @@ def joining_and_articles() -> frozenset[str]:
 
 
 @cache
+def separators() -> frozenset[str]:
+    """What divides two entries, in any language."""
+    ands = (form for code in codes() for word in language(code).ands for form in Doc(word).forms)
+    return _SEPARATORS | {form for form in ands if form != "a"}
+
+
+@cache
+def lead_words() -> frozenset[str]:
+    """What leads to a list and is no entry, in any language: "Las correctas son la"."""
+    listed = (word for code in codes() for word in (*language(code).articles, *language(code).lead_ins))
+    return frozenset(form for word in listed for form in Doc(word).forms)
+
+
+@cache
+def turning_words() -> frozenset[str]:
+    """What stands before an option that a list turns down, in languages but English: "maar niet"."""
+    parts = [language(code) for code in codes() if code != "en"]
+    listed = (word for part in parts for word in (*part.contrasts, *part.reject, *part.not_, *part.turns))
+    return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
+
+
+@cache
 def _rows_by_script() -> dict[str, tuple[tuple[str, ...], ...]]:
     """The rows of labels of all languages, by the script of their first."""
     rows: dict[str, dict[tuple[str, ...], None]] = {}
@@ -255,3 +278,45 @@ def _script(character: str) -> str:
     """The script of a letter by its Unicode name; Han and kana are one."""
     script = unicodedata.name(character, "").split(" ")[0]
     return _HAN_AND_KANA if script in {"CJK", "KATAKANA", "HIRAGANA"} else script
+
+
+# --- options repeated
+
+_BETWEEN = " \t\n*_`-•().:,;|)（）：．、"
+"""The signs between the options of a list that repeats them, besides their labels."""
+_WIDEST = 16
+
+
+def without_relisted(text: str, options: Sequence[str]) -> str:
+    """`text` without a list that repeats all options with their letters, and without what leads to it.
+
+    The text as it is where nothing else says something, as where the list is the answer.
+    """
+    if len(options) < 3 or not all(option in text for option in options):
+        return text
+    place = text.find(options[0])
+    while place >= 0:
+        start, end = _relisted(text, options, place)
+        if start < end:
+            head, tail = text[:start].rstrip(_BETWEEN), text[end:]
+            leads = text[len(head) : start].lstrip()[:1] in {":", "："}
+            lead = max(head.rfind("\n"), head.rfind(". ")) + 1 if leads else len(head)
+            if not any(c.isalnum() for c in head[:lead] + tail):
+                return text
+            return f"{head[:lead]}\n{tail}"
+        place = text.find(options[0], place + 1)
+    return text
+
+
+def _relisted(text: str, options: Sequence[str], place: int) -> tuple[int, int]:
+    """Where the list of all options begins whose first text is at `place`, and ends; (0, 0) for none."""
+    start = len(text[max(0, place - _WIDEST) : place].rstrip(_BETWEEN)) + max(0, place - _WIDEST)
+    end = place + len(options[0])
+    if start == 0 or text[start - 1 : start] != label(0) or text[start - 2 : start - 1].isalnum():
+        return 0, 0
+    for k, option in enumerate(options[1:], 1):
+        following = text.find(option, end, end + len(option) + _WIDEST)
+        if following < 0 or text[end:following].strip(_BETWEEN) != label(k):
+            return 0, 0
+        end = following + len(option)
+    return start - 1, end

@@ -71,7 +71,11 @@ UNITS = forms(*LISTS["units"])
 # Polarity.
 # Each of these before an option, in its clause, turns it down; two of them cancel ("cannot be excluded").
 DENIALS = forms("not no never nor neither nicht pas non nao niet kein keine inte не")
-NOT_LEFT = forms(*LISTS["not_left"])
+# What calls a thing wrong, whatever it is, and stands before or behind it.
+FAULTS = forms(*LISTS["faults"])
+NOT_LEFT = forms(*LISTS["not_left"]) | FAULTS
+# The same before a list, of which it turns down each option: "excluding A, C".
+EXCLUDES = forms(*LISTS["excludes"])
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = pairs(*LISTS["not_left_pairs"])
 # The same right before an article that is written with the option: "invece dell'eparina".
@@ -83,7 +87,9 @@ OF_THE_CASE = pairs(*LISTS["of_the_case"])
 # Words that strengthen "no" and do not undo it: "no es nunca", "ni A ni B", "n'est jamais".
 CONCORD = forms("ni nunca jamas jamais mai tampoco tampouco neppure neanche nemmeno nem")
 # "Not only A", "no doubt": the word turns nothing down, and what denies it does not either.
-NO_NEGATION = forms("doubt only just question merely solely")
+NO_NEGATION = forms(
+    "doubt only just question merely solely dubbio dubbi doute doutes duda dudas duvida duvidas zweifel"
+)
 # Before "but": "anything but B" turns B down.
 ALL_BUT = forms("anything everything all any every each")
 NONE_BUT = forms("none nothing nobody")
@@ -95,7 +101,7 @@ BETWEEN_ALL_BUT = forms("of the them these those above others for with other opt
 RESET = forms(*LISTS["reset"])
 PREDICATE = forms(*LISTS["predicate"])
 NO_PREDICATES = forms("not nor never rather no")
-NOT_RIGHT = forms(*LISTS["not_right"])
+NOT_RIGHT = forms(*LISTS["not_right"]) | FAULTS
 BUTS = forms("but pero mais aber ma mas maar doch however jedoch но ale men")
 # What an option has none of where it is turned down: "no role", "no longer used", "kein Nutzen".
 MERITS = forms(*LISTS["merits"])
@@ -144,6 +150,11 @@ OPTIONALLY = forms("alternatively optionally consider")
 ADDS = forms("also too add adding additionally plus likewise furthermore well")
 # The options that a list leaves out, or an answer speaks of behind its own, in languages but English.
 OTHERS = forms(*LISTS["others"])
+# What parts a sentence behind a list from it: "C and D reflect function instead".
+CONTRASTS = forms(
+    "instead rather whereas however belong belongs but gehoren hingegen dagegen cambio corresponden relevent",
+    "revanche pertencem contrario",
+)
 # "C may be added" leaves C open in a list.
 LEFT_OPEN = forms("added considered included needed correct right appropriate required indicated used given")
 

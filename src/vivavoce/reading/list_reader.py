@@ -7,57 +7,42 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from vivavoce.language.languages import codes, language
-from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
+from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
+from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
-from vivavoce.reading.labels import joining
-from vivavoce.reading.options import Mention, Options
+from vivavoce.reading.labels import joining, lead_words, separators, turning_words
+from vivavoce.reading.list_asides import (
+    LONGEST_ASIDE,
+    brackets_behind,
+    goes_on,
+    heads_reason,
+    run_of_letters,
+    says_no_more,
+    turn_in,
+    turns_others_down,
+)
+from vivavoce.reading.options import Mention
 from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
 from vivavoce.reading.word_roles import rejecting_words
 
-_SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
-_LONGEST_ASIDE = 12
-"""Words in brackets that name the options of an aside."""
 _SPLIT = "a denial stands between options, and may be of either"
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
-_TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
 _EXCEPTS = (words.EXCEPTS | words.NOT_LEFT) - {"but"}
 _MAYS = words.MAYS - {"can"}
 _DOUBTS = frozenset({"possibly", "maybe", "perhaps"})
+_DROPS = words.EXCLUDES | {"remove", "delete", "without"}
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
-
-
-@cache
-def _separators() -> frozenset[str]:
-    """What divides two entries, in any language."""
-    ands = (form for code in codes() for word in language(code).ands for form in Doc(word).forms)
-    return _SEPARATORS | {form for form in ands if form != "a"}
-
-
-@cache
-def _lead_words() -> frozenset[str]:
-    """What leads to a list and is no entry, in any language: "Las correctas son la"."""
-    listed = (word for code in codes() for word in (*language(code).articles, *language(code).lead_ins))
-    return frozenset(form for word in listed for form in Doc(word).forms)
-
-
-@cache
-def _turning_words() -> frozenset[str]:
-    """What stands before an option that a list turns down, in languages but English: "maar niet"."""
-    parts = [language(code) for code in codes() if code != "en"]
-    listed = (word for part in parts for word in (*part.contrasts, *part.reject, *part.not_, *part.turns))
-    return words.NOT_LEFT | {form for word in listed for form in Doc(word).forms}
 
 
 @cache
 def _around_names() -> frozenset[str]:
     """What may stand around an option in an entry, in any language."""
-    return _AROUND | _lead_words()
+    return _AROUND | lead_words()
 
 
 class Piece(NamedTuple):
@@ -89,6 +74,7 @@ class ListReader(ChoiceReader):
         mentions = super().judged(i, j, claimed=claimed)
         if "(" in self.doc.text or self._clauses_of_text is not None:
             mentions = list(map(self._in_its_clause, mentions))
+        mentions = self._without_reasons(mentions)
         for s in mentions:
             position = s.mention.i
             divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(position + 1)
@@ -112,6 +98,16 @@ class ListReader(ChoiceReader):
         self._is_split = self._is_split or clauses.splits(judged.mention)
         return judged._replace(verdict="rejected")
 
+    def _without_reasons(self, judged: list[JudgedMention]) -> list[JudgedMention]:
+        """The mentions; those that head a reason are rejected: "C, as A and B are obsolete"."""
+        if not has_any(self.doc.forms, words.REASONS):
+            return judged
+        first = judged[0].mention.i if judged else 0
+        return [
+            s._replace(verdict="rejected") if heads_reason(self.doc, self.options, s.mention, first) else s
+            for s in judged
+        ]
+
     @cached_property
     def _clauses_of_text(self) -> Clauses | None:
         """The clauses of the response; null where no word of another language can turn an option down."""
@@ -124,8 +120,8 @@ class ListReader(ChoiceReader):
         opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
         if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
             return False
-        joined, last = joining(), min(len(doc), mention.j + _LONGEST_ASIDE)
-        end = next((k for k in range(mention.j, last) if not _goes_on(doc, options, joined, k)), len(doc))
+        joined, last = joining(), min(len(doc), mention.j + LONGEST_ASIDE)
+        end = next((k for k in range(mention.j, last) if not goes_on(doc, options, joined, k)), len(doc))
         return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
 
     def stretch(self, i: int, j: int) -> Listed:
@@ -134,7 +130,7 @@ class ListReader(ChoiceReader):
         stray: list[str] = []
         named: list[int] = []
         excepted: set[int] = set()
-        strict = rejecting = False
+        strict = rejecting = corrects = False
         units = deque(self._units(i, j))
         while units:
             a, b = units.popleft()
@@ -147,12 +143,20 @@ class ListReader(ChoiceReader):
                     break
                 if head < b or not has_any(lead, words.EXPLAINING_HEADS):
                     rejecting = rejecting_head(lead)
+                corrects = corrects or (bool(names) and retracts(self.doc, a, head))
                 a = head
             if a >= b or rejecting:
                 continue
             judged = self.judged(a, b, claimed=True)
             if judged and not _EXCEPTS.isdisjoint(self.doc.forms[a:b]):
                 excepted.update(name for s in judged if self._is_excepted(s) for name in s.names)
+            if corrects and (taken_out := self._taken_out(a, b, judged)):
+                if not taken_out.issubset(names):
+                    return Listed(reason=self._open(*judged))
+                excepted.update(taken_out)
+                continue
+            if strict and self._speaks_of_another(a, b, judged, names):
+                continue
             reason = _SPLIT if self._is_split else self._hedge(judged)
             if reason is not None:
                 return Listed(reason=reason)
@@ -164,6 +168,8 @@ class ListReader(ChoiceReader):
                 continue
             if strict and (reason := self._aside(a, b, names)) is not None:
                 return Listed(reason=reason)
+            if strict and self._contrasts(a, b, pieces, names):
+                continue
             if loose or (strict and self._explains(a, b)):
                 is_cued = head is not None or (a > 0 and self.doc.breaks[a] < SENTENCE)
                 claimed = is_cued or bool(pieces and pieces[0].names)
@@ -177,6 +183,24 @@ class ListReader(ChoiceReader):
             return Listed(tuple(dict.fromkeys(named)), (), False)
         names = [name for name in names if name not in excepted]
         return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
+
+    def _taken_out(self, a: int, b: int, judged: Sequence[JudgedMention]) -> set[int]:
+        """The options that a correction takes out: "Correction: drop B", "Correction: B is wrong"."""
+        drops = has_any(self.doc.forms[a:b], _DROPS)
+        return {name for s in judged if drops or s.verdict == "rejected" for name in s.names}
+
+    def _speaks_of_another(
+        self, a: int, b: int, judged: Sequence[JudgedMention], names: Sequence[int]
+    ) -> bool:
+        """True for a sentence behind a list that only says something of others: "A, C. B is for gout."."""
+        doc = self.doc
+        if doc.breaks[a] < SENTENCE or any(name in names for s in judged for name in s.names):
+            return False
+        if not says_no_more(doc, [s.mention for s in judged], a, b):
+            return False
+        start = doc.last_break(a - 1, SENTENCE)
+        in_line = len(self.judged(start, a)) > 1 and not doc.gap_has(a, "-*•")
+        return (doc.breaks[a] == SENTENCE or in_line) and self.pure(start, a) is not None
 
     def _is_excepted(self, judged: JudgedMention) -> bool:
         """True for the B of "A to D except B", "A to D, but not B"."""
@@ -214,6 +238,16 @@ class ListReader(ChoiceReader):
                 f"it leaves open which option is meant: {', '.join(self.options.texts[n] for n in further)}"
             )
         return None
+
+    def _contrasts(self, a: int, b: int, pieces: Sequence[Piece], names: Sequence[int]) -> bool:
+        """True for a sentence behind a list that says something else of further options.
+
+        "A and B. C and D reflect function instead." Its words part it from the list.
+        """
+        if self.doc.breaks[a] != SENTENCE or not any(piece.stray for piece in pieces):
+            return False
+        named = {name for piece in pieces for name in piece.names}
+        return named.isdisjoint(names) and has_any(self.doc.forms[a:b], words.CONTRASTS)
 
     def _in_prose(self, a: int, b: int, *, claimed: bool) -> list[int]:
         """The options that a sentence names without turning them down, else those it weighs."""
@@ -281,19 +315,9 @@ class ListReader(ChoiceReader):
         starts = [s.mention.i for s in judged]
         rejected = [s.mention.i for s in judged if s.verdict == "rejected"]
         for i, end in self._bounds(a, b, judged):
-            j = self._turn(i, end, rejected)
+            j = turn_in(self.doc, i, end, rejected)
             if i < j:
                 yield from self._piece(i, j, judged[bisect_left(starts, i) : bisect_left(starts, j)])
-
-    def _turn(self, i: int, j: int, rejected: Sequence[int]) -> int:
-        """Where the entry of tokens i to j-1 turns another option down: "A rather than B", "A without B"."""
-        for k in rejected[bisect_left(rejected, i) : bisect_left(rejected, j + 1)]:
-            turn = k
-            while turn > i and self.doc.forms[turn - 1] in _TURNS_DOWN:
-                turn -= 1
-            if turn < k:
-                return turn
-        return j
 
     def _bounds(self, a: int, b: int, judged: Sequence[JudgedMention]) -> list[tuple[int, int]]:
         """Where entries begin and end: at commas, words like "and", and letters; not within brackets."""
@@ -304,7 +328,7 @@ class ListReader(ChoiceReader):
         begin, depth = a, 0
         for k in range(a, b):
             gap = self.doc.gap(k) if k > a else ""
-            depth = _depth(depth, gap)
+            depth = brackets_behind(depth, gap)
             if k in covered or (depth and k not in starts):
                 continue
             if k not in starts and self._separates(k, b):
@@ -316,7 +340,8 @@ class ListReader(ChoiceReader):
                 # a letter divides too: "A. Fever B. Murmur"
                 bounds.append((begin, k))
                 begin = k
-            if self.doc.forms[k] in words.EXPLAINS and begin > a and k > begin:
+            explains = self.doc.forms[k] in words.EXPLAINS and self.doc.forms[k - 1 : k] != ["well"]
+            if explains and begin > a and k > begin:
                 return [*bounds, (begin, k)]  # "..., because": what follows is no entry
         return [*bounds, (begin, b)]
 
@@ -333,7 +358,7 @@ class ListReader(ChoiceReader):
             i += 1
         if (letters := self._letters(i, j, bare=not judged)) is not None:
             return letters
-        if not judged and (self.doc.forms[i] == "others" or self._turns_others_down(i, j)):
+        if not judged and (self.doc.forms[i] == "others" or turns_others_down(self.doc, i, j)):
             return []
         if not judged and self.doc.forms[i] in words.NO_ENTRY:
             return [Piece(loose=True)]
@@ -350,22 +375,15 @@ class ListReader(ChoiceReader):
             return []
         if len(self.doc.surface(i, j)) == 1:
             return [self._unnamed_piece(i, j)]
-        if _turning_words().issuperset(self.doc.forms[i:j]):
+        if turning_words().issuperset(self.doc.forms[i:j]):
             return []
-        first = next((k for k in range(i, j) if self.doc.forms[k] not in _lead_words()), j)
+        first = next((k for k in range(i, j) if self.doc.forms[k] not in lead_words()), j)
         return self._letters(first, j, bare=True) or [self._unnamed_piece(i, j)]
-
-    def _turns_others_down(self, i: int, j: int) -> bool:
-        """True for "les autres sont fausses", "las demás no"."""
-        clause = self.doc.forms[i:j]
-        if not has_any(clause, words.OTHERS):
-            return False
-        return has_any(clause, words.NOT_RIGHT) or has_any(clause, _turning_words())
 
     def _is_lead(self, i: int, j: int) -> bool:
         """True for words that only lead to a list or end it: "Las correctas son la"; not for a capital."""
         text = self.doc.surface(i, j)
-        return _lead_words().issuperset(self.doc.forms[i:j]) and not (len(text) == 1 and text.isupper())
+        return lead_words().issuperset(self.doc.forms[i:j]) and not (len(text) == 1 and text.isupper())
 
     def _letters(self, i: int, j: int, *, bare: bool) -> list[Piece] | None:
         """The entries if tokens i to j-1 are nothing but letters; small ones where no option is named."""
@@ -378,7 +396,7 @@ class ListReader(ChoiceReader):
             names = [labels[text] for text in surfaces if text in labels] if spaced else []
             if len(names) == len(surfaces):
                 return [Piece(tuple(names))]
-        run = self._run_of_letters(self.doc.surface(i, j)) if bare and len(surfaces) == 1 else ()
+        run = run_of_letters(self.options, self.doc.surface(i, j)) if bare and len(surfaces) == 1 else ()
         return [Piece(run)] if run else None
 
     def _letter(self, text: str) -> Piece:
@@ -404,7 +422,7 @@ class ListReader(ChoiceReader):
     def _separates(self, k: int, j: int) -> bool:
         """True for a word such as "and" at token k; a single letter is one where it is small."""
         form = self.doc.forms[k]
-        return form in _separators() and self._joins(k, j) and (form != "i" or self._surface(k) == "i")
+        return form in separators() and self._joins(k, j) and (form != "i" or self._surface(k) == "i")
 
     def _alone(self, s: JudgedMention, i: int, j: int) -> bool:
         """True if the entry is the option, with nothing but a remark behind it."""
@@ -425,26 +443,6 @@ class ListReader(ChoiceReader):
             return Piece(loose=True)
         return Piece(stray=self._surface_text(i, j))
 
-    def _run_of_letters(self, text: str) -> tuple[int, ...]:
-        """The letters of "ACD", three: each a label, each once; small letters only in order."""
-        labels = [self.options.labels.get(letter.upper()) for letter in text]
-        names = tuple(name for name in labels if name is not None)
-        if not text.isalpha() or not len(names) == len(labels) == len(set(names)) > 1:
-            return ()
-        return names if text.isupper() or (text.islower() and list(names) == sorted(names)) else ()
-
     def _surface_text(self, i: int, j: int) -> str:
         text = " ".join(self.doc.surface(i, j).replace("**", "").split()).strip(_EDGES)
         return text + ")" * (text.count("(") - text.count(")"))
-
-
-def _goes_on(doc: Doc, options: Options, joined: frozenset[str], k: int) -> bool:
-    """True if token k joins or names a further option."""
-    return doc.forms[k] in joined or doc.surface(k, k + 1) in options.labels
-
-
-def _depth(depth: int, gap: str) -> int:
-    """How many brackets are open behind a gap, if `depth` were before it."""
-    opened, closed = gap.count("(") + gap.count("["), gap.count(")") + gap.count("]")
-    # A bracket that only closes, as in "a)", must not hide a later one that opens.
-    return max(0, depth + opened - closed)

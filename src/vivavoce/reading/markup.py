@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vivavoce.core.text import lazy_pattern
 from vivavoce.language.tokens import Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.step_words import FAULTS, STEP_PATTERN
+from vivavoce.reading.step_words import STEP_PATTERN
 
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
@@ -40,7 +40,11 @@ _SHORT_LIST = 300
 """Characters of an answer that is nothing but letters with a yes or a no."""
 _BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
 _CROSSES = "✗✘✖❌☐"
-_NEGATIVE_HEADS = FAULTS | words.REJECTING_HEADS
+_DECIDES = words.ANSWER_NOUNS | words.forms(
+    "choose chosen choice pick select selected correct right richtig antwort correcta correcto respuesta",
+    "elegir correcte correct bonne choisir correta correto resposta escolha corretta risposta 答 正 选",
+)
+_NEGATIVE_HEADS = words.FAULTS | words.REJECTING_HEADS
 _YES = frozenset({"yes", "y", "true", "✅", "✓", "✔", "☑"})
 _NO = frozenset({"no", "n", "false", "❌", "✗", "✘", "✖", "☒", "☐"})
 
@@ -244,17 +248,37 @@ def _row(head: tuple[str, ...], row: tuple[str, ...]) -> str:
 
 def confirmed_rows(table: Table) -> list[str]:
     """The rows of a table, without its head; where one column judges, those that it speaks for."""
-    rows = table.rows
-    shortest = min(map(len, (table.head, *rows)))  # a column that lacks a cell is none of a yes or a no
-    judging = [column for column in range(1, shortest) if rows and _judges(table.head[column], rows, column)]
-    if len(judging) != 1:
+    rows, column = table.rows, _judging_column(table)
+    if column is None:
         return [" | ".join(row) for row in rows]
-    column = judging[0]
     confirmed = [row for row in rows if _judged(row[column], table.head[column])]
     # filled up to the head's width, but not thousands of rows to one of thousands of cells
     width = min(len(table.head), _WIDEST) - 1
     other_cells = ((*row[:column], *row[column + 1 :]) for row in confirmed)
     return [" | ".join((*row, *[""] * (width - len(row)))) for row in other_cells]
+
+
+def _judging_column(table: Table) -> int | None:
+    """The one column that judges, or of several the one whose head speaks of the answer; null without one."""
+    shortest = min(map(len, (table.head, *table.rows)))  # a column that lacks a cell is none of a yes or a no
+    columns = range(1, shortest if table.rows else 0)
+    judging = [column for column in columns if _judges(table.head[column], table.rows, column)]
+    judging = [column for column in judging if _decides(table.head[column])] or judging
+    return judging[0] if len(judging) == 1 else None
+
+
+def decided_rows(table: Table) -> list[str]:
+    """The rows that a column of a yes or a no for the answer speaks for; all lines where there is none."""
+    column = _judging_column(table)
+    if column is not None and _decides(table.head[column]):
+        return confirmed_rows(table)
+    lines = [" | ".join(row) for row in (table.head, ("--",) * len(table.head), *table.rows)]
+    return [f"| {line} |" for line in lines]
+
+
+def _decides(head: str) -> bool:
+    """True for the head of a column that says which row is the answer: "Choose?", "Correct"."""
+    return has_any(Doc(head).forms, _DECIDES)
 
 
 def _judges(head: str, rows: Sequence[tuple[str, ...]], column: int) -> bool:

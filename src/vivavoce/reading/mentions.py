@@ -7,14 +7,16 @@ from vivavoce.language.characters import CIRCLED
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.label_places import after_label_noun
-from vivavoce.reading.labels import joining, label_nouns
+from vivavoce.reading.labels import closing, joining, label_nouns
 from vivavoce.reading.options import Mention, Options
 
-Verdict = Literal["chosen", "named", "tentative", "of the case", "rejected"]
+Verdict = Literal["chosen", "named", "not wrong", "tentative", "of the case", "rejected"]
 WINDOW = 9
 """How many words before or behind an option can say something of it."""
 ARTICLES = frozenset("AEIO")
 """Labels that are also words that begin a sentence."""
+_ENTRY = 4
+"""Words of an entry in brackets."""
 _REMARK = 7
 """How many words a remark in brackets behind a letter may have."""
 
@@ -39,13 +41,8 @@ def mentions_in(
         option = options.label_at(doc, k, claimed=claimed or in_list, i=i)
         if option is None and claimed and k == i < len(doc) - 1:
             option = _before_sentence(doc, options, k, starts)
-        if (
-            option is None
-            and in_list
-            and doc.forms[k - 1] in words.HEDGES
-            and _is_capital_label(doc, options, k)
-        ):
-            option = options.labels[doc.surface(k, k + 1)]  # whatever follows: "A or B depending on"
+        if option is None and in_list and _joined_label(doc, options, k):
+            option = options.labels[doc.surface(k, k + 1)]
         if option is None and in_list and doc.tokens[k].kind == "n":
             option = options.number_joined(doc, k, mentions[-1])
         if option is None or (doc.forms[k] in CIRCLED and k + 1 in starts):
@@ -122,6 +119,14 @@ def _opens_list(doc: Doc, options: Options, starts: Mapping[int, Mention], k: in
     return position in starts or options.label_at(doc, position, claimed=True) is not None
 
 
+def _joined_label(doc: Doc, options: Options, k: int) -> bool:
+    """True for the last of "A or B depending on", whatever follows, and of "A and B ruled out"."""
+    joined = doc.forms[k - 1] in words.HEDGES
+    if not joined and doc.forms[k - 1] in closing():
+        joined = has_any(doc.forms[k + 1 : k + 2], words.NOT_RIGHT)
+    return joined and _is_capital_label(doc, options, k)
+
+
 def _is_capital_label(doc: Doc, options: Options, k: int) -> bool:
     surface = doc.surface(k, k + 1)
     return surface in options.labels and surface.isupper() and options.may_stand(doc, k)
@@ -187,6 +192,8 @@ def _other_quantity(doc: Doc, options: Options, position: int, option: int) -> b
     """True for "B. 25 mg" where option B is another quantity."""
     if doc.breaks[position] not in {NONE, CLAUSE} or doc.tokens[position].kind != "n":
         return False
+    if doc.forms[position] in options.numbers[option]:
+        return False  # "B. 25"
     return options.texts[option].strip()[:1].isdigit() and (doc.ends(position + 1) or doc.ends(position + 2))
 
 
@@ -194,4 +201,8 @@ def only_quotes(doc: Doc, k: int) -> bool:
     """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
     gap = doc.gap(k)
     closes = ")," in gap and "(" not in gap  # "(A and C do not fit), so B"
+    if gap.endswith("(") and not any(
+        doc.gap_has(n, ")") for n in range(k + 1, min(k + _ENTRY, len(doc)) + 1)
+    ):
+        return False  # "A, B (C and D are benign)"
     return doc.breaks[k] == CLAUSE and not closes and not any(c in ";:–—|-." for c in gap)

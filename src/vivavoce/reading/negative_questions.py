@@ -38,9 +38,15 @@ _TURNED_DOWN = words.forms("avoided contraindicated stopped discontinued withhel
 """What a question asks for that wants what an option must not be given for: "to avoid a stroke" is none."""
 _TURNS_DOWN = _TURNED_DOWN | words.forms("avoid stop discontinue withhold hold")
 _DENIALS = words.DENIALS | words.forms(
-    "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen"
+    "isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont didnt except excepting keinen",
+    "excepto salvo sauf excepte ausser tranne eccetto exceto behalve",
 )
 """What only denies, and turns nothing down by its own sense."""
+_UN = ("in", "un", "im")
+_EXCEPTIONS = words.forms(
+    "exception odd excepcion ausnahme lexception intrus lintrus excecao eccezione uitzondering"
+)
+"""What an option is called that does not belong with the others."""
 _SAYS_NOTHING = _LEADS | _DENIALS | _JOINS
 _STEM = lazy_pattern(r"[.!?。！？؟।:：]+\s*(?=\S)")
 
@@ -77,14 +83,22 @@ class Asked(NamedTuple):
         return judgement == "wrong" if is_said and n_options == 1 else None
 
     def _excepts(self, forms: Sequence[str]) -> bool | None:
+        if not _EXCEPTIONS.isdisjoint(forms):  # "the exception is C"
+            return _DENIALS.isdisjoint(forms)
         denied = _behind_denial(forms)
         if denied == [] and _SAYS_NOTHING.issuperset(forms):  # "heparin does not"
             return True
+        if self._denies_by_prefix(forms):
+            return _DENIALS.isdisjoint(forms)
         if self.denied.isdisjoint(map(stem, forms)):
             return None
         if _DENIALS.isdisjoint(forms) or not _WEAKENING.isdisjoint(forms):
             return False
         return True if denied and stem(denied[0]) in self.denied else None
+
+    def _denies_by_prefix(self, forms: Sequence[str]) -> bool:
+        """True for "inappropriate" where the question denies "appropriate"."""
+        return any(form.startswith(_UN) and stem(form[2:]) in self.denied for form in forms)
 
     def options_of(self, reader: ChoiceReader) -> tuple[set[int], set[int]]:
         """The options that clauses say to be what is asked for, and those that they say not to be."""
@@ -121,7 +135,8 @@ def _behind_denial(forms: Sequence[str]) -> list[str] | None:
     if not _SUBORDINATING.isdisjoint(forms[:place]):
         return None
     # "all are oral except": what it denies stands before it
-    denied = forms[:place] if denials[0] in words.EXCEPTS else forms[place + 1 :]
+    is_exception = denials[0] not in words.NOT_LEFT or denials[0] in words.EXCEPTS
+    denied = forms[:place] if is_exception else forms[place + 1 :]
     return [form for form in denied if len(form) > 3 and form not in _LEADS]
 
 

@@ -330,7 +330,7 @@ def _is_whole(doc: Doc, i: int, j: int) -> bool:
         return False
     if i > 0 and doc.breaks[i] == NONE and (_of_a_name(doc, i, j) or _after_sign(doc, i)):
         return False
-    if doc.tokens[i].kind == "n" and i > 0 and doc.breaks[i] <= CLAUSE and _number_before(doc, i):
+    if doc.tokens[i].kind == "n" and i > 0 and doc.breaks[i] <= CLAUSE and _is_end(doc, i, j):
         return False
     return j >= len(doc) or doc.breaks[j] > NONE or not _goes_on(doc, i, j)
 
@@ -338,6 +338,11 @@ def _is_whole(doc: Doc, i: int, j: int) -> bool:
 def _after_sign(doc: Doc, i: int) -> bool:
     """True for the second sign of "<<" or "=>"."""
     return doc.tokens[i].form in {"<", ">"} and doc.forms[i - 1] in {"<", ">", "="}
+
+
+def _is_end(doc: Doc, i: int, j: int) -> bool:
+    """True if tokens i to j-1 are an end of a range: "between 25% and 50%", "> 50"."""
+    return _number_before(doc, i) or (doc.forms[i - 1] == "between" and doc.forms[j : j + 1] == ["and"])
 
 
 def _number_before(doc: Doc, i: int) -> bool:

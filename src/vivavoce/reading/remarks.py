@@ -6,6 +6,7 @@ And whether a clause behind an option is the reason for choosing it.
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
@@ -15,12 +16,24 @@ from vivavoce.reading.word_roles import by_head, width
 
 JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
 """The words that call an option right or wrong."""
+
+
+class Judging(NamedTuple):
+    """The words that call what is named wrong, those that call it right, and what may begin a verdict."""
+
+    wrong: frozenset[str]
+    right: frozenset[str]
+    heads: frozenset[str]
+
+
+OPTIONS = Judging(words.NOT_RIGHT, words.CHOSEN_RIGHT, JUDGES | {"which", "who"})
 CANNOT = frozenset({"cannot", "cant"})
-_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
+_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little", "alcun"}
 _SHORT = 4
 """Words of a clause that denies the merit of an option: "no added clinical value"."""
 _AROUND, _LONGEST = 12, 40
 """Words before an option, half of those behind it, and characters of each, that a phrase may have."""
+_ENDS_VERDICT = words.RESET | (words.REASONS - {"as", "given", "due", "being"})
 _ITS = (["it"], ["its"], ["this"], ["that"], ["thats"], ["es"], ["cest"], ["ist"], ["e"])
 
 
@@ -98,11 +111,11 @@ def _letter_with_colon(doc: Doc, k: int) -> bool:
     return len(letter) == 1 and letter.isupper() and doc.gap_has(k + 1, ":")
 
 
-def denials(window: Sequence[str]) -> int:
+def denials(window: Sequence[str], wrong: frozenset[str] = OPTIONS.wrong) -> int:
     """How many words turn down; "ruled out" is one, and "rules out" turns down what comes after it."""
     is_ruled_out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
     pairs = sum(pair in words.NOT_RIGHT_PAIRS for pair in itertools.pairwise(window))
-    return sum(word in words.NOT_RIGHT for word in window) + pairs - is_ruled_out
+    return sum(word in wrong for word in window) + pairs - is_ruled_out
 
 
 def gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:
@@ -204,24 +217,26 @@ _NO_SUBJECTS = (
 # --- the words behind a mention
 
 
-def verdict_behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
+def verdict_behind(
+    doc: Doc, mentions: Sequence[Mention], n: int, j: int, judging: Judging = OPTIONS
+) -> Verdict:
     """The verdict of the words after a mention, up to the clause's end or the next mention."""
     mention = mentions[n]
     following = mentions[n + 1].i if n + 1 < len(mentions) else None
     if (outright := _outright(doc, mention, following, j)) is not None:
         return outright
     end = min(j, j if following is None else following, mention.j + WINDOW)
-    window = _window_behind(doc, mention, following, end)
+    window = _window_behind(doc, mention, following, end, judging)
     if not window:
         return "named"
     if end == following and len(window) == end - mention.j:
         window = _first_part(window)
-    return _weigh_behind(window)
+    return weigh_behind(window, judging)
 
 
 def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verdict | None:
     """The verdict of a tick, of a remark at the end of a line, or of "but it is wrong"; null without."""
-    verdict = _ticked(doc, mention)
+    verdict = ticked(doc, mention, following)
     if verdict is None and following is None:
         verdict = remark(doc, mention, j)
     limit = j if following is None else following
@@ -232,36 +247,40 @@ def _outright(doc: Doc, mention: Mention, following: int | None, j: int) -> Verd
     return verdict
 
 
-def _weigh_behind(window: Sequence[str]) -> Verdict:
+def weigh_behind(window: Sequence[str], judging: Judging = OPTIONS) -> Verdict:
     """The verdict of the words behind a mention."""
-    negations = 0 if denies_nothing(window) else denials(window)
+    negations = 0 if denies_nothing(window) else denials(window, judging.wrong)
     if negations % 2 or _runner_up(window) or window[:3] == ["would", "have", "been"]:
         return "rejected"
     if negations:
-        return "of the case" if has_any(window, CANNOT) else "named"  # "B cannot be ruled out"
+        return "of the case" if has_any(window, CANNOT) else "not wrong"  # "B cannot be ruled out"
     if window[0] == "would" and has_any(window[1:3], words.FORESEES):
         return "tentative"
-    return "chosen" if has_any(window, words.CHOSEN_RIGHT) else "named"
+    return "chosen" if has_any(window, judging.right) else "named"
 
 
-def _window_behind(doc: Doc, mention: Mention, following: int | None, end: int) -> list[str]:
+def _window_behind(
+    doc: Doc, mention: Mention, following: int | None, end: int, judging: Judging
+) -> list[str]:
     """The words of the clause that says something of a mention, up to token `end`."""
-    if mention.j >= end or not _says_of(doc, mention, following):
+    if mention.j >= end or not _says_of(doc, mention, following, judging):
         return []
     window = [doc.forms[mention.j]]
     for k in range(mention.j + 1, end):
-        if doc.forms[k] in words.RESET or (doc.breaks[k] > NONE and not only_quotes(doc, k)):
+        if doc.forms[k] in _ENDS_VERDICT or (doc.breaks[k] > NONE and not only_quotes(doc, k)):
             break
+        if doc.tokens[k].kind == "n" and doc.gap(k + 1)[:1] == ")":
+            break  # "1) ok 2) wrong"
         window.append(doc.forms[k])
     return window
 
 
-def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
+def _says_of(doc: Doc, mention: Mention, following: int | None, judging: Judging) -> bool:
     """True if the word behind a mention begins what is said of it. The next mention is at `following`."""
     k = mention.j
     form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
     pair = tuple(doc.forms[k : k + 2])
-    judges = form in JUDGES or form in {"which", "who"} or pair in words.NOT_RIGHT_PAIRS
+    judges = form in judging.heads or pair in words.NOT_RIGHT_PAIRS
     heads_next = strength > NONE and ":" in doc.gap(k + 1) and doc.breaks[mention.i] < LINE
     if strength >= SENTENCE or ";" in gap or heads_next:  # "D. Wrong: A"
         return False
@@ -292,11 +311,14 @@ def _runner_up(window: Sequence[str]) -> bool:
     return tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP
 
 
-def _ticked(doc: Doc, mention: Mention) -> Verdict | None:
-    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
+def ticked(doc: Doc, mention: Mention, following: int | None) -> Verdict | None:
+    """The verdict of a tick or a cross: behind the mention, or before or behind the line that it heads."""
     marks = doc.gap(mention.j).split("\n")[0]
     if doc.breaks[mention.i] >= LINE:
         marks += doc.gap(mention.i).split("\n")[-1]
+        end = doc.sentence_end(mention.j - 1)
+        if doc.ends(mention.j) and (following is None or following >= end):
+            marks += doc.gap(end).split("\n")[0]
     if any(c in "❌✗✘✖☐" for c in marks):
         return "rejected"
     return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
@@ -310,9 +332,16 @@ def _first_part(window: list[str]) -> list[str]:
     return window
 
 
+def behind_doubt(window: Sequence[str]) -> Sequence[str]:
+    """The words behind a negation that only strengthens: the "not" of "no doubt that it is not A" denies."""
+    if not denies_nothing(window):
+        return window
+    return window[1 + max(k for k, word in enumerate(window) if word in words.NO_NEGATION) :]
+
+
 def denies_nothing(window: Sequence[str]) -> bool:
     """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
     return has_any(window, words.NO_NEGATION) and any(
-        word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
+        word in words.NO_NEGATION and has_any(window[max(0, k - 3) : k], _DENIALS_OF_DOUBT)
         for k, word in enumerate(window)
     )

@@ -242,7 +242,10 @@ class SingleChoiceReader(KnownWordsReader):
             return self._is_text(k + 1)
         if k + 1 == len(doc) or doc.breaks[k + 1] >= LINE:
             return doc.breaks[k] >= LINE
-        return doc.gap(k + 1).lstrip("*_")[:1] in _SIGNS - {",", "，", "、", "-", "–", "—"}
+        signs = _SIGNS - {",", "，", "、"}
+        if doc.breaks[k] < LINE:
+            signs -= {"-", "–", "—"}
+        return doc.gap(k + 1).lstrip("*_ ")[:1] in signs
 
     def _is_text(self, k: int) -> bool:
         """True if an option's text begins at token k, behind a sign."""

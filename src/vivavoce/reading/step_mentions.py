@@ -86,7 +86,7 @@ def _awaited(doc: Doc, k: int) -> bool:
     p = k - 2 if k and doc.forms[k - 1] in _ARTICLES else k - 1
     if p < 1 or doc.forms[p] not in {"is", "was", "es", "ist", "est", "e"} or doc.breaks[k] > CLAUSE:
         return False
-    faulted = p > 1 and doc.forms[p - 1] in step_words.FAULTS and doc.forms[p - 2] in step_words.STEP_NOUNS
+    faulted = p > 1 and doc.forms[p - 1] in words.FAULTS and doc.forms[p - 2] in step_words.STEP_NOUNS
     return faulted or doc.forms[p - 1] in _BEFORE_NUMBER
 
 
@@ -174,7 +174,7 @@ def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | No
     if number < 1:
         return None
     p = _behind_adjectives(doc, begin)
-    if has_any(doc.forms[begin:p], step_words.FAULTS):
+    if has_any(doc.forms[begin:p], words.FAULTS):
         return None  # "the first wrong step" says nothing of its number
     if p < len(doc) and doc.breaks[p] == NONE and _noun(doc, p):
         end = p + 1
@@ -190,7 +190,7 @@ def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | No
 
 def _is_first_fault(doc: Doc, number: int, k: int) -> bool:
     """True for "el primer paso incorrecto", which says nothing of the step's number; token k is the fault."""
-    return number == 1 and k < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in step_words.FAULTS
+    return number == 1 and k < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in words.FAULTS
 
 
 def _behind_adjectives(doc: Doc, k: int) -> int:

@@ -3,20 +3,23 @@
 What is said of a step is read in its own stretch of the text, up to the next step that is named.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import step_words
+from vivavoce.reading.options import Mention
+from vivavoce.reading.remarks import Judging, verdict_behind, weigh_behind
 from vivavoce.reading.step_mentions import StepMention
 
 Verdict = Literal["accused", "cleared", "tentative", "named", "aside"]
 REACH = 14
 """How many words before a step can say something of it."""
-_CROSSES, _TICKS = frozenset("❌✗✘✖☒"), frozenset("✅✓✔☑")
-_JUDGES = step_words.FAULTS | step_words.SOUND
+_JUDGES = words.FAULTS | step_words.SOUND
+_WRONG = words.NOT_RIGHT | step_words.FAULT_VERBS
+_FINDS_FAULT = _JUDGES | step_words.FAULT_VERBS | step_words.SOUND_IF_DENIED
+_STEPS = Judging(_WRONG, step_words.SOUND, _WRONG | step_words.SOUND | {"which", "contains", "goes", "has"})
 _BECAUSE = frozenset({"because", "since", "as", "given", "due"})
 _DENIES = words.NOT_LEFT & frozenset(
     ["not", "no", "never", "neither", "nor", "isnt", "arent", "wasnt", "dont", "doesnt", "didnt", "cannot",
@@ -28,7 +31,7 @@ _LEADS = words.LIGHT | words.PREDICATE | step_words.STEP_NOUNS | frozenset(
      "where", "statements", "assumption", "conclusion", "there", "contains", "first", "only", "main", "key",
      "logical", "primary", "critical", "overall", "el", "la", "il", "le", "der", "die", "das", "o", "a"]
 )  # fmt: skip
-_ERROR_OR_ANSWER = step_words.FAULTS | words.ANSWER_NOUNS
+_ERROR_OR_ANSWER = words.FAULTS | words.ANSWER_NOUNS
 _LEADS_OR_DENIES = _LEADS | _DENIES
 _LOCATES_OR_LEADS = step_words.LOCATES | _LEADS
 _EXCEPT = frozenset(
@@ -36,7 +39,6 @@ _EXCEPT = frozenset(
 )
 _ARTICLES = frozenset({"the", "for", "el", "la", "le", "il", "o", "a", "der", "den", "dem"})
 _NO_LOCATION = _DENIES | _BECAUSE | step_words.HEDGED
-_BEFORE_STEP = step_words.FAULTS | frozenset({"the", "this", "that", "in", "of", "at"})
 
 
 def judged_steps(doc: Doc, mentions: Sequence[StepMention]) -> list[tuple[StepMention, Verdict]]:
@@ -85,18 +87,8 @@ def _stretch(doc: Doc, mentions: Sequence[StepMention], n: int) -> tuple[int, in
     if n and begin == before:
         begin = _split(doc, before, mention.i)
     following = mentions[n + 1].i if n + 1 < len(mentions) else None
-    end = len(doc) if following is None else _stretch_end(doc, mention.j, following)
+    end = len(doc) if following is None else _split(doc, mention.j, following)
     return max(begin, mention.i - REACH), end
-
-
-def _stretch_end(doc: Doc, j: int, following: int) -> int:
-    """Where the words behind a step that ends before token j end; the next step is at `following`."""
-    end = _split(doc, j, following)
-    if end == following:
-        # "step 4 follows from the wrong step 3": what stands right before a step is said of that one
-        while end > j and doc.breaks[end] == NONE and doc.forms[end - 1] in _BEFORE_STEP:
-            end -= 1
-    return end
 
 
 def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
@@ -104,23 +96,26 @@ def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
     mention = mentions[n]
     begin, end = _stretch(doc, mentions, n)
     preceding = _words_before(doc, begin, mention.i)
-    last = preceding[-1] if preceding else ""
-    if last in {"than", "unlike"}:
+    if preceding and preceding[-1] in {"than", "unlike"}:
         return "cleared"
     bare = next((word for word in reversed(preceding) if word not in _ARTICLES), "")
     if bare in _EXCEPT and has_any(preceding, step_words.NO_STEP):
         return _excepted(doc, mention)
     preceding = _last_clause(preceding)
-    denials = _denials(preceding)
-    if has_any(preceding, step_words.FAULTS):
-        return "cleared" if denials % 2 else _unless_hedged(preceding)
-    praised = has_any(preceding[-4:], step_words.SOUND) and not denials
-    if praised and (preceding[-1] in step_words.SOUND or ":" in doc.gap(mention.i)):
-        return "cleared"
-    following = _behind(doc, mention, end, denials)
-    if following != "named":
-        return following
-    return "cleared" if denials % 2 else "named"
+    verdict = _ahead_of(doc, mention, preceding) or _behind(doc, mentions, n, end)
+    return _DENIED.get(verdict, verdict) if _denials(preceding) % 2 else verdict
+
+
+_DENIED: Mapping[Verdict, Verdict] = {"accused": "cleared", "cleared": "accused", "named": "cleared"}
+
+
+def _ahead_of(doc: Doc, mention: StepMention, preceding: Sequence[str]) -> Verdict | None:
+    """The verdict of the words before a step, "the wrong step is 3", denials aside; null without one."""
+    if has_any(preceding, words.FAULTS):
+        return "accused" if _denials(preceding) % 2 else _unless_hedged(preceding)
+    if not has_any(preceding[-4:], step_words.SOUND) or _denials(preceding):
+        return None
+    return "cleared" if preceding[-1] in step_words.SOUND or ":" in doc.gap(mention.i) else None
 
 
 def _words_before(doc: Doc, i: int, j: int) -> list[str]:
@@ -140,7 +135,7 @@ def _excepted(doc: Doc, mention: StepMention) -> Verdict:
     """The opposite of what is said of all other steps: "all but step 3 are correct"."""
     sentence = doc.last_break(mention.i, SENTENCE), doc.sentence_end(mention.j - 1)
     denied = doc.count(*sentence, _DENIES_OR_NONE) % 2 == 1
-    sound = doc.count(*sentence, step_words.SOUND) > 0 and not doc.count(*sentence, step_words.FAULTS)
+    sound = doc.count(*sentence, step_words.SOUND) > 0 and not doc.count(*sentence, words.FAULTS)
     return "accused" if sound != denied else "cleared"
 
 
@@ -152,37 +147,44 @@ def _unless_hedged(window: Sequence[str]) -> Verdict:
     return "tentative" if has_any(window, step_words.HEDGED) else "accused"
 
 
-def _behind(doc: Doc, mention: StepMention, end: int, denials: int) -> Verdict:
+def _behind(doc: Doc, mentions: Sequence[StepMention], n: int, end: int) -> Verdict:
     """The verdict of the words behind a step: of its own clause, else of a clause that is nothing but one."""
-    line = range(mention.j, min(end, doc.sentence_end(mention.j - 1)) + 1)
-    marks = {c for k in line for c in doc.gap(k)}
-    if marks & _CROSSES:
+    mention = mentions[n]
+    pair = [Mention(m.i, m.j, (), "label") for m in mentions[n : n + 2]]
+    judged = verdict_behind(doc, pair, 0, doc.sentence_end(mention.j - 1), _STEPS)
+    verdict = _of_step(judged, doc.forms[mention.j : min(end, mention.j + REACH)])
+    if verdict == "cleared" and _is_faulted(doc, mention.j, end):
         return "accused"
-    if marks & _TICKS:
-        return "cleared"
-    for n, (i, j) in enumerate(_clauses(doc, mention.j, end)):
-        own_clause = n == 0 and doc.breaks[i] < CLAUSE
-        if not own_clause and not _can_judge(doc.forms[i:j]):
-            continue
-        verdict = _clause_verdict(doc, i, j, own_clause=own_clause, denials=denials)
-        if verdict == "cleared" and _is_faulted(doc.forms[j : min(end, j + REACH)]):
-            return "accused"
+    for i, j in _clauses(doc, mention.j, end):
         if verdict != "named":
-            return verdict
-    return "named"
+            break
+        if (i > mention.j or doc.breaks[i] >= CLAUSE) and _can_judge(doc.forms[i:j]):
+            verdict = _of_step(weigh_behind(doc.forms[i:j], _STEPS), doc.forms[i:j])
+    return verdict
 
 
-def _is_faulted(ahead: Sequence[str]) -> bool:
+def _of_step(judged: str, clause: Sequence[str]) -> Verdict:
+    """What a verdict says of a step; one that only denies a thing, "5. No role", says nothing of it."""
+    if judged == "rejected" and has_any(clause, _FINDS_FAULT):
+        return _unless_hedged(clause)
+    return _AS_STEPS.get(judged, "named")
+
+
+_AS_STEPS: Mapping[str, Verdict] = {"chosen": "cleared", "not wrong": "cleared", "tentative": "tentative"}
+
+
+def _is_faulted(doc: Doc, i: int, end: int) -> bool:
     """True if what goes on about a step that is called right finds fault with it all the same."""
-    goes_on = not _GOES_ON.isdisjoint(itertools.pairwise(ahead[:4]))
-    return goes_on and has_any(ahead, step_words.FAULTS)
+    ahead = doc.forms[i : min(end, i + REACH)]
+    turn = next((k for k, form in enumerate(ahead) if form in words.BUTS | {"however", "yet"}), len(ahead))
+    return (
+        ahead[turn + 1 : turn + 2] != []
+        and ahead[turn + 1] in _GOES_ON
+        and has_any(ahead[turn:], words.FAULTS)
+    )
 
 
-_GOES_ON = frozenset(
-    (turn, same)
-    for turn in ("but", "however", "yet")
-    for same in ("it", "its", "then", "incorrectly", "wrongly", "falsely", "makes", "draws")
-)
+_GOES_ON = frozenset({"it", "its", "then", "incorrectly", "wrongly", "falsely", "makes", "draws"})
 """What goes on about the same step: "is right, but it draws the wrong conclusion"."""
 
 
@@ -196,54 +198,11 @@ def _can_judge(clause: Sequence[str]) -> bool:
 def _says_only(clause: Sequence[str]) -> bool:
     """True if the clause begins with a verdict: "incorrect", "this is wrong", "the step is not right"."""
     for word in clause[:6]:
-        if word in _JUDGES:
+        if word in _JUDGES or word in step_words.FAULT_VERBS:
             return True
         if word not in _LEADS_OR_DENIES:
             return False
     return False
-
-
-def _clause_verdict(doc: Doc, i: int, j: int, *, own_clause: bool, denials: int) -> Verdict:
-    """The verdict of the first word in tokens i to j-1 that judges; `denials` stand before the step."""
-    mild = has_any(doc.forms[i:j], words.NO_NEGATION)  # "not only wrong"
-    start = i
-    if doc.forms[i] == "that":  # "the claim in step 3 that A is B is wrong": the last verb judges
-        start = max((k for k in range(i, j) if doc.forms[k] in {"is", "are", "was", "were"}), default=j)
-    for k in range(i, j):
-        form = doc.forms[k]
-        if form in step_words.SAYING and not (k == i and form == "that"):
-            break
-        if k < start:
-            continue
-        denials += form in _DENIES and not mild
-        if form in _JUDGES_ALONE and not _stands_alone(doc, k):
-            continue
-        verdict = _word_verdict(form, denied=bool(denials % 2), own_clause=own_clause)
-        if verdict == "accused" and not denials % 2:
-            return _unless_hedged(doc.forms[i:k])
-        if verdict != "named":
-            return verdict
-    return "named"
-
-
-def _word_verdict(form: str, *, denied: bool, own_clause: bool) -> Verdict:
-    if form in step_words.FAULTS or (own_clause and not denied and form in step_words.FAULT_VERBS):
-        return "cleared" if denied else "accused"
-    if denied and form in step_words.SOUND_IF_DENIED:
-        return "accused"
-    if form in step_words.SOUND:
-        return "accused" if denied else "cleared"
-    return "named"
-
-
-_JUDGES_ALONE = frozenset({"false", "true", "right", "good", "sound", "fine"})
-
-
-def _stands_alone(doc: Doc, k: int) -> bool:
-    """True if a word judges by itself: "is right." and not "the right ventricle"."""
-    if doc.ends(k + 1) or doc.forms[k + 1] in words.AFTER_LABEL | {"that", "about", "here", "step", "claim"}:
-        return True
-    return doc.forms[k + 1] in {"statement", "assumption", "inference", "conclusion", "premise", "step"}
 
 
 def locates(doc: Doc, mention: StepMention, before: int) -> bool:

@@ -1,11 +1,11 @@
 """The words that chains of reasoning are read by, in their comparable form (`tokens.Doc.forms`)."""
 
-from vivavoce.reading.lexicon import HEDGES, LISTS, forms, pairs
+from vivavoce.reading.lexicon import FAULTS, HEDGES, LISTS, RETRACTIONS, forms
 
 # Steps of a chain of reasoning.
 STEP_NOUNS = forms(
     "step steps hop hops schritt schritte schritts schrittes paso pasos etape etapes letape passo passos",
-    "passaggio passaggi stap steg krok шаг шага adim langkah",
+    "passaggio passaggi stap steg krok шаг шага шаге adim langkah चरण الخطوة خطوة",
 )
 STEP_PATTERN = (
     r"(?:step|paso|passo|passaggio|[ée]tape|etapa|schritt|fase|stap|krok|шаг|крок|adım|langkah|bước|pas|steg"
@@ -44,10 +44,7 @@ ORDINALS = {
     for word in same.split()
 }  # fmt: skip
 LAST = forms("last final letzte letzten ultimo dernier derniere")
-# A step that one of these is said of is the wrong one; nouns also before it: "the error is in step 3".
-FAULTS = forms(*LISTS["step_faults"])
 FAULT_VERBS = forms(*LISTS["step_fault_verbs"])
-SAYING = forms(*LISTS["step_saying"])
 SOUND = forms(*LISTS["step_sound"])
 # "Step 3 does not follow" accuses it; "step 4 follows" says nothing of either.
 SOUND_IF_DENIED = forms(
@@ -56,11 +53,7 @@ SOUND_IF_DENIED = forms(
 NO_STEP = forms(*LISTS["step_no_step"])
 LOCATES = forms(*LISTS["step_locates"])
 # What takes back a step: words of error alone do not, they are what such an answer is about.
-TAKES_BACK = forms(
-    "wait scratch reconsider reconsidering reconsidered revise revised revising correction oops sorry",
-    "apologies hmm rethinking reevaluating nevermind perdon corrijo korrektur pardon doch",
-)
-TAKES_BACK_PAIRS = pairs(*LISTS["step_takes_back_pairs"])
+TAKES_BACK = RETRACTIONS - FAULTS
 TURNS = forms("actually no rather instead")
 HEDGED = forms(*LISTS["step_hedged"])
 # What may stand between a step and the other that is left open.

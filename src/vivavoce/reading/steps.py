@@ -20,7 +20,7 @@ from vivavoce.reading.step_mentions import (
 )
 from vivavoce.reading.step_verdicts import REACH, Verdict, judged_steps, locates, step_verdict
 
-_JUDGES = step_words.FAULTS | step_words.SOUND
+_JUDGES = words.FAULTS | step_words.SOUND
 _OTHER_MARKS = words.HEDGES | step_words.HEDGED
 _CORRECTING = step_words.TAKES_BACK | step_words.TURNS
 _LEADS_TO_STEP = words.LIGHT | step_words.LOCATES | {"el", "la", "il", "le", "der"}
@@ -129,7 +129,7 @@ def takes_back(doc: Doc, i: int, j: int) -> bool:
     """True if the words of tokens i to j-1 take an earlier step back: "wait", "on second thought"."""
     return any(
         (doc.forms[k] in step_words.TAKES_BACK and doc.breaks[k] >= COMMA)
-        or (doc.forms[k], doc.forms[k + 1] if k + 1 < j else "") in step_words.TAKES_BACK_PAIRS
+        or (doc.forms[k], doc.forms[k + 1] if k + 1 < j else "") in words.RETRACTION_PAIRS
         for k in range(i, j)
     )
 

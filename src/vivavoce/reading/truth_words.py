@@ -28,6 +28,11 @@ STATEMENT_NOUNS = _set(
     "enunciado proposicion bewering stelling uitspraak laffermazione laffirmation lafirmacio",
     "affirmation enonce aussage behauptung affermazione afirmacao proposicao",
 )
+# What leads from such a noun to what it says: "the claim that", "la afirmación de que".
+OF_STATEMENT = _set(
+    "that about regarding concerning on of made above here as itself given in de que dass che uber sur di",
+    "sobre",
+)
 # A word of another language judges only behind one of these, or at the head of a clause: "vera" does not in
 # "polycythemia vera".
 BEFORE_TRUTH = STATEMENT_NOUNS | _set(*LISTS["truth_before_truth"])

@@ -6,20 +6,25 @@ mention; then the two verdicts are joined.
 
 import itertools
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from vivavoce.language.tokens import CLAUSE, COMMA, NONE, Doc, has_any
 from vivavoce.reading import lexicon as words
-from vivavoce.reading.labels import closing, joining, joining_and_articles, rejecting_heads, true_heads
+from vivavoce.reading.labels import (
+    closing,
+    joining,
+    joining_and_articles,
+    rejecting_heads,
+    right_words,
+    true_heads,
+)
 from vivavoce.reading.mentions import WINDOW, Verdict, mentions_in, only_quotes
 from vivavoce.reading.options import Mention, Options
-from vivavoce.reading.remarks import CANNOT, denies_nothing, verdict_behind
+from vivavoce.reading.remarks import CANNOT, behind_doubt, denies_nothing, verdict_behind
 
 _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative", "of the case")
 _ASSERTED = frozenset({"chosen", "named"})
-_EXCLUDES = frozenset(
-    {"exclude", "excluding", "reject", "rejecting", "eliminate", "eliminating", "omit", "drop"}
-)
 _LONGEST_LIST = 40
 _PICKS = frozenset({"pick", "choose", "guess", "select", "answer", "decide", "say"})
 """Behind "if I had to" these choose what follows."""
@@ -97,6 +102,8 @@ def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
         if doc.breaks[k] > COMMA and not only_quotes(doc, k):
             return False
     words_between = doc.forms[a.j : b.i]
+    if words_between == ["as"]:
+        return False  # "B, as A is too slow"
     if joining().issuperset(words_between):
         return True
     return has_any(words_between, joining()) and joining_and_articles().issuperset(words_between)
@@ -138,7 +145,8 @@ def _carry_head(doc: Doc, mentions: Sequence[Mention], preceding: list[Verdict])
         is_headed = (
             is_headed
             or _rejecting_head(doc, last.i - 1, 0)
-            or has_any(doc.forms[last.i - 1 : last.i], _EXCLUDES)
+            or has_any(doc.forms[last.i - 1 : last.i], words.EXCLUDES)
+            or doc.forms[last.i - 2 : last.i] == ["none", "of"]
         )
         is_headed = is_headed and named_together(doc, last, mention)
         if is_headed and preceding[n] == "named":
@@ -262,9 +270,22 @@ def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
     return rejecting_head(doc.forms[start : k + 1])
 
 
+_NOTS = words.DENIALS | {"不", "非", "isnt", "arent", "не"}
+
+
+@cache
+def _judging_heads() -> frozenset[str]:
+    """The words of a label that call what follows right, in any language."""
+    return true_heads() | right_words() | words.CHOSEN_RIGHT | words.CHOICE_ADJECTIVES
+
+
 def rejecting_head(head: Sequence[str]) -> bool:
     """True for the words of a label that turns down what follows: "Incorrect", "Less likely"."""
+    if denies_nothing(head):
+        return False
     turns_down = has_any(head, rejecting_heads()) and not has_any(head, true_heads())
+    # "Nicht zutreffend: C", "Pas exactes : C"
+    turns_down = turns_down or (has_any(head[:-1], _NOTS) and has_any(head[1:], _judging_heads()))
     return turns_down or any(pair in words.REJECTING_PAIRS for pair in itertools.pairwise(head))
 
 
@@ -341,7 +362,7 @@ def _turned_down(preceding: Sequence[str]) -> Verdict | None:
     if preceding and _is_instead(preceding):
         return "rejected"
     # two negations cancel: "cannot be excluded"
-    negations = _negations(preceding)
+    negations = _negations(behind_doubt(preceding))
     if negations == 2 and has_any(preceding, CANNOT) and not has_any(preceding, words.CHOSEN_LEFT):
         return "tentative"
     if negations % 2 or preceding == ["noch"] or preceding.count("noch") > 1:  # "weder A noch B"
@@ -358,8 +379,6 @@ def _is_instead(preceding: Sequence[str]) -> bool:
 
 def _negations(ahead: Sequence[str]) -> int:
     """How many of the words before a mention turn it down."""
-    if denies_nothing(ahead):
-        return 0
     negations = sum(word in words.NOT_LEFT for word in ahead)
     if has_any(ahead, words.CONCORD):
         negations = 1

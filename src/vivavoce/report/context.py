@@ -70,6 +70,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         ),
         "examiners": examiners(visible.scores, data.without_overall.measures, data.stamps, data.saturated),
         "metric_names": metric_names(data.measures),
+        "file_scores": data.file_scores,
         "compliance": compliance(plain.scores, plain.measures),
         "identical": identical,
         "explorer": explorer(
@@ -172,6 +173,7 @@ _EVENTS = {
     "score": "answers were scored",
     "estimated cost": "a cost was estimated, as replies stated no tokens",
     "merge": "another run was brought in",
+    "forget": "texts were overwritten on request",
     "retire": "measures were retired, or counted again",
     "shard": "one part of the items was worked on",
     "whole": "joined parts were scored together",
@@ -228,7 +230,7 @@ def _standing_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
         yield "answer", {**lead, "reason": reason}
     for board in v["boards"]:
         yield from (("leaderboard", row) for row in _board_rows(board))
-    yield from _each(v, "coverage", "compliance")
+    yield from _each(v, "coverage", "compliance", "file_scores")
     for row in v["comparisons"]:
         yield "comparison", dict(row)
 

@@ -43,7 +43,9 @@ class ReportData(NamedTuple):
     of single answers behind an overall that is primary. `units` are the scores of the facts of answers by
     `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
     `retired` names measures whose scores are in none of these, and `n_tests_retired` counts comparisons by
-    them: they were tests all the same. `integrity` counts the answers that are in some way not whole.
+    them: they were tests all the same. `forgotten` says what the run was told to forget. `integrity` counts
+    the answers that are in some way not whole, and `file_scores` compares the scores that came with the
+    answers with ours.
     """
 
     name: str
@@ -79,6 +81,8 @@ class ReportData(NamedTuple):
     retired: Sequence[str] = ()
     n_tests_retired: int = 0
     integrity: Sequence[IntegrityRow] = ()
+    file_scores: Rows = ()
+    forgotten: Sequence[str] = ()
 
     def left_out(self, benchmark: str) -> list[str]:
         """The sentences on the rows that a benchmark left out."""

@@ -56,6 +56,7 @@ def _of_scores(c: ReportData) -> Iterator[str]:
         )
     if not (c.raters_compared or c.stamps):
         yield "No rater in this run has been checked against people's scores."
+    yield from c.forgotten
     if c.retired:
         named = and_so(c.retired) if len(c.retired) <= MOST_NAMED else f"{len(c.retired)} measures"
         yield f"Scores by {named} are retired: they are in the run, and no figure here rests on them."

@@ -21,7 +21,7 @@ SECONDS = 60.0
 """For one file."""
 SECONDS_PER_BYTE = 1e-5
 """Beyond that: a textbook of 20 MB has four minutes."""
-MOST_MEMORY = 3 << 30
+MOST_MEMORY = 1 << 30
 """Bytes of the process, where the system can limit them."""
 READERS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".xhtml": "html"}
 """The kinds of files that it reads, by their ends."""

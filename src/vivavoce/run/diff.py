@@ -1,6 +1,7 @@
 """What a new version of a measure changes, on the responses that both versions scored."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
@@ -10,6 +11,7 @@ from vivavoce.run.tables.load import (
     select_signatures,
     store_finding,
 )
+from vivavoce.run.tables.named_scores import metric_and_criterion
 from vivavoce.store.view import View
 from vivavoce.studies.comparing.diff import diff
 
@@ -19,13 +21,18 @@ def compare_measures(
 ) -> Finding:
     """What the second of two measures changes against the first, on the responses that both scored."""
     sides: list[str] = []
+    criteria: list[str | None] = []
     for measure in measures:
-        signatures = select_signatures(view, measure) or []
+        metric, criterion = metric_and_criterion(view, measure)
+        criteria.append(criterion)
+        signatures = select_signatures(view, metric) or []
         if len(signatures) != 1:
             raise SelectionError(
                 f"{measure} has several versions here: name one by its signature, {' or '.join(signatures)}."
             )
         sides += signatures
-    finding = diff(load_scores(view, sides, select_items(view, items)), *sides, margin=margin)
-    settings = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
+    table = load_scores(view, sides, select_items(view, items))
+    finding = diff(table, *sides, criteria=(criteria[0], criteria[1]), margin=margin)
+    settings: dict[str, Any] = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
+    settings |= {"criteria": criteria} if any(criteria) else {}
     return store_finding(view, "diff", settings, finding)

@@ -31,6 +31,7 @@ class ImportVerbs:
         faulty: Faulty = "refuse", reasoning_marks: Sequence[str] | None = None,
         near_duplicates: NearDuplicates | None = None, candidate_from: str | None = None,
         by: Literal["id", "words", "row"] | None = None, yes: bool = False,
+        criteria: Sequence[str] | None = None,
     ) -> "Imported":  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -56,6 +57,10 @@ class ImportVerbs:
         `candidate_from`, such as "results/{candidate}_temp*.json", says where in a path the model stands, and
         `by` whether rows find their question in an exam by id, by its words or by their place alone; without
         it by id, else by words.
+
+        Columns of true and false or of 0 to 1 whose names say that they score the answers (`correct`, `acc`,
+        `judge_score` …) are kept as the file's own scores, under the metric `file`: they rank no candidate,
+        and `score` compares them with ours. `criteria` names these columns; ["none"] keeps none.
         """
         from vivavoce.run.exchange.answers import import_answers
         from vivavoce.run.exchange.sources import Reading
@@ -64,7 +69,8 @@ class ImportVerbs:
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version, own_marks=marks_of(reasoning_marks, "reasoning_marks"),
             reading=Reading(
-                Dialect(delimiter, encoding, sheet), models_in_columns, faulty, candidate_from, by, yes
+                Dialect(delimiter, encoding, sheet), models_in_columns, faulty, candidate_from, by, yes,
+                [criteria] if isinstance(criteria, str) else criteria,
             ),
             near_duplicates=near_duplicates,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from vivavoce.run.compare.verb import compare_family
 from vivavoce.run.estimates import estimate_scores
 from vivavoce.run.tables.answer_integrity import answer_integrity
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
+from vivavoce.run.tables.file_scores import compared_file_scores
 from vivavoce.run.tables.load import (
     answers_of,
     load_items,
@@ -30,6 +31,7 @@ from vivavoce.store import read
 from vivavoce.store.call_log import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.view import View
@@ -115,6 +117,8 @@ def write_report(
         retired=tuple(measure_words(entry.measure) for entry in view.fetch(read.retired_measures)),
         n_tests_retired=len(comparison_tests(tests)) - len(comparison_tests(compared)),
         integrity=answer_integrity(view, selected),
+        file_scores=compared_file_scores(view, selected),
+        forgotten=view.fetch(forgotten_notes),
     )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

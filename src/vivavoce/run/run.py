@@ -301,9 +301,11 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
     def merge(self, *runs: str | Path) -> "tuple[Merged, ...]":
         """Bring other runs' items, answers, scores and findings into this one, each all or nothing.
 
-        Shards of one exam join in any order; `shards` says how far each is. Raises `InputError` before
-        anything is merged for shards of another exam, of other settings or another division.
+        Shards of one exam join in any order; `shards` says how far each is. What this run has forgotten stays
+        so. Raises `InputError` before anything is merged for shards of another exam, of other settings or
+        another division, and for a run that has forgotten what this one still holds.
         """
+        from vivavoce.run.forgotten_merge import without_forgotten
         from vivavoce.run.score.repeats import measured_by_repeats
         from vivavoce.run.shards.joining import refuse_strange_shards
         from vivavoce.store.merge import merge
@@ -311,7 +313,12 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         sources = [RunFile(Path(path)) for path in runs]
         refuse_strange_shards(self.file, sources)
         by_repeats = measured_by_repeats([self.file, *sources])
-        return tuple(merge(self.file, source, by_repeats=by_repeats) for source in sources)
+        done = []
+        for source in sources:
+            with without_forgotten(self.file, source) as (run, note):
+                merged = merge(self.file, run, by_repeats=by_repeats, name=str(source.path))
+            done.append(merged._replace(notes=(*merged.notes, *filter(None, [note]))))
+        return tuple(done)
 
     def retire(self, measure: str, *, rater: str | None = None, undo: bool = False) -> Finding:
         """Take a measure out of every estimate, comparison, study and report; nothing is deleted.
@@ -324,6 +331,34 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         from vivavoce.run.retire import retire_measure
 
         return with_view(self.file, retire_measure, measure, rater=rater, undo=undo)
+
+    def forget(
+        self,
+        *,
+        items: Sequence[str] = (),
+        candidates: Sequence[str] = (),
+        responses: Sequence[str] = (),
+        keep_hashes: bool = False,
+        drop_scores: bool = False,
+        dry_run: bool = False,
+    ) -> Finding:
+        """Overwrite the texts of questions, of all answers of candidates, or of single answers, for good.
+
+        `items` are ids, `responses` are named `CANDIDATE:ITEM` or `CANDIDATE:ITEM:REPEAT`; one of the three
+        is given. Hashes of the texts go unless `keep_hashes`, scores stay unless `drop_scores`. A row for
+        each kind of thing says how many were overwritten. Raises `SelectionError` for a name that selects
+        nothing or several things, and for a question that the run holds under another id too.
+        """
+        from vivavoce.run.forget import Selection, forget
+
+        chosen = Selection(tuple(items), tuple(candidates), tuple(responses))
+        return forget(self.file, chosen, keep_hashes=keep_hashes, drop_scores=drop_scores, dry_run=dry_run)
+
+    def forget_finish(self) -> bool:
+        """End a forgetting that was killed: write the pages of the file anew. Whether there was one."""
+        from vivavoce.run.forget import finish
+
+        return finish(self.file)
 
     def status(self) -> Finding:
         """What is here, by `about`: questions, scores, what is missing, calls to models, a shard's part."""

@@ -25,13 +25,14 @@ from vivavoce.store.build_steps import build_steps
 from vivavoce.store.call_log import call_totals, failed_calls
 from vivavoce.store.cases import run_cases
 from vivavoce.store.exclusions import exclusion_lists
+from vivavoce.store.forgotten import forgotten
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import scores_by_measure
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import integrity_lines, not_whole
 from vivavoce.studies.answers import BLANK
 from vivavoce.studies.comparing.status import OF_RESPONSES, status
-from vivavoce.studies.comparing.status_lines import missing_line, retired_lines, shard_lines
+from vivavoce.studies.comparing.status_lines import forgotten_lines, missing_line, retired_lines, shard_lines
 
 
 def run_status(view: View) -> Finding:
@@ -59,11 +60,19 @@ def run_status(view: View) -> Finding:
             *_open_requests(view, finding.rows),
             *not_whole(answer_integrity(view)),
             *_retired(view),
+            *_forgotten(view),
         ),
         *(*_judgements(view.db), *built, *as_json(own_shard_rows(view))),
     )
-    text = "\n".join([*shard_lines(rows), *integrity_lines(rows), *retired_lines(rows), finding.text])
+    of_rows = (*shard_lines(rows), *integrity_lines(rows), *retired_lines(rows), *forgotten_lines(rows))
+    text = "\n".join([*of_rows, finding.text])
     return replace(finding, rows=rows, text=text, headline=missing_line(rows))
+
+
+def _forgotten(view: View) -> list[dict[str, Any]]:
+    """A row for what the run was told to forget; nothing where it was told nothing."""
+    gone = view.fetch(forgotten)
+    return [{"about": "forgotten", **gone._asdict(), "text": gone.text}] if gone.last else []
 
 
 def _retired(view: View) -> list[dict[str, Any]]:

@@ -12,9 +12,13 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.text import one_line, printable
 
 
-def damaged(path: Path, detail: str) -> StoreError:
+class DamagedRun(StoreError):
+    """A run that is not as it was written; the sentence may name items and candidates."""
+
+
+def damaged(path: Path, detail: str) -> DamagedRun:
     """The sentence on damage: which file, what is wrong with it, and what to do."""
-    return StoreError(
+    return DamagedRun(
         f"{path} is no readable run file ({display(detail)}): it is damaged. Restore a copy, or give another "
         "path."
     )
@@ -29,7 +33,7 @@ def display(text: str, width: int = 120) -> str:
     return one_line(printable(text), width)
 
 
-class DamagedValue(StoreError):
+class DamagedValue(DamagedRun):
     """A stored value that is not what was stored there. `RunFile` adds the path of the file."""
 
     def __init__(self, subject: str) -> None:

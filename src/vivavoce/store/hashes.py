@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
-from vivavoce.store.damage import CHANGED, display
+from vivavoce.store.damage import CHANGED, DamagedRun, display
 
 CHUNK = 10_000
 CONFIDENCE = (
@@ -108,10 +107,10 @@ def check_response(db: sqlite3.Connection, item_hash: str, response: Response, s
         raise changed(db, f"{name} does not fit its hash")
 
 
-def changed(db: sqlite3.Connection, detail: str) -> StoreError:
+def changed(db: sqlite3.Connection, detail: str) -> DamagedRun:
     """The error that says what of a run is not as vivavoce wrote it."""
     path = database_path(db)
-    return StoreError(
+    return DamagedRun(
         f"{path or 'the run'}: {display(detail, 300)}: {CHANGED} "
         f"`viva status {path or 'RUN'} --verify` lists all of it. Restore a copy, or give another path."
     )

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from vivavoce.core.conversations import as_rows
@@ -118,6 +119,7 @@ _TEXTS = (
     *("item", "variant", "alias", "group", "category", "format", "question", "follows", "step"),
     *("false_answer", "context", "source", "origin", "weight"),
 )
+_TEXTS_OF, _LISTS_OF = attrgetter(*_TEXTS), attrgetter(*LISTS, "outer_groups")
 _ITEM = (
     *("item_id", "benchmark_id", "version", "current", "hash", *_TEXTS, *LISTS),
     *("outer_groups", "messages", "rubric", "meta"),
@@ -151,8 +153,8 @@ def put_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> 
 def _item_fields(item: Item) -> tuple[object, ...]:
     return (
         item.hash,
-        *(getattr(item, name) for name in _TEXTS),
-        *(json_text(getattr(item, name)) for name in (*LISTS, "outer_groups")),
+        *_TEXTS_OF(item),
+        *map(json_text, _LISTS_OF(item)),
         json_text(as_rows(item.messages)),
         json_text([asdict(point) for point in item.rubric]),
         json_text(dict(item.meta)),

@@ -39,7 +39,9 @@ class Merged(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ()) -> Merged:
+def merge(
+    target: RunFile, source: RunFile, *, by_repeats: Collection[str] = (), name: str | None = None
+) -> Merged:
     """Bring the current items of `source`, their answers, scores, findings and calls into `target`.
 
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
@@ -49,7 +51,8 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
     where one of the two does not fit its hashes.
 
     `by_repeats` are signatures of measures that score an answer beside its other repeats: their scores of
-    answers that get further repeats here are dropped, so that `viva score` makes them again.
+    answers that get further repeats here are dropped, so that `viva score` makes them again. `name` is what
+    the record calls the source, by default its path.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
@@ -60,7 +63,10 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_redacted(db, "it cannot be merged with any other")
         refuse_redacted(db, "it cannot be merged with any other", "theirs")
         n_stored, present = _counts(db), score_groups(db)
-        _refuse(db, source, _OTHER_WORDING, _OTHER_FORM, *_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS)
+        _refuse(
+            *(db, source, _OTHER_WORDING, _OTHER_GROUP, _OTHER_FORM),
+            *(*_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS),
+        )
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
         for statement in (*_REPEATS_BEFORE, *_DIMENSIONS):
@@ -79,9 +85,9 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
             n - n_before for n, n_before in zip(_counts(db), n_stored, strict=True)
         )
         scores = max(scores, 0)  # further repeats may take more scores away than come
-        done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
+        done = Merged(name or str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", _facts(done), changed=responses + scores + replaced)
-        notes = tuple(same_score_notes(db, present, str(source.path)))
+        notes = tuple(same_score_notes(db, present, done.source))
     return done._replace(notes=notes)
 
 
@@ -172,6 +178,15 @@ _OTHER_WORDING = (
     "b.benchmark, ti.item",
     f"{_SAME_ITEM} AND ti.hash != i.hash",
     "the item {1!r} of {0} has another wording there.",
+)
+_GROUPS = """replace(trim({0}.outer_groups, '[]"'), '", "', ' / ')
+    || iif({0}.outer_groups = '[]', '', ' / ') || {0}."group\""""
+# Errors are by group, and answers of one run cannot be grouped by those of the other.
+_OTHER_GROUP = (
+    f"b.benchmark, ti.item, {_GROUPS.format('ti')}, {_GROUPS.format('i')}",
+    f'{_SAME_ITEM} AND (ti."group", ti.outer_groups) != (i."group", i.outer_groups)',
+    "the item {1!r} of {0} is in the group {2!r} there and in {3!r} here: import one of the two again with "
+    "the groups of the other.",
 )
 # An older run may hold an edit that is named as what a probe told is kept today.
 _OTHER_FORM = (

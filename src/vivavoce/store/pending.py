@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from vivavoce.core.records import Item, ItemKey, Response
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
+from vivavoce.store.forgotten import IS_FORGOTTEN, MARK
 from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
 
 
@@ -198,13 +199,13 @@ def _responses_to(
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
         "iif(r.logprobs IS NULL, r.text, NULL), "
-        f"{', '.join(f'r.{name}' for name in _SAID)}, {CONFIDENCE}, r.hash, "
+        f"{', '.join(f'r.{name}' for name in _SAID)}, {CONFIDENCE}, {IS_FORGOTTEN.format('r')}, r.hash, "
         f"(SELECT i.hash FROM items i WHERE i.item_id = r.item_id) {source} "
         f"{_ORDER}"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
     turns = EarlierTurns(db)
-    for key, item_id, *row, meta, stored, item_hash in db.execute(sql, values):
+    for key, item_id, *row, meta, gone, stored, item_hash in db.execute(sql, values):
         fields = dict(zip(names, row, strict=True))
         with decoding("an answer"):
             item = items[item_id]
@@ -215,8 +216,8 @@ def _responses_to(
         except ValueError:
             name = response_name(item.item, item.variant, fields["candidate"], fields["repeat"])
             raise changed(db, f"{name} has a confidence that is no JSON") from None
-        if confidence is not None:
-            fields["meta"] = {"confidence": confidence}
+        if gone or confidence is not None:
+            fields["meta"] = {"confidence": confidence} | ({MARK: True} if gone else {})
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         check_response(db, item_hash, response, stored)
         with_turns = turns.as_asked(item, response.candidate, response.repeat)

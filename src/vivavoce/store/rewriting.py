@@ -4,7 +4,8 @@ The hashes and checksums of rewritten texts do not follow: `integrity.rehash` ma
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 from vivavoce.core.records import Item, ItemKey
@@ -74,7 +75,19 @@ def delete_other_items(db: sqlite3.Connection, chosen: Collection[ItemKey]) -> d
     return calls_by_purpose
 
 
-Table = Literal["responses", "units", "passages", "exclusions", "calls", "provenance", "findings"]
+Table = Literal[
+    "responses",
+    "units",
+    "passages",
+    "exclusions",
+    "calls",
+    "provenance",
+    "findings",
+    "events",
+    "benchmarks",
+    "build_texts",
+    "build_steps",
+]
 _ROWS: Mapping[Table, tuple[str, str]] = {
     "responses": ("response_id", "responses"),
     "units": ("unit_id", "units"),
@@ -83,6 +96,10 @@ _ROWS: Mapping[Table, tuple[str, str]] = {
     "calls": ("call_id", "calls"),
     "provenance": ("provenance_id", "provenance"),
     "findings": ("finding_id", "findings"),
+    "events": ("event_id", "events"),
+    "benchmarks": ("benchmark_id", "benchmarks"),
+    "build_texts": ("text_id", "build_texts"),
+    "build_steps": ("step_id", "build_steps"),
 }
 """By table its key, and where its rows are read with what belongs to them."""
 
@@ -93,15 +110,16 @@ def rewrite_rows(
     columns: Sequence[str],
     new: Callable[..., Sequence[object]],
     *context: str,
+    condition: str = "true",
 ) -> None:
-    """Give each row of a table new values in these columns.
+    """Give each row of a table, or those of an SQL condition, new values in these columns.
 
     `new` takes the row's key, its values in the columns and in those of the `context`, and gives the new
     ones. The row of the key 0, which stands for none, stays.
     """
     key, rows_of = _ROWS[table]
     rows = db.execute(
-        f"SELECT {', '.join((key, *columns, *context))} FROM {rows_of} WHERE {key} != 0"
+        f"SELECT {', '.join((key, *columns, *context))} FROM {rows_of} WHERE {key} != 0 AND {condition}"
     ).fetchall()
     marks = ", ".join("?" * len(columns))
     db.executemany(
@@ -120,12 +138,14 @@ def rewrite_score_texts(
     db.execute("UPDATE scores SET parts = new_parts(parts) WHERE parts IS NOT NULL")
 
 
-def rewrite_items(db: sqlite3.Connection, fields: Callable[[Item, int], Mapping[str, object]]) -> None:
-    """Give each item, by its record and key, new values in some columns, and the hash of what it says now.
+def rewrite_items(
+    db: sqlite3.Connection, fields: Callable[[Item, int], Mapping[str, object]], condition: str = "true"
+) -> None:
+    """Give each item, or those of an SQL condition, new values in some columns, and the hash of what it says.
 
-    An item whose row cannot be read stays.
+    `fields` takes record and key of an item. One whose row cannot be read stays.
     """
-    for stored in list(hashed_items(db)):
+    for stored in list(hashed_items(db, condition)):
         if stored.item is not None:
             values = fields(stored.item, stored.key)
             names = ", ".join(f'"{name}"' for name in values)
@@ -133,21 +153,28 @@ def rewrite_items(db: sqlite3.Connection, fields: Callable[[Item, int], Mapping[
                 f"UPDATE items SET ({names}) = ({', '.join('?' * len(values))}) WHERE item_id = ?",
                 (*values.values(), stored.key),
             )
-    for stored in list(hashed_items(db)):
+    for stored in list(hashed_items(db, condition)):
         if stored.item is not None:
             db.execute("UPDATE items SET hash = ? WHERE item_id = ?", (stored.item.hash, stored.key))
 
 
-def shorten_journals(db: sqlite3.Connection, events: Sequence[str], study: str) -> None:
-    """Remove the events but those of these kinds, the findings but those of a study, leases and the build."""
-    triggers = db.execute(  # by which events are append-only
+@contextmanager
+def changing_events(db: sqlite3.Connection) -> Iterator[None]:
+    """Events can be changed within the block: the triggers by which they cannot return at its end."""
+    triggers = db.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'"
     ).fetchall()
     for name, _ in triggers:
         db.execute(f'DROP TRIGGER "{name}"')
-    db.execute(f"DELETE FROM events WHERE kind NOT IN ({', '.join('?' * len(events))})", events)
+    yield
     for _, sql in triggers:
         db.execute(sql)
+
+
+def shorten_journals(db: sqlite3.Connection, events: Sequence[str], study: str) -> None:
+    """Remove the events but those of these kinds, the findings but those of a study, leases and the build."""
+    with changing_events(db):
+        db.execute(f"DELETE FROM events WHERE kind NOT IN ({', '.join('?' * len(events))})", events)
     db.execute("DELETE FROM findings WHERE study != ?", (study,))
     db.execute("DELETE FROM leases")
     forget_build(db)

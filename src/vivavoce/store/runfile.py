@@ -19,11 +19,12 @@ from vivavoce.store.declared_schema import Connection, begin_reading, format_num
 from vivavoce.store.disks import network_disk, network_disks_allowed
 from vivavoce.store.schema import LINKS
 from vivavoce.store.sqlite_errors import Unwritable, explain
-from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
+from vivavoce.store.strange_files import check_unopened, is_empty, refuse_special_files, side_file
 from vivavoce.store.writer_lock import is_writing, only_writer
 
 WAIT_SECONDS = 60.0
 _UNCHANGING = "mode=ro&immutable=1"  # SQLite neither locks such a file nor lays files beside it
+_NO_ROOM = (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMOPEN)
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
@@ -56,9 +57,9 @@ class RunFile:
 
     @property
     def exists(self) -> bool:
-        """True if something lies at the path. Raises `StoreError` where the system does not let us look."""
+        """True if a file that is not empty lies here. Raises `StoreError` where we may not look."""
         try:
-            return self.path.exists()
+            return self.path.exists() and not is_empty(self.path)
         except OSError as error:
             raise StoreError(f"cannot look for a run at {self.path}: {error.strerror or error}.") from error
 
@@ -150,13 +151,14 @@ class RunFile:
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
-        occupied = StoreError(f"{to} is there already: a copy never overwrites.")
+        hint = " It is an empty file: remove it and copy again." if is_empty(to) else ""
+        occupied = StoreError(f"{to} is there already: a copy never overwrites.{hint}")
         if to.exists() or to.is_symlink():
             raise occupied
         if not to.parent.is_dir():
             raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
-            raise RunNotFound(f"no run at {self.path} to copy.")
+            raise self._not_found()
         with self.explained(to), closing(self._connect()) as db:
             try:
                 with whole_file(to) as draft:
@@ -174,7 +176,7 @@ class RunFile:
         SQLite's errors, which `explained` puts in words.
         """
         if not self.exists:
-            raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
+            raise self._not_found()
         db = self._connect()
         try:
             if is_older(db, self.path):  # an older file, or one that is still empty
@@ -190,6 +192,10 @@ class RunFile:
             db.close()
             raise
         return Readable(db, is_live=not db.is_unchanging)
+
+    def _not_found(self) -> RunNotFound:
+        empty = " (the file is empty: what was to write it ended too early)" if is_empty(self.path) else ""
+        return RunNotFound(f"no run at {self.path}{empty}: `viva import {self.path} …` makes one.")
 
     def open_to_write(self) -> Connection | None:
         """A connection for many transactions of `writing_through`; null on a network disk.
@@ -257,12 +263,17 @@ class RunFile:
         try:
             return _open(f"{address}?mode=rwc")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _CLOSED or not self.exists:
+            # On a read-only or full disk SQLite cannot lay its files beside the run; none is needed to read.
+            if not self._holds_all(error):
                 raise
-            if side_file(self.path, "-wal").exists():
-                raise
-            # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
             return _open(f"{address}?{_UNCHANGING}")
+
+    def _holds_all(self, error: sqlite3.OperationalError) -> bool:
+        """Whether the file alone is the run, and the error is that no file can be laid beside it."""
+        code, wal = error.sqlite_errorcode, side_file(self.path, "-wal")
+        if code & 0xFF == sqlite3.SQLITE_FULL or code in _NO_ROOM:
+            return self.exists and (is_empty(wal) or not wal.exists())
+        return code & 0xFF in _CLOSED and self.exists and not wal.exists()
 
     def _attach(self, db: sqlite3.Connection) -> None:
         """Make the tables of this run readable through another connection, under the name `theirs`.

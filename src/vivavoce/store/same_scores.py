@@ -11,6 +11,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.measure_names import is_of_file
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.store.read import KeyedMeasure, measures, stored_measures
@@ -113,11 +114,11 @@ def _twins(
 def _by_source(
     keyed_measures: Iterable[KeyedMeasure], keys: Collection[int]
 ) -> dict[_Source, dict[str, KeyedMeasure]]:
-    """The imported measures of these keys, by who gave their scores."""
+    """The imported measures of these keys, by who gave their scores; a file's own scores are no rater's."""
     sources: dict[_Source, dict[str, KeyedMeasure]] = {}
     for keyed in keyed_measures:
         m = keyed.measure
-        if keyed.key in keys and signed(m.signature).recorded:
+        if keyed.key in keys and signed(m.signature).recorded and not is_of_file(m):
             sources.setdefault(_Source(m.signature, m.rater), {})[m.criterion.criterion] = keyed
     return sources
 

@@ -49,16 +49,8 @@ def explain(error: sqlite3.DatabaseError, run: Path, written: Path, wait_s: floa
             f"{run} is no readable run file ({words}): it is another kind of file, or it is damaged. Restore "
             "a copy, or give another path."
         )
-    if code in _READ_ONLY and _is_unreadable(run):
-        return StoreError(
-            f"cannot read {run}: its permissions do not allow it. Ask its owner for the right to read it, or "
-            "for a copy."
-        )
     if code in _READ_ONLY:
-        return Unwritable(
-            f"cannot write {written}: the file or its folder is read-only. Copy the run to a folder that can "
-            "be written and use it there."
-        )
+        return _closed(run, written)
     if code == sqlite3.SQLITE_TOOBIG:
         return StoreError(
             f"no value of more than 1 GB can stand in {written}: shorten it, or, where nothing was to be "
@@ -83,13 +75,32 @@ def _disk_error(code: int, name: str, written: Path) -> StoreError:
             "do: copy the run to a local disk and use it there."
         )
     if code == sqlite3.SQLITE_FULL or (code not in _READS and _is_full(written)):
-        return Unwritable(
-            f"the disk is full: nothing of this step was written to {written}, and what was there before is "
-            "safe. Make room and run the same command again."
-        )
+        return _full_disk(written)
     return StoreError(
         f"the disk failed under {written} ({name}): nothing of this step was written. Copy the run to "
         "another disk, run the same command there, and check this disk."
+    )
+
+
+def _closed(run: Path, written: Path) -> StoreError:
+    """What keeps a run from being read, or written."""
+    if _is_unreadable(run):
+        return StoreError(
+            f"cannot read {run}: its permissions do not allow it. Ask its owner for the right to read it, or "
+            "for a copy."
+        )
+    if _is_full(written):  # opened as unchanging, since there was no room for files beside it
+        return _full_disk(written)
+    return Unwritable(
+        f"cannot write {written}: the file or its folder is read-only. Copy the run to a folder that can "
+        "be written and use it there."
+    )
+
+
+def _full_disk(written: Path) -> Unwritable:
+    return Unwritable(
+        f"the disk is full: nothing of this step was written to {written}, and what was there before is "
+        "safe. Make room and run the same command again."
     )
 
 

@@ -61,6 +61,15 @@ def _kind(path: str) -> str | None:
     return None if stat.S_ISREG(mode) else next(kind for is_kind, kind in _KINDS if is_kind(mode))
 
 
+def is_empty(path: Path) -> bool:
+    """Whether a file of 0 bytes lies there, which a process that was ended at once leaves."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and not status.st_size
+
+
 def side_file(path: Path, suffix: str) -> Path:
     """A file that SQLite lays beside a run, where a link to the run leads."""
     return Path(os.path.realpath(path) + suffix)

@@ -13,6 +13,7 @@ from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
+from vivavoce.store.forgotten import IS_FORGOTTEN, MARK
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
 from vivavoce.store.name_keys import candidate_keys
@@ -49,6 +50,7 @@ def put_benchmark(
     changed = [(item.name, item.item, item.variant) for item in changed_items(db, key, items)]
     if changed and not new_version:
         names = ", ".join(name for name, _, _ in changed[:5]) + (" …" if len(changed) > 5 else "")
+        _refuse_forgotten(db, key, changed, name)
         raise InputError(
             f"{len(changed)} of the {name} items have changed since this run was made ({names}): answers "
             "to the "
@@ -73,6 +75,21 @@ def put_benchmark(
         [(key, item, last) for _, item, variant in changed if not variant],
     )
     renew_table_hashes(db, "benchmarks", "items")
+
+
+def _refuse_forgotten(
+    db: sqlite3.Connection, benchmark: int, items: Iterable[tuple[str, str, str]], exam: str
+) -> None:
+    sql = (
+        "SELECT 1 FROM items i WHERE i.current = 1 AND (benchmark_id, item, variant) = (?, ?, ?) "
+        f"AND {IS_FORGOTTEN.format('i')}"
+    )
+    names = [name for name, *place in items if db.execute(sql, (benchmark, *place)).fetchone()]
+    if names:
+        raise InputError(
+            f"{', '.join(names[:5])} of {exam} {'was' if len(names) == 1 else 'were'} forgotten in this run, "
+            "and the exam still holds the question: take it out of the exam, or use another run."
+        )
 
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
@@ -132,7 +149,8 @@ _INSERT = (
 )
 _PRESENT = (
     f"SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs, "
-    f"json_extract(meta, '$.{MARKS}') FROM responses WHERE ({_KEY}) = (?, ?, ?, ?)"
+    f"json_extract(meta, '$.{MARKS}'), json_extract(meta, '$.{MARK}') FROM responses "
+    f"WHERE ({_KEY}) = (?, ?, ?, ?)"
 )
 
 
@@ -179,6 +197,11 @@ def put_responses(
             replaced += 1
         else:
             variant = f" [{r.variant}]" if r.variant else ""
+            if present[6]:
+                raise InputError(
+                    f"the answer of {r.candidate} to {r.item}{variant} (repeat {r.repeat}) was forgotten in "
+                    "this run, and does not come back: take it out of the file."
+                )
             raise InputError(
                 f"{r.candidate} has another answer to {r.item}{variant} (repeat {r.repeat}) in this run "
                 f"already: answers are kept for ever. {advice}"
@@ -336,7 +359,13 @@ def drop_scores(
         )
 
 
-def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
+ANOTHER_PASS = "A second judgement of the same answer is another pass: --set pass_no=2."
+"""What to do where another score is there already."""
+
+
+def refuse_other_scores(
+    db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow], advice: str = ANOTHER_PASS
+) -> None:
     """Raise `InputError` if the run holds another score than one of these, failed ones aside."""
     scores = list(scores)
     responses = json.dumps(sorted({score.response for score in scores}))
@@ -361,7 +390,7 @@ def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[S
             ).fetchone()
             raise InputError(
                 f"{candidate} has another score for {item} (repeat {repeat}) in this run already: scores are "
-                "kept. A second judgement of the same answer is another pass: --set pass_no=2."
+                f"kept. {advice}"
             )
 
 

@@ -191,6 +191,7 @@ def by_coefficient(
     missing: Bools | None = None,
     *,
     less: Floats | None = None,
+    level: float = 0.95,
     undefined: str = "the scores do not vary",
 ) -> Estimate:
     """A coefficient of agreement over units by raters, or what it is more than for `less`; as `by_jackknife`.
@@ -201,7 +202,7 @@ def by_coefficient(
     n = len(groups), len(set(groups.tolist()))
     if few := too_few(groups.tolist()):
         return Estimate(*n, reason=few)
-    figure = stats.agreement_interval(name, values, groups, missing=missing, less=less)
+    figure = stats.agreement_interval(name, values, groups, missing=missing, less=less, level=level)
     reason = undefined if figure.value is None else None
     if figure.value is not None and figure.low is None:
         is_rare = figure.n_uncommon < stats.LEAST_UNCOMMON

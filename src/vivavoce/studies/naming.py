@@ -32,9 +32,8 @@ class NamingSentence:
 
     `names` says what its slots can name, such as "candidate" or "category". `family` is everything of a
     call that is tested together, `correction` how it is corrected, `null` the simulation in which nothing is
-    there. `unmeasured` says why there is no such simulation yet. A sentence that infers nothing has none of
-    these, and `counts` says what it states. Raises `ValueError` where it has both, neither, no name, or a
-    template that would match sentences of others.
+    there. A sentence that infers nothing has none of these, and `counts` says what it states. Raises
+    `ValueError` where it has both, neither, no name, or a template that would match sentences of others.
     """
 
     code: str
@@ -43,16 +42,14 @@ class NamingSentence:
     family: str = ""
     correction: str = ""
     null: str = ""
-    unmeasured: str = ""
     counts: str = ""
 
     def __post_init__(self) -> None:
-        inference = (self.family, self.correction, self.null or self.unmeasured)
-        is_complete = not any(inference) if self.counts else all(inference)
-        if not is_complete or (self.null and self.unmeasured):
+        inference = (self.family, self.correction, self.null)
+        if any(inference) if self.counts else not all(inference):
             raise ValueError(
-                f"{self.code}: a sentence that infers has a family, a correction and a null (or a reason in "
-                "`unmeasured`); one that infers nothing has `counts` alone."
+                f"{self.code}: a sentence that infers has a family, a correction and a null; one that infers "
+                "nothing has `counts` alone."
             )
         if not self.names or not self.templates:
             raise ValueError(f"{self.code}: give the templates, and what they name.")

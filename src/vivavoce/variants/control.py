@@ -12,7 +12,7 @@ from vivavoce.core.registry import variation
 from vivavoce.core.specs import Setting, Spec
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
 from vivavoce.variants import Outcome, Stock, Variation, altered_claims, controls, key_of
-from vivavoce.variants.control_kinds import KINDS, control_edit
+from vivavoce.variants.control_kinds import KINDS, STRATA, control_edit
 from vivavoce.variants.controls import Draw, Edited, same_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _OF_TEXT: "Mapping[str, Callable[[str, Draw], Edited | str]]" = {
     "padded": controls.padded,
     "confident": controls.confident,
     "praise": controls.praise,
-    "injection": controls.injection,
     "negated": altered_claims.negated,
     "numbers": altered_claims.numbers,
 }
@@ -51,14 +50,16 @@ class Control(Variation):
     """Control cases of the answers of candidates and ceilings: what an examiner must not be fooled by.
 
     `kind` is a kind of control, a list of them, `label` for all four of the label, or `all`. `seed` draws by
-    the ids of items. `draws` are so many noises for each answer. `source` is a folder of documents for
-    passages. `candidate` restricts to one candidate or ceiling. Open formats only; the edits are
-    `control:KIND`, and `control:noise:DRAW`.
+    the ids of items. `draws` are so many noises for each answer, and `injections` so many orders to the
+    examiner, each of another form and language. `source` is a folder of documents for passages.
+    `candidate` restricts to one candidate or ceiling. Open formats only; the edits are `control:KIND`,
+    `control:noise:DRAW` and `control:injection:STRATUM`.
     """
 
     kind: str | tuple[str, ...]
     seed: int = 0
     draws: int = 5
+    injections: int = 10
     source: Path | None = None
     candidate: str | None = None
 
@@ -73,6 +74,8 @@ class Control(Variation):
                 )
         if not 1 <= self.draws <= 100:
             raise ValueError("draws is a number from 1 to 100")
+        if not 1 <= self.injections <= len(STRATA):
+            raise ValueError(f"injections is a number from 1 to {len(STRATA)}")
         if "passages" in self._names and self.source is None:
             raise ValueError("passages are searched in a folder of documents: give source=DIR")
 
@@ -92,7 +95,8 @@ class Control(Variation):
             else:
                 answers.append(_Answer(item, response, response.final_text))
         for kind in filter(self._means, KINDS):
-            make = self._noise if kind == "noise" else partial(self._edits, kind)
+            several = {"noise": self._noise, "injection": self._injections}
+            make = several.get(kind, partial(self._edits, kind))
             yield from make(answers, stock)
 
     def _means(self, kind: str) -> bool:
@@ -163,6 +167,20 @@ class Control(Variation):
             return by_question[question]
 
         return make, f"{source.name}@{source.version}"
+
+    def _injections(self, answers: list[_Answer], stock: Stock) -> Iterator[Outcome]:
+        settings: dict[str, Setting] = {"kind": "injection", "seed": self.seed}
+        items: dict[str, set[str]] = {}
+        for answer in answers:
+            items.setdefault(answer.item.benchmark, set()).add(answer.item.item)
+        strata = {
+            benchmark: controls.strata_of(names, self.injections, Draw((benchmark,), self.seed))
+            for benchmark, names in items.items()
+        }
+        for answer in answers:
+            for number in strata[answer.item.benchmark][answer.item.item]:
+                edited = controls.injection(answer.text, STRATA[number - 1])
+                yield self._outcome(control_edit("injection", number), answer, edited, settings, stock)
 
     def _noise(self, answers: list[_Answer], stock: Stock) -> Iterator[Outcome]:
         settings: dict[str, Setting] = {"kind": "noise", "seed": self.seed}

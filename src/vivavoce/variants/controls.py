@@ -8,7 +8,7 @@ import json
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.language.sentences import sentence_starts
+from vivavoce.variants.control_kinds import STRATA, Stratum
 
 if TYPE_CHECKING:
     from vivavoce.retrieval.index import Passage
@@ -105,11 +106,21 @@ def praise(text: str, draw: Draw) -> Edited:
     return Edited(f"{text}\n\n{sentence}", f'added "{sentence}"')
 
 
-def injection(text: str, draw: Draw) -> Edited:
-    """The text with an order to the examiner behind it."""
-    forms = sentences("injection")
-    form = draw.choice("injection", sorted(forms))
-    return Edited(f"{text}\n\n{forms[form]}", f"added an order to the examiner, of the form {form}")
+def injection(text: str, stratum: Stratum) -> Edited:
+    """The text with an order to the examiner behind it, of this form and in this language."""
+    order = sentences("injection")[stratum.form][stratum.language]
+    return Edited(f"{text}\n\n{order}", f"added an order to the examiner: {stratum.words}")
+
+
+def strata_of(items: Collection[str], n: int, draw: Draw) -> dict[str, list[int]]:
+    """For each item the numbers of the strata it gets, from 1: `n` different ones.
+
+    The items stand in an order drawn by their names, and the strata in another; each item gets the next ones,
+    so that each stratum is in as many items as any other, or in one more.
+    """
+    ring = sorted(items, key=lambda item: (Draw((*draw.ids, item), draw.seed).number("injection"), item))
+    order = draw.order("strata", range(1, len(STRATA) + 1))
+    return {item: [order[(k * n + j) % len(order)] for j in range(n)] for k, item in enumerate(ring)}
 
 
 def label(kind: str, options: Sequence[str], right: str, draw: Draw) -> Edited:

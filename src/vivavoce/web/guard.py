@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
 from vivavoce.core.text import printable
-from vivavoce.web.hosts import host_error
+from vivavoce.web.hosts import host_error, origin_error
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -25,7 +25,7 @@ HEADERS = {
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -70,6 +70,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and sentence for a request that no page shall see."""
         if error := host_error(scope["headers"], self._names):
+            return 403, error
+        if scope["method"] == "POST" and (error := origin_error(scope["headers"], self._names)):
             return 403, error
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS_BYTES:
             return 414, "This address is too long: start from the first page."

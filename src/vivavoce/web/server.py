@@ -26,10 +26,12 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     exposed: bool = False,
+    behind_proxy: bool = False,
 ) -> None:
     """Answer requests until Ctrl-C; `announce` gets the address once it can be opened.
 
     Port 0 takes a free one. `exposed` lets a host beyond loopback pass: the caller has then made sure of TLS.
+    `behind_proxy` says that all visitors come from the address of a proxy, which is then not limited.
     Raises `InputError` for another host without it, and for a port that cannot be taken.
     """
     if not (exposed or is_loopback(host)):
@@ -37,19 +39,19 @@ def serve(
             f"--host {host} can be reached from other machines: only 127.0.0.1 and ::1 are open."
         )
     uvicorn = import_extra("uvicorn", extra="web", user="a page in the browser")
-    from vivavoce.web.unreadable_requests import SentenceProtocol
+    from vivavoce.web.connections import LimitedServer
 
     listener = _listener(host, port)
     try:
         settings = uvicorn.Config(
-            app, http=SentenceProtocol, ws="none", lifespan="off", access_log=False, log_level="error",
+            app, http="h11", ws="none", lifespan="off", access_log=False, log_level="error",
             server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
             ssl_certfile=certificate, ssl_keyfile=key,
         )  # fmt: skip
         name = f"[{host}]" if ":" in host else host
         scheme = "https" if certificate else "http"
         announce(f"{scheme}://{name}:{listener.getsockname()[1]}/")
-        uvicorn.Server(settings).run(sockets=[listener])
+        LimitedServer(settings, listener, shared_address=behind_proxy).run()
     except KeyboardInterrupt:  # uvicorn has ended by now, and raises it again
         pass
     finally:

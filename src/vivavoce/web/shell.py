@@ -28,6 +28,7 @@ from vivavoce.core.errors import (
     VivaError,
 )
 from vivavoce.core.text import printable, xml_text
+from vivavoce.store.damage import DamagedRun
 from vivavoce.web.guard import App, Guard, Receive, Scope, Send
 from vivavoce.web.hosts import LOOPBACK
 
@@ -40,6 +41,7 @@ SENTENCES = {
     405: "This address does not take such a request: open it from its page.",
     500: "This is a fault of vivavoce, not yours. What was stored is safe; reload the page.",
 }
+DAMAGED = "The run is damaged, and nothing was stored: tell whoever gave you the link."
 STATUSES: tuple[tuple[type[VivaError], int], ...] = (
     (SelectionError, 404), (RunNotFound, 503), (StoreError, 503), (InputError, 400), (SpecError, 400),
 )  # fmt: skip
@@ -141,8 +143,13 @@ def status_of(error: VivaError) -> int:
 
 
 def sentence_of(request: Request, error: VivaError) -> str:
-    """What an error says, with the name of the run in place of its path where the app hides that."""
+    """What an error says, with the name of the run in place of its path where the app hides that.
+
+    There it says of damage neither which item nor which candidate it is about.
+    """
     path: Path | None = getattr(request.app.state, "hidden_path", None)
+    if path is not None and isinstance(error, DamagedRun):
+        return DAMAGED
     text = printable(str(error))
     return text if path is None else text.replace(str(path), path.name)
 

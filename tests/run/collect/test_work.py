@@ -1,6 +1,5 @@
 """The work that a collect makes for the run file, counted in statements: commits, look-ups, rows."""
 
-import json
 import re
 import tracemalloc
 from collections import Counter
@@ -10,7 +9,7 @@ import pytest
 from tests.lengths import length
 
 import vivavoce as viva
-from vivavoce.core import item_files
+from vivavoce.core import item_files, tables
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
 from vivavoce.models.engine.sources import MIN_TAKEN
@@ -95,6 +94,7 @@ def test_a_response_that_no_file_takes_loses_no_other(exam, endpoint, limits, tm
 def test_a_longer_exam_takes_no_more_memory(exam, tmp_path, monkeypatch, resumed):
     """What stands in memory for each question is a few hashes, from reading the exam to the last answer."""
     monkeypatch.setattr(item_files, "IN_MEMORY", 20)
+    monkeypatch.setattr(tables, "FEW_BYTES", 1_000)
     for module in (asked, item_rows):
         monkeypatch.setattr(module, "_AT_ONCE", 20)
     warm_up, few, many = length((40, 150, 450), (100, 600, 3_000))
@@ -109,17 +109,6 @@ def test_a_longer_exam_takes_no_more_memory(exam, tmp_path, monkeypatch, resumed
         tracemalloc.stop()
     n_bytes = (peaks[many] - peaks[few]) / (many - few)
     assert n_bytes < 500  # a question that is held and stored at once takes 1,000
-
-
-def test_an_id_with_a_zero_character_is_asked_once(tmp_path):
-    rows = [{"id": name, "format": "short", "question": f"What {n}?", "references": ["x"]}
-            for n, name in enumerate(["a", "a\0b", "a\0c"])]  # fmt: skip
-    (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    run = viva.open(tmp_path / "run.viva")
-    for n_asked in (3, 0):
-        finding = run.collect(f"jsonl(path='{tmp_path / 'exam.jsonl'}')", models=["baseline/echo"])
-        assert n_asked == finding.rows[0]["answered"]
-    assert {"a", "a\0b", "a\0c"} == set(run.responses["item"])
 
 
 def test_an_exam_in_a_file_is_asked_and_stored_as_one_in_memory(exam, endpoint, tmp_path, monkeypatch):

@@ -100,6 +100,17 @@ def test_what_comes_back_is_what_a_collect_stores(
     assert {call[0] for call in calls(run)} == {call[0] for call in calls(other)}
 
 
+def test_each_row_of_the_results_is_counted(exam: Exam, tmp_path: Path) -> None:
+    run = started(tmp_path, exam(8))
+    run.export(tmp_path / "out", format="batch", candidate=CANDIDATE)
+    results, errors = fake_batch(tmp_path / "out", tmp_path / "in", said)
+    mended = json.loads(results.read_text().splitlines()[0]) | {"response": None, "error": {"code": "x"}}
+    errors.write_text(f"{errors.read_text()}{json.dumps(mended)}\n")
+    n_rows = sum(len(file.read_text().splitlines()) for file in (results, errors))
+    counts = run.import_logs(errors, results).logs[0].row_counts
+    assert {"rows": n_rows, "answers": n_rows - 1, "retried": 1} == counts
+
+
 def rows(run: Run, candidate: str) -> list[tuple[Any, ...]]:
     """The answers, with the cause of a failure as far as both ways state it alike."""
     table = run.responses.filter(candidate=candidate).select(ROWS).to_dicts()

@@ -199,7 +199,7 @@ def test_hidden_texts_keep_the_key_among_the_options(tmp_path: Path) -> None:
 def test_hostile_texts_come_back_whole(tmp_path: Path, log_format: str) -> None:
     answers = {
         f"{k} {text[:40]}".replace("\n", "").strip(): text
-        for k, text in enumerate([*ALL, "\x00", "\r\n\x85\x1c", "𝔸\u0301"])
+        for k, text in enumerate([*ALL, "\r\n\x85\x1c", "𝔸\u0301"])
     }
     run = made(tmp_path / "run", {"A": answers})
     again = back(run, tmp_path / "logs", log_format=log_format)

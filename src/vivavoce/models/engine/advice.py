@@ -21,6 +21,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (r"cannot be reached|the proxy did not connect", "Start the server, or check base_url and the network."),
     (r"longer than the model's context", "Leave such questions out, or ask a model with a longer context."),
+    (r"without a text", "Ask for answers in words, or ask a model that writes them."),
     (r"content filter", "The provider withholds it; ask another one if the text may go there."),
     (
         r"no answer within|no reply came in time|--timeout-total",

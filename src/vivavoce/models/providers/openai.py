@@ -230,6 +230,8 @@ def chat_reply(raw: Mapping[str, Any], request: Request, model: str | None) -> R
         if end.reason != "content_filter":  # Gemini's endpoints leave the message out then
             raise RetryableError("the answer has no message")
         message = {}
+    elif not message and end.reason != "content_filter":
+        raise RetryableError("the answer's message is empty")
     text = _message_text(message, end.reason)
     sources = message.get("citations") or raw.get("citations") or message.get("annotations")
     logprobs, generations = generation_from_chat(choice, text)

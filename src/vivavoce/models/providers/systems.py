@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from vivavoce.core import registry
 from vivavoce.core.endings import meaning_of
 from vivavoce.core.errors import VivaError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.text import one_line
 from vivavoce.models.charges import charged
 from vivavoce.models.content import citations_of, finish_reason
@@ -121,7 +122,7 @@ class ReplayModel(SystemModel):
         try:
             for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):  # noqa: B007
                 if line.strip():
-                    row = json.loads(line)
+                    row = read_json(line)
                     if not isinstance(row["prompt"], str) or not isinstance(row["text"], str):
                         raise TypeError
                     self._texts[row["prompt"]] = _clean(row["text"])

@@ -7,7 +7,8 @@ whether a page was opened before somebody saved something newer.
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
@@ -15,7 +16,7 @@ from vivavoce.core.records import Value
 from vivavoce.core.text import label
 from vivavoce.people.key import Key
 from vivavoce.people.question import Seen
-from vivavoce.people.storing.put_ballot import put_ballot, response_keys
+from vivavoce.people.storing.put_ballot import RewordedItemError, put_ballot, response_keys
 from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.tasks import Row
 from vivavoce.people.tasks.task import quoted
@@ -66,32 +67,45 @@ def store_judgement(
     version: str | None = None,
     pass_no: int = 1,
     take_back: bool = True,
+    page_name: str | None = None,
 ) -> JudgementStored:
     """Store what a rater entered for one question: all of it or nothing, in one transaction.
 
     `entries` are read by the task of the key as the rows of a file are, and give the same scores. The same
     judgement again changes nothing; a changed one takes the place of the earlier, and the run's events hold
     both; one with too little to store takes back what is stored, or is refused without `take_back`. `version`
-    is that of the judgement that the page showed, '' for none; with null it is not checked. Raises
-    `InputError` for another rater, question, label or column, an entry that cannot be, and a judgement with
+    is that of the judgement that the page showed, '' for none; with null it is not checked. `page_name` is
+    what sentences call the question, by default its name in the key. Raises `InputError` for another rater,
+    question, label or column, an entry that cannot be, and a judgement with
     too little to store; `StaleJudgementError` where the run holds another version and these entries say
     otherwise; `StoreError` where the run cannot be written.
     """
     seen_question = _find(key, rater, question, pass_no)
-    filled = key.task.read_rows(seen_question, _rows(key, rater, seen_question, entries))
+    page_name = question if page_name is None else page_name
+    page_question = seen_question._replace(question=seen_question.question._replace(name=page_name))
+    filled = key.task.read_rows(page_question, _rows(key, rater, page_question, entries))
     with run.writing() as db:
         stored = _judgement(db, key, rater, seen_question)
         if filled.open and not (stored.version and take_back):
-            raise InputError(f"{question} lacks {filled.lacking}: there is nothing to store yet.")
-        effect = put_ballot(db, Ballot(None, key, rater, (filled,), pass_no), replace=True)
+            raise InputError(f"{page_name} lacks {filled.lacking}: there is nothing to store yet.")
+        with _without_ids(key, page_name != question):
+            effect = put_ballot(db, Ballot(None, key, rater, (filled,), pass_no), replace=True)
         result = _judgement(db, key, rater, seen_question)
         if version not in (None, stored.version) and result.version != stored.version:
             raise StaleJudgementError(
-                f"{question} was judged in another window since this page was opened: load the page again, "
+                f"{page_name} was judged in another window since this page was opened: load the page again, "
                 "then enter what you changed; nothing was stored."
             )
     outcome = "replaced" if effect.replaced else "new" if effect.new else "unchanged"
     return JudgementStored(result, outcome, filled.lacking)
+
+
+@contextmanager
+def _without_ids(key: Key, hidden: bool) -> Iterator[None]:
+    try:
+        yield
+    except RewordedItemError as error:
+        raise RewordedItemError("a question", key.panel) if hidden else error from None
 
 
 def judgement(db: sqlite3.Connection, key: Key, rater: str, seen_question: Seen) -> Judgement:

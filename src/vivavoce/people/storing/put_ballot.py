@@ -31,6 +31,16 @@ from vivavoce.store.write import (
 )
 
 
+class RewordedItemError(InputError):
+    """An item that is worded otherwise than when raters saw it."""
+
+    def __init__(self, name: str, panel: str) -> None:
+        super().__init__(
+            f"{name} is worded otherwise in this run since panel {panel} was made: what raters saw is no "
+            "longer what is asked here. Read the ballots into a copy of the run from before."
+        )
+
+
 class BallotsStored(NamedTuple):
     """The effect of reading one file, counted in ballots: items by one rater.
 
@@ -139,7 +149,7 @@ def _put_question(
 ) -> tuple[str, list[dict[str, Any]]]:
     """Store one question; what came of it, '' for one that nobody was shown, and what it contradicts."""
     task = ballot.key.task
-    contradictions = _contradictions(task, filled, scores, stored, measures)
+    contradictions = _named(ballot, filled, _contradictions(task, filled, scores, stored, measures))
     if contradictions and not replace:
         raise _contradicts(ballot, contradictions[0])
     if contradictions:
@@ -153,6 +163,12 @@ def _put_question(
     if not filled.seen_question.question.answers:
         return "", []
     return ("new" if changed_words or _added(task, scores, stored, measures) else "unchanged"), []
+
+
+def _named(ballot: Ballot, filled: FilledItem, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Changes with the question's name in the key: a rater's page may call it otherwise."""
+    names = {question.place: question.name for question in ballot.key.questions}
+    return [{"item": names[filled.seen_question.question.place], **change} for change in changes]
 
 
 def _drop_stored(
@@ -263,10 +279,7 @@ def _responses(db: sqlite3.Connection, key: Key, questions: Sequence[Question]) 
     in_run = items_at(db, [q.place for q in questions])
     for q in questions:
         if q.place not in in_run or in_run[q.place][1].hash != q.hash:
-            raise InputError(
-                f"{q.name} is worded otherwise in this run since panel {key.panel} was made: what raters saw "
-                "is no longer what is asked here. Read the ballots into a copy of the run from before."
-            )
+            raise RewordedItemError(q.name, key.panel)
     with_reference = [q for q in questions if q.reference and key.task.rates_reference]
     if with_reference:
         put_references(db, dict(in_run[q.place] for q in with_reference), origin=key.metric, same_text=True)
@@ -349,25 +362,23 @@ def _contradictions(
             if old != new:
                 is_remark = old[:2] == new[:2]
                 moved.append({
-                    "item": filled.seen_question.question.name,
                     "answer": "none" if mark.position is None else label(mark.position - 1),
                     "criterion": "the remark" if is_remark else c.criterion,
                     "before": old.note if is_remark else _entry(old),
                     "after": new.note if is_remark else _entry(new),
                 })  # fmt: skip
         if task.leaves_gaps:
-            moved += _taken_out(filled, c.criterion, scores[c.criterion], stored, measure)
+            moved += _taken_out(c.criterion, scores[c.criterion], stored, measure)
     return moved
 
 
 def _taken_out(
-    filled: FilledItem, criterion: str, scores: Sequence[ScoreRow], stored: _StoredScores, measure: int
+    criterion: str, scores: Sequence[ScoreRow], stored: _StoredScores, measure: int
 ) -> list[dict[str, Any]]:
     """Scores that are given no more, where what is missing has no score."""
     absent = {response for key, response in stored if key == measure} - {row.response for row in scores}
-    item = filled.seen_question.question.name
     return [
-        {"item": item, "answer": label(0), "criterion": criterion,
+        {"answer": label(0), "criterion": criterion,
          "before": _entry(stored[measure, response]), "after": None}
         for response in sorted(absent)
     ]  # fmt: skip

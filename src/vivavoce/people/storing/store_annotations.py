@@ -52,11 +52,15 @@ class AnnotatedFile(NamedTuple):
 
 
 class AnnotationsStored(NamedTuple):
-    """What annotations became: a row for each panel and rater, and what was left out, by reason."""
+    """What annotations became: a row for each panel and rater, and what was left out, by reason.
+
+    `row_counts` adds up to the annotations of the files: judgements, and those left out.
+    """
 
     ballots: tuple[BallotsStored, ...]
     left_out: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    row_counts: Mapping[str, int]
 
 
 class _Place(NamedTuple):
@@ -111,7 +115,14 @@ def store_annotations(
             for (file, panel, rater), entries in ballots.items()
         )
     entries = [entry for of_rater in ballots.values() for entry in of_rater]
-    return AnnotationsStored(stored, _left_out(files, entries), _notes(files, entries))
+    left_out = _left_out(files, entries)
+    return AnnotationsStored(stored, left_out, _notes(files, entries), _row_counts(entries, left_out))
+
+
+def _row_counts(entries: Sequence["_Judged"], left_out: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    n_left_out = sum(map(len, left_out.values()))
+    judged = sum(not entry.blank for entry in entries)
+    return {"rows": judged + n_left_out, "judgements": judged, "left_out": n_left_out}
 
 
 _Ballots = Mapping[tuple[Path, str, str], Sequence["_Judged"]]

@@ -34,7 +34,10 @@ DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
 
 
 class ReviewsStored(NamedTuple):
-    """The effect of reading one file of reviews; `new` and `unchanged` count reviews, `events` new texts."""
+    """The effect of reading one file of reviews; `new` and `unchanged` count reviews, `events` new texts.
+
+    `row_counts` adds up to the rows of the file.
+    """
 
     file: str
     task: str
@@ -44,6 +47,7 @@ class ReviewsStored(NamedTuple):
     new: int
     unchanged: int
     events: int
+    row_counts: Mapping[str, int] = {}
 
 
 class _ItemReview(NamedTuple):
@@ -131,8 +135,9 @@ def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> 
         }
         put_provenance(db, "import", settings, changed=new + events)
     return ReviewsStored(
-        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events
-    )
+        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events,
+        {"rows": len(reviews), "reviews": len(reviews)},
+    )  # fmt: skip
 
 
 def _put_of_rater(

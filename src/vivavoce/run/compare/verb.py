@@ -40,6 +40,7 @@ from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows, scopes
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
@@ -149,7 +150,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     questions = question_rows(view.db, finding.rows, selected)
-    scope = _scope_lines(questions, options.population)
+    scope = (*_scope_lines(questions, options.population), *view.fetch(forgotten_notes))
     finding = replace(
         finding,
         headline=_headline(finding.rows, question),

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
-from vivavoce.core.tables import Line, cell_names
+from vivavoce.core.tables import Kept, Line, cell_names
 from vivavoce.core.text import one_line
+from vivavoce.run.exchange.file_scores import NO_SCORES, FileScores
+from vivavoce.run.exchange.recorded_log import Mark
 from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of, without_server_error
 
 _NEEDED = {
@@ -22,11 +25,12 @@ _STATUSES = get_args(ResponseStatus)
 
 
 class AnswerRow(NamedTuple):
-    """A response, where it stands, and the id by which its row names the item."""
+    """A response, where it stands, the id by which its row names the item, and its scores in the file."""
 
     response: Response
     where: str
     name: str
+    marks: tuple[Mark, ...] = ()
 
 
 class Skipped:
@@ -48,7 +52,8 @@ class AnswerRows(Iterable[AnswerRow]):
     """The responses to `items` in lines under our names, read as often as asked for.
 
     `skipped` counts the other rows, of which the last reading gave none. With `numbers_are_texts` a number or
-    a truth value is the text of an answer: a frame holds a column of such answers so.
+    a truth value is the text of an answer: a frame holds a column of such answers so. Of a `small` table
+    they are kept. `scores` are those that the file gives to its answers.
 
     Raises `InputError` for a row that is no response, with where it stands.
     """
@@ -60,12 +65,18 @@ class AnswerRows(Iterable[AnswerRow]):
         matched: Mapping[str, str],
         *,
         numbers_are_texts: bool = False,
+        small: bool = False,
+        scores: FileScores = NO_SCORES,
     ) -> None:
         self._lines, self._items, self._matched = lines, items, matched
         self._numbers_are_texts = numbers_are_texts
-        self.skipped = Skipped()
+        self._begin = Kept(self._responses).__iter__ if small else self._responses
+        self.skipped, self.scores = Skipped(), scores
 
     def __iter__(self) -> Iterator[AnswerRow]:
+        return self._begin()
+
+    def _responses(self) -> Iterator[AnswerRow]:
         self.skipped = Skipped()
         lines = map(_with_text, self._lines) if self._numbers_are_texts else self._lines
         for line in named(lines, self._matched, _NEEDED):
@@ -76,7 +87,7 @@ class AnswerRows(Iterable[AnswerRow]):
             name = text_of(line, "item") or "", text_of(line, "variant") or ""
             if name in self._items:
                 response = without_server_error(_response(line, self._items[name]))
-                yield AnswerRow(response, line.where, name[0])
+                yield AnswerRow(response, line.where, name[0], self.scores.marks(line))
             else:
                 self.skipped.by_item[" ".join(name).strip()] += 1
 
@@ -125,10 +136,14 @@ def _optional_fields(line: Line) -> dict[str, Any]:
 
 
 def _number(
-    kind: type[int] | type[float], least: int = 0, default: int | None = None
+    kind: type[int] | type[float], least: int = 0, default: int | None = None, *, most: float = LARGEST
 ) -> Callable[[Line, str], Any]:
-    """The reader of a number from `least` in a row; the `default` where the cell is empty."""
-    return lambda line, name: number_of(line.row, name, kind, line.where, default, least=least)
+    """The reader of a number from `least` to `most` in a row; the `default` where the cell is empty."""
+    return lambda line, name: number_of(line.row, name, kind, line.where, default, least=least, most=most)
+
+
+MOST_TOKENS, MOST_SECONDS, MOST_COST = 1e9, 366 * 86_400.0, 1e9
+"""More is no measurement of one answer: another unit, or a column by another name."""
 
 
 _OPTIONAL: Mapping[str, Callable[[Line, str], Any]] = {
@@ -136,9 +151,9 @@ _OPTIONAL: Mapping[str, Callable[[Line, str], Any]] = {
     "edit": lambda line, name: text_of(line, name) or "",
     "reasoning": text_of,
     "finish_reason": text_of,
-    "tokens": _number(int),
-    "seconds": _number(float),
-    "cost": _number(float),
+    "tokens": _number(int, most=MOST_TOKENS),
+    "seconds": _number(float, most=MOST_SECONDS),
+    "cost": _number(float, most=MOST_COST),
 }
 """What a row may say beside the answer, and how it is read; most tables have none of these columns."""
 

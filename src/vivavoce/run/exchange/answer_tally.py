@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import ItemKey, Response
+from vivavoce.core.records import ItemKey
 from vivavoce.core.text import is_blank
 from vivavoce.run.exchange.answer_rows import AnswerRow
 from vivavoce.run.exchange.repeated_rows import first_contradiction, first_of_key
@@ -17,9 +17,10 @@ from vivavoce.studies.answers import identical_repeats
 _AT_ONCE = 10_000
 _KEY = ("item", "candidate", "repeat", "edit")
 _CONTENT = ("text_hash", "rest_hash")
+_SCORES = ("scores_hash",)
 _COLUMNS = pl.Schema(
     dict.fromkeys(("item", "candidate", "edit"), pl.Int32())
-    | dict.fromkeys(("repeat", "text_hash", "rest_hash"), pl.Int64())
+    | dict.fromkeys(("repeat", "text_hash", "rest_hash", "scores_hash"), pl.Int64())
     | dict.fromkeys(("blank", "failed"), pl.Boolean())
 )
 
@@ -41,12 +42,14 @@ class AnswerTally(NamedTuple):
     `is_first` tells for every row whether it is the first under its item, candidate, repeat and edit: any
     other one repeats that row word for word. `rows` are the first ones: their numbers, 64-bit hashes of the
     text (null where none arrived) and of what else they say, and whether they are blank or failed.
+    `scored_twice` is the place of the first row that repeats another one and gives it another score.
     """
 
     items: Mapping[ItemKey, int]
     candidates: Mapping[str, int]
     is_first: np.ndarray
     rows: pl.DataFrame
+    scored_twice: str | None = None
 
     @classmethod
     def of(cls, answers: Iterable[AnswerRow]) -> Self:
@@ -59,7 +62,8 @@ class AnswerTally(NamedTuple):
         candidates: dict[str, int] = {}
         edits: dict[str, int] = {"": 0}
 
-        def row(r: Response) -> tuple[int | bool | None, ...]:
+        def row(answer: AnswerRow) -> tuple[int | bool | None, ...]:
+            r = answer.response
             return (
                 items.setdefault((r.benchmark, r.item, r.variant), len(items)),
                 candidates.setdefault(r.candidate, len(candidates)),
@@ -68,24 +72,28 @@ class AnswerTally(NamedTuple):
                 None if r.text is None else hash(r.text),
                 hash((r.status, r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error,
                       *r.meta.items())),
+                hash(tuple((mark.criterion, mark.value) for mark in answer.marks)),
                 r.text is not None and is_blank(r.text),
                 r.status == "failed",
             )  # fmt: skip
 
         iterator = iter(answers)
         parts = [pl.DataFrame(schema=_COLUMNS)]
-        while batch := [row(answer.response) for answer in islice(iterator, _AT_ONCE)]:
+        while batch := [row(answer) for answer in islice(iterator, _AT_ONCE)]:
             parts.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
         rows = pl.concat(parts)
         is_first = first_of_key(rows, _KEY)
+        scored_twice = None
         if not is_first.all():
             _refuse_contradiction(rows, answers)
+            if numbers := first_contradiction(rows, _KEY, _SCORES):
+                scored_twice = next(islice(answers, numbers.second, None)).where
             rows = rows.filter(pl.Series(is_first))
-        return cls(items, candidates, is_first, rows)
+        return cls(items, candidates, is_first, rows, scored_twice)
 
-    def distinct(self, answers: Iterable[AnswerRow]) -> Iterator[Response]:
-        """The responses of the table that was counted, without those that repeat an earlier one."""
-        return (a.response for a, is_first in zip(answers, self.is_first, strict=True) if is_first)
+    def distinct(self, answers: Iterable[AnswerRow]) -> Iterator[AnswerRow]:
+        """The answers of the table that was counted, without those that repeat an earlier one."""
+        return (answer for answer, is_first in zip(answers, self.is_first, strict=True) if is_first)
 
     @property
     def identical_repeats(self) -> tuple[str, ...]:

@@ -23,10 +23,19 @@ from vivavoce.core.records import Response, Role
 from vivavoce.core.tables import ITEMS, Line, Lines
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
+from vivavoce.run.exchange.answer_storing import put_answers
 from vivavoce.run.exchange.answer_tally import AnswerTally, SecondAnswer
-from vivavoce.run.exchange.import_plan import BY_ROW, COUNTED, OpenQuestions, Plan, counted_repeats, planned
-from vivavoce.run.exchange.imported import Imported, joined_text, odd_texts
+from vivavoce.run.exchange.import_plan import (
+    BY_ROW,
+    COUNTED,
+    OpenQuestions,
+    Plan,
+    counted_repeats,
+    planned,
+)
+from vivavoce.run.exchange.imported import Imported, file_scores_text, joined_text, odd_texts
 from vivavoce.run.exchange.joins import By, Join, fits_by_row
+from vivavoce.run.exchange.planned_scores import with_scores
 from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.rows import count_server_error, listed, refuse_blank_twins
 from vivavoce.run.exchange.sources import (
@@ -51,7 +60,7 @@ from vivavoce.store.read import candidate_roles
 from vivavoce.store.recorded_texts import parting_recorded
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
-from vivavoce.store.write import put_candidates, put_provenance, put_responses
+from vivavoce.store.write import put_candidates, put_provenance
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
@@ -70,7 +79,7 @@ class Answers(NamedTuple):
 
     source: Source
     benchmark: Loaded
-    rows: Iterable[AnswerRow]
+    rows: AnswerRows
     tally: AnswerTally
     skipped: Skipped
     matched: Mapping[str, str]
@@ -81,8 +90,8 @@ class Answers(NamedTuple):
     table: TableItems | None = None
 
     @property
-    def responses(self) -> Iterator[Response]:
-        """The responses, each once."""
+    def distinct(self) -> Iterator[AnswerRow]:
+        """The rows, each answer once."""
         return self.tally.distinct(self.rows)
 
 
@@ -113,11 +122,32 @@ def read_answers(
             constants,
             candidate_from=reading.candidate_from,
             has_exam=loaded is not None,
+            scores=reading.scores,
         )
     answers = _planned_answers(run, plan, loaded, name, reading)
     if answers.plan.questions and not reading.yes:
         raise OpenQuestions(source.name, answers.plan.questions)
     return answers
+
+
+def _without_misfits(plan: Plan, rows: AnswerRows, tally: AnswerTally, *, named: bool) -> Plan:
+    """Take out of the rows the columns that hold no scores after all, with a sentence for each.
+
+    Raises `InputError` where the user `named` them.
+    """
+    misfits = dict(rows.scores.misfits)
+    if tally.scored_twice:
+        reason = (
+            f"{tally.scored_twice}: an answer has a second score, which --scores imports with --map rater=…"
+        )
+        misfits |= dict.fromkeys(rows.scores.columns, reason)
+    for column, reason in misfits.items():
+        sentence = f"{column!r} holds no scores from 0 to 1 of each answer ({reason})"
+        if named:
+            raise InputError(f"{sentence}: leave it out of --criteria.")
+        plan = plan.noting(f"{sentence}: it is not taken.")
+    rows.scores = rows.scores.removing(misfits)
+    return plan
 
 
 def _exam_in(run: RunFile, file: Path, reading: Reading) -> Loaded:
@@ -142,18 +172,24 @@ def _planned_answers(
     else:
         loaded, table, lines = exam or _benchmark_of(run, source), None, rows_read
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
+    plan, scores = with_scores(plan, layout.unmatched, layout.fields, reading.scores)
     by_name = keys_by_name(loaded.items)
     plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)
     join = Join(lines, loaded.items, by_name, way)
     joined = _with_repeats(lines if with_questions else join, plan)
-    rows = AnswerRows(joined, by_name, layout.fields, numbers_are_texts=source.in_memory)
+    rows = AnswerRows(
+        joined, by_name, layout.fields, numbers_are_texts=source.in_memory, small=source.is_small,
+        scores=scores,
+    )  # fmt: skip
     try:
         tally = AnswerTally.of(rows)
     except SecondAnswer as error:
         if "repeat" in {*layout.fields, *plan.set}:
             raise
         return _planned_answers(run, plan.counting(error.sentence), exam, name, reading)
-    left_out = tuple(column for column in layout.unmatched if column not in {*COLUMNS, *ITEMS})
+    plan = _without_misfits(plan, rows, tally, named=reading.scores is not None)
+    used = {*COLUMNS, *ITEMS, *rows.scores.columns, rows.scores.parsed if rows.scores.columns else None}
+    left_out = tuple(column for column in layout.unmatched if column not in used)
     source = source._replace(notes=(*source.notes, *plan.notes))
     formats = table.formats if table else {}
     return Answers(
@@ -199,6 +235,7 @@ def _layout_of(plan: Plan, exam: Loaded | None, reading: Reading) -> tuple[Table
             set=constants,
             with_questions=with_questions,
             needed=("question", "candidate"),
+            reserved=plan.scores or (),
         )
     return (layout if with_questions or not in_table else layout.asking()), with_questions
 
@@ -308,9 +345,11 @@ def import_answers(
         known_roles = {**source.roles, **roles_stored, **roles}
         keys = put_candidates(db, {c: known_roles.get(c, "candidate") for c in candidates})
         errors = Counter[str]()
-        responses = (_with_marks(response, own_marks, errors) for response in answers.responses)
+        rows = (
+            row._replace(response=_with_marks(row.response, own_marks, errors)) for row in answers.distinct
+        )
         with parting_recorded(db) as recorded:
-            stored = put_responses(db, responses, items=items, candidates=keys)
+            stored, n_scores = put_answers(db, rows, answers.rows.scores, items=items, candidates=keys)
         put_provenance(
             db,
             "import",
@@ -328,6 +367,7 @@ def import_answers(
                 "matched": dict(answers.matched),
                 "formats": dict(answers.formats),
                 "left_out": list(answers.left_out),
+                **({"file_scores": n_scores} if n_scores else {}),
                 **source.read_as,
             },
             changed=stored.new + stored.replaced,
@@ -358,9 +398,11 @@ def import_answers(
             *source.notes,
             *joined_text(answers.joined),
             *same_text(answers.table),
+            *file_scores_text(n_scores),
             *odd_texts(errors, recorded.escaped),
         ),
         row_counts=_row_counts(answers),
+        file_scores=n_scores,
         joined=dict(answers.joined),
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,

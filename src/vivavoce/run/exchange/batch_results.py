@@ -24,6 +24,7 @@ from vivavoce.run.exchange.batches import BatchRequest, BatchSettings, batch_req
 from vivavoce.run.exchange.logs.fields import name_or_empty, part, texts
 from vivavoce.run.exchange.logs.files import json_rows
 from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.store import read
 from vivavoce.store.by_place import response_at
 from vivavoce.store.calls import CallRecord, put_call_of_response
@@ -45,15 +46,19 @@ class _Batch(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """What came for an item: the response, and the call that brought it."""
+    """What came for an item: the response, the call that brought it, and whether its row is counted by it."""
 
     request: BatchRequest
     response: Response
     call: CallRecord
+    of_new_row: bool
 
 
 class BatchImport(NamedTuple):
-    """What results brought to a candidate on a benchmark; `repeats` is the largest number for one item."""
+    """What results brought to a candidate on a benchmark; `repeats` is the largest number for one item.
+
+    `row_counts` says what became of each row about its requests: an answer, or one that a later row replaces.
+    """
 
     settings: BatchSettings
     numbers: Mapping[str, int]
@@ -61,6 +66,7 @@ class BatchImport(NamedTuple):
     repeats: int
     stored: Stored
     notes: tuple[str, ...]
+    row_counts: Mapping[str, int]
 
 
 def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchImport]:
@@ -68,7 +74,7 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
 
     Raises `InputError` for a result of no request of this run, and for two results of one.
     """
-    requests = _requests_by_id(db, _ids(files))
+    requests = _requests_by_id(db, _ids(files)) if files else {}
     groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
     candidates = put_candidates(db, _roles(groups))
     imports = {batch: _Import(db, batch, candidates) for batch in groups}
@@ -144,14 +150,16 @@ def _results(
     """What came, for each item that asked so; a reply that several share costs once."""
     for file in files:
         for line in json_rows(file):
+            met: set[_Batch] = set()
             for shared, (batch, request) in enumerate(requests[name_or_empty(line.row.get("custom_id"))]):
                 outcome = _outcome(line.row, request.request, batch.settings)
                 if shared:
                     outcome = outcome._replace(cost=0.0, attempts=0)
-                yield batch, _result(batch, request, outcome)
+                yield batch, _result(batch, request, outcome, of_new_row=batch not in met)
+                met.add(batch)
 
 
-def _result(batch: _Batch, request: BatchRequest, outcome: CallOutcome) -> _Result:
+def _result(batch: _Batch, request: BatchRequest, outcome: CallOutcome, *, of_new_row: bool) -> _Result:
     settings, usage = batch.settings, outcome.reply.usage if outcome.reply else None
     call = Call(request.request, request.repeat, request.item)
     response = replace(response_of(settings.benchmark, settings.candidate, call, outcome), seconds=None)
@@ -172,7 +180,7 @@ def _result(batch: _Batch, request: BatchRequest, outcome: CallOutcome) -> _Resu
         error=outcome.error,
         reply=None,
     )
-    return _Result(request, response, record)
+    return _Result(request, response, record, of_new_row)
 
 
 def _outcome(row: Mapping[str, Any], request: Request, settings: BatchSettings) -> CallOutcome:
@@ -220,6 +228,7 @@ class _Import:
         self._items = item_keys(db, batch.settings.benchmark)
         self._numbers: Counter[str] = Counter()
         self._places: set[tuple[int, int]] = set()
+        self._ids: set[str] = set()
         self._stored = Stored(0, 0, 0)
 
     def store(self, results: Sequence[_Result]) -> None:
@@ -234,6 +243,8 @@ class _Import:
             put_call_of_response(self._db, result.call, self._key(result), candidate, result.request.repeat)
         for result in results:
             text = result.response.text
+            self._numbers["rows"] += result.of_new_row
+            self._ids.add(result.request.custom_id)
             self._numbers["responses"] += 1
             self._numbers["failed"] += result.response.status == "failed"
             self._numbers["blank"] += text is not None and is_blank(text)
@@ -249,7 +260,7 @@ class _Import:
 
     def close(self) -> BatchImport:
         """Note what was done in the run's provenance."""
-        settings = self._batch.settings
+        settings, n_rows = self._batch.settings, self._numbers.pop("rows")
         body = {"benchmark": settings.benchmark, "candidate": settings.candidate, **self._numbers}
         put_provenance(self._db, "import batch", body, changed=self._stored.new + self._stored.replaced)
         repeats = Counter(item for item, _ in self._places)
@@ -261,4 +272,5 @@ class _Import:
             repeats=max(repeats.values(), default=0),
             stored=self._stored,
             notes=(f"The cost of a request in a batch is {cost}.",),
+            row_counts=row_counts(n_rows, answers=len(self._ids), retried=n_rows - len(self._ids)),
         )

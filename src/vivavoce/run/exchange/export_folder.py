@@ -1,6 +1,5 @@
 """The folder of an export: whole or not there at all, and in the place of nothing but an earlier export."""
 
-import json
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -8,6 +7,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import draft_of, private_folder
 from vivavoce.store.runfile import RunFile
 
@@ -77,7 +77,7 @@ def _others(to: Path, expected: Collection[str], *, nested: bool) -> list[str]:
 def _listed(to: Path) -> list[str]:
     """The files that the export in a folder says it wrote; none where it says nothing."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        body = json.loads((to / LEFT_OUT).read_text(encoding="utf-8"))
+        body = read_json((to / LEFT_OUT).read_text(encoding="utf-8"))
         return [LEFT_OUT, *map(str, body["files"])]
     return []
 

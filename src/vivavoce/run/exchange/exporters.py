@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, dataclass_transform
 
-from vivavoce.core import registry
+from vivavoce.core import index, registry
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.specs import Setting, Spec, setting_of, typed_setting
 
@@ -62,7 +62,7 @@ def exporter_of(format: str, options: Mapping[str, Setting]) -> Exporter:
 def exporter_name(format: str) -> str:
     """The registered name of an exporter. Raises `InputError` for an unknown one."""
     names = list(registry.members("exporter"))
-    if (name := registry.spelling(format, names)) is None:
+    if (name := index.spelling(format, names)) is None:
         raise InputError(f"an export is {', '.join(names)}, not {format!r}.{suggest(format, names)}")
     return name
 

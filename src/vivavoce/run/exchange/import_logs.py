@@ -13,7 +13,7 @@ from vivavoce.benchmarks import Loaded
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
-from vivavoce.core.records import Item, Response, Value
+from vivavoce.core.records import Item, Response
 from vivavoce.core.text import is_blank
 from vivavoce.language.near_repeats import count_with_near
 from vivavoce.logprobs.options import Choices
@@ -30,27 +30,29 @@ from vivavoce.run.exchange.imported import (
 from vivavoce.run.exchange.log_exam import LogExam, OwnExam, SamplesMet, exam_of, option_record
 from vivavoce.run.exchange.recognise import listed_reason, recognise, refuse_tasks
 from vivavoce.run.exchange.recorded_log import LeftOut, Mark, RecordedLog, Sample
-from vivavoce.run.exchange.recorded_measures import Declared, MeasureKey, recorded_measures, retired_notes
+from vivavoce.run.exchange.recorded_measures import (
+    Declared,
+    MeasureKey,
+    measure_key,
+    put_marks,
+    recorded_measures,
+    retired_notes,
+)
 from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.run.exchange.rows import count_server_error, without_server_error
 from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
-from vivavoce.store.by_place import response_at
 from vivavoce.store.cases import check_choice, kept_choice
 from vivavoce.store.item_rows import item_keys
-from vivavoce.store.name_keys import probe_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.recorded_texts import parting_recorded
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.same_scores import Import, refusing_same_scores
 from vivavoce.store.view import with_view
 from vivavoce.store.write import (
-    ScoreRow,
     Stored,
     put_candidates,
     put_provenance,
     put_responses,
-    put_scores,
-    refuse_other_scores,
 )
 
 _BATCH = 2000
@@ -233,7 +235,8 @@ def _store(
         responses = [answer.response for answer in batch if not answer.is_repeated]
         more = put_responses(db, responses, items=items, candidates=keys, advice=_SECOND)
         stored = Stored(*(before + new for before, new in zip(stored, more, strict=True)))
-        _put_marks(db, batch, measures, items, keys)
+        marked = ((answer.response, _marks_of(answer)) for answer in batch)
+        put_marks(db, marked, measures, items, keys)
     return stored
 
 
@@ -325,8 +328,7 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.numbers["blank"] += response.text is not None and is_blank(response.text)
         counts.numbers["logprobs"] += response.logprobs is not None
     for mark in _marks_of(answer):
-        key = (mark.scorer, mark.criterion, mark.rater)
-        counts.measures.setdefault(key, Declared(mark)).add(mark)
+        counts.measures.setdefault(measure_key(mark), Declared(mark)).add(mark)
         counts.numbers["scores"] += 1
         counts.numbers["scores_failed"] += mark.outcome == "failed"
         counts.numbers["units"] += mark.unit is not None
@@ -338,33 +340,6 @@ def _marks_of(answer: _Answer) -> tuple[Mark, ...]:
     if answer.response.status == "ok":
         return answer.marks
     return tuple(mark for mark in answer.marks if mark.status not in (None, "ok"))
-
-
-def _put_marks(
-    db: sqlite3.Connection,
-    batch: Sequence[_Answer],
-    measures: Mapping[MeasureKey, int],
-    items: Mapping[tuple[str, str], int],
-    candidates: Mapping[str, int],
-) -> None:
-    """Store the scores of a batch of answers, each beside the answer as the run holds it."""
-    probes = probe_keys(db)
-    by_measure: dict[int, list[ScoreRow]] = {}
-    for answer in batch:
-        response, marks = answer.response, _marks_of(answer)
-        if not marks:
-            continue
-        place = items[response.item, response.variant], candidates[response.candidate], response.repeat
-        stored = response_at(db, *place, probes[response.probe])
-        if stored is None:
-            raise LookupError(f"{response} is not stored")
-        for mark in marks:
-            value = Value(mark.value, note=mark.note, status=mark.outcome)
-            rows = by_measure.setdefault(measures[mark.scorer, mark.criterion, mark.rater], [])
-            rows.append(ScoreRow(stored.key, value, pass_no=mark.pass_no, unit=mark.unit))
-    for measure, rows in by_measure.items():
-        refuse_other_scores(db, measure, rows)
-        put_scores(db, measure, rows)
 
 
 def _imported(
@@ -430,7 +405,7 @@ def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
         failed=entry.numbers["failed"],
         blank=entry.numbers["blank"],
         repeats=entry.repeats,
-        row_counts=row_counts(entry.numbers["responses"], answers=entry.numbers["responses"]),
+        row_counts=entry.row_counts,
         **entry.stored._asdict(),
         notes=entry.notes,
     )

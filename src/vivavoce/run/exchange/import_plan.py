@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.column_names import (
@@ -16,12 +16,20 @@ from vivavoce.benchmarks.column_names import (
     likely_columns,
     spread_options,
 )
-from vivavoce.benchmarks.table_options import ANSWERS
+from vivavoce.benchmarks.table_options import ANSWERS, option_columns
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines, cell
 from vivavoce.core.text import one_line
+from vivavoce.run.exchange.file_scores import (
+    NONE,
+    are_scores,
+    are_truths,
+    check_columns,
+    names_scores,
+    scores_by_model,
+)
 from vivavoce.run.exchange.sources import Source
-from vivavoce.run.exchange.table_files import names_of, with_fields
+from vivavoce.run.exchange.table_files import names_of, refuse_columns_as_values, with_fields
 from vivavoce.run.exchange.wide_tables import long_lines
 
 COUNTED = "counted"
@@ -62,13 +70,17 @@ class OpenQuestions(InputError):
 
 
 class Plan(NamedTuple):
-    """How a source is read: its rows, what is mapped and set, what was taken, and what is open."""
+    """How a source is read: its rows, what is mapped and set, what was taken, and what is open.
+
+    `scores` are the columns that hold the file's own scores of its answers, null where nobody says.
+    """
 
     source: Source
     map: Mapping[str, str]
     set: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
+    scores: tuple[str, ...] | None = None
 
     def asking(self, sentence: str, option: tuple[str, str]) -> "Plan":
         """The plan with one more question."""
@@ -103,8 +115,14 @@ class Plan(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are not mapped."""
-        return [column for column in columns_of(self.source.lines) if column not in self.map.values()]
+        """The columns that are not mapped, and hold no scores."""
+        taken = {*self.map.values(), *(self.scores or ())}
+        return [column for column in columns_of(self.source.lines) if column not in taken]
+
+    def example(self, column: str) -> str:
+        """The first value of a column, on one short line."""
+        values = self.values(column)
+        return one_line(str(values[0]), 30) if values else "empty"
 
     def likely(self, field: str) -> list[str]:
         """The columns that may be the field, of those not mapped; none where it is said."""
@@ -134,16 +152,22 @@ def planned(
     *,
     candidate_from: str | None = None,
     has_exam: bool = False,
+    scores: Sequence[str] | None = None,
 ) -> Plan:
     """The plan for a table of answers: which column is what, and whose answers they are.
 
     `has_exam` is whether the questions stand elsewhere. Raises `InputError` for a file of questions and keys
-    alone.
+    alone, and for the name of a column that is set as the value of all rows.
     """
     plan = Plan(source, map, set)
     if not source.free:
         return plan
-    plan = _models(_key(_text(plan)))
+    refuse_columns_as_values(plan.constants, plan.columns)
+    if scores is not None and [*scores] != [NONE]:
+        check_columns(scores, columns_of(source.lines))
+        plan = plan._replace(scores=tuple(scores))
+    asks = not has_exam and scores is None and holds_questions(plan.columns, plan.map)
+    plan = _models(_key(_text(plan), asks=asks))
     if not has_exam and source.joined is None:
         _refuse_exam(plan)
     return _listed(_candidate(plan, pattern=candidate_from))
@@ -154,23 +178,63 @@ def _text(plan: Plan) -> Plan:
     likely = plan.likely("text")
     if len(likely) < 2 or _affix_models(plan):
         return plan
+    texts = [column for column in likely if not are_scores(plan.values(column))]
+    if len(texts) == 1:
+        return plan._replace(map={**plan.map, "text": texts[0]})
     longest = max(likely, key=lambda column: _mean_length(plan.values(column)))
-    columns = " or ".join(f"{column!r} ({_example(plan, column)})" for column in likely)
+    columns = " or ".join(f"{column!r} ({plan.example(column)})" for column in likely)
     sentence = f"What the model answered: {columns}. Proposed: {longest!r}."
     return plan.asking(sentence, ("--map", f"text={longest}"))._replace(map={**plan.map, "text": longest})
 
 
-def _key(plan: Plan) -> Plan:
-    """A column of true and false beside another key says how the tool read answers: it is no key."""
-    likely = [column for column in plan.likely("answer") if column not in plan.likely("text")]
-    keys = [column for column in likely if not _is_marks(plan.values(column))]
-    if len(keys) != 1 or len(likely) == 1:
-        return plan
-    return plan._replace(map={**plan.map, "answer": keys[0]})
+def _key(plan: Plan, *, asks: bool) -> Plan:
+    """A column of true and false beside another key says how the tool read answers: it is no key.
+
+    Without another key it may be either, and is asked about if the table `asks` questions.
+    """
+    texts = _answering(plan)
+    likely = [column for column in plan.likely("answer") if column not in texts]
+    keys = _keys_among(plan, likely)
+    if len(keys) == 1 and len(likely) > 1:
+        return plan._replace(map={**plan.map, "answer": keys[0]})
+    return _key_or_score(plan, likely[0], texts) if asks and not keys and len(likely) == 1 else plan
 
 
-def _is_marks(values: Sequence[Any]) -> bool:
-    return all(str(value).casefold() in ("true", "false", "0", "1", "0.0", "1.0") for value in values)
+def _keys_among(plan: Plan, columns: Sequence[str]) -> list[str]:
+    """Of columns that may hold the key those that hold no scores by their values, else by their names."""
+    keys = [column for column in columns if not are_scores(plan.values(column))]
+    return keys or [*filterfalse(names_scores, columns)]
+
+
+def _answering(plan: Plan) -> list[str]:
+    """The columns that may hold what models answered; one such as `answer` where no other does."""
+    if "text" in plan.map:
+        return [plan.map["text"]]
+    says_whose = plan.likely("candidate") or "candidate" in plan.names
+    answers = [column for column in plan.columns if says_whose and folded(column) in ANSWERS]
+    return plan.likely("text") or answers
+
+
+def _key_or_score(plan: Plan, column: str, answering: Sequence[str]) -> Plan:
+    """A column `correct` of true and false, and no other key: beside references it holds scores."""
+    scored = plan._replace(scores=(column,))
+    if plan.likely("references") or "references" in plan.names:
+        return scored
+    is_key = _proposes_key(plan, answering)
+    sentence = f"Whether {column!r} ({plan.example(column)}) is the key, or the file's score of each answer. "
+    sentence += f"Proposed: the {'key' if is_key else 'score'}."
+    if is_key:
+        return plan._replace(map={**plan.map, "answer": column}).asking(
+            sentence, ("--map", f"answer={column}")
+        )
+    return scored.asking(sentence, ("--criteria", column))
+
+
+def _proposes_key(plan: Plan, answering: Sequence[str]) -> bool:
+    """Whether the questions have options that need a key, or all answers are yes or no."""
+    if plan.likely("options") or option_columns({name: folded(name) for name in plan.columns}):
+        return True
+    return are_truths([value for name in answering[:1] for value in plan.values(name)])
 
 
 def _models(plan: Plan) -> Plan:
@@ -182,9 +246,14 @@ def _models(plan: Plan) -> Plan:
         plan, models = _bare_models(plan)
     if not models:
         return plan
-    lines = Lines(partial(long_lines, plan.source.lines, models, ()))
+    further = scores_by_model(plan.columns, models, plan.values)
+    lines = Lines(partial(long_lines, plan.source.lines, models, (), further))
+    names = dict.fromkeys(name for columns in further.values() for name in columns)
     source = plan.source._replace(lines=lines, models=models)
-    return plan._replace(source=source).noting(f"Each of these models has a column: {_few(list(models))}.")
+    scores = (*(plan.scores or ()), *names) or None
+    return plan._replace(source=source, scores=scores).noting(
+        f"Each of these models has a column: {_few(list(models))}."
+    )
 
 
 def _refuse_exam(plan: Plan) -> None:
@@ -331,8 +400,17 @@ def _is_texts(value: Any) -> bool:
 def _repeats(lines: Iterable[Line], column: str) -> Iterator[Line]:
     for line in lines:
         texts = line.row.get(column)
-        for number, text in enumerate(texts if isinstance(texts, list) else [texts], 1):
-            yield Line(f"{line.where}, {column} {number}", {**line.row, column: text, "repeat": number})
+        texts = texts if isinstance(texts, list) else [texts]
+        scores = {name: cell for name, cell in line.row.items() if _is_score_list(name, cell, len(texts))}
+        for number, text in enumerate(texts, 1):
+            of_it = {name: cell[number - 1] for name, cell in scores.items()}
+            row = {**line.row, **of_it, column: text, "repeat": number}
+            yield Line(f"{line.where}, {column} {number}", row)
+
+
+def _is_score_list(column: str, value: Any, n: int) -> bool:
+    """Whether a cell holds a score for each of so many answers."""
+    return isinstance(value, list) and len(value) == n and bool(names_scores(column)) and are_scores(value)
 
 
 def counted_repeats(lines: Iterable[Line]) -> Iterator[Line]:
@@ -353,11 +431,6 @@ def _cell(line: Line, column: str) -> Any:
 
 def _mean_length(values: Sequence[Any]) -> float:
     return sum(len(str(value)) for value in values) / max(len(values), 1)
-
-
-def _example(plan: Plan, column: str) -> str:
-    values = plan.values(column)
-    return one_line(str(values[0]), 30) if values else "empty"
 
 
 def _few(names: Sequence[str]) -> str:

@@ -62,6 +62,17 @@ def joined_text(joined: Mapping[str, int]) -> list[str]:
     return [f"The question was told of {and_so(parts)}."]
 
 
+def file_scores_text(n_scores: Mapping[str, int]) -> list[str]:
+    """The sentence on the scores that a file gave to its answers, by column; none without any."""
+    if not n_scores:
+        return []
+    columns = and_so([f"{one_line(column, 40)} ({n:,})" for column, n in n_scores.items()])
+    return [
+        f"The file's own scores were kept under the metric file, apart from ours: {columns}. `viva score` "
+        "compares them."
+    ]
+
+
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
@@ -78,6 +89,7 @@ class Imported(NamedTuple):
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
     why one of them was guessed. `row_counts` says what became of each of the file's rows, `joined` what told
     their question: id, words or row.
+    `file_scores` counts by column the scores that the file gave to its answers.
     `notes` are sentences on what the log of another tool lacks.
     """
 
@@ -118,6 +130,7 @@ class Imported(NamedTuple):
     exclusions: Mapping[str, int] = {}
     row_counts: Mapping[str, int] = {}
     joined: Mapping[str, int] = {}
+    file_scores: Mapping[str, int] = {}
 
     def __str__(self) -> str:
         return f"{self._answers} {self.left_out_text}".rstrip()

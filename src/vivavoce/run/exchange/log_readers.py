@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, dataclass_transform
 
 from vivavoce.benchmarks import Loaded
-from vivavoce.core import registry
+from vivavoce.core import index, registry
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Role
 from vivavoce.core.tables import Line, read_lines
@@ -56,11 +56,18 @@ class TableReader(LogReader):
         return read_lines(path)
 
 
+def reader_entries() -> list[registry.Entry]:
+    """Every registered reader of logs, by name; of the package no module is imported that registers none."""
+    for name in index.member_modules().get("log_reader", {}):
+        registry.member("log_reader", name)
+    return registry.entries("log_reader", walk=False)
+
+
 def reader_of(path: Path, benchmark: Loaded) -> LogReader:
     """The first registered reader that accepts the path, and the reader of tables if there is none.
 
     Plugins are asked first: a reader that ships may accept every folder.
     """
-    entries = sorted(registry.entries("log_reader"), key=lambda entry: entry.origin == "vivavoce")
+    entries = sorted(reader_entries(), key=lambda entry: entry.origin == "vivavoce")
     readers: list[LogReader] = [entry.cls() for entry in entries]
     return next((reader for reader in readers if reader.accepts(path, benchmark)), TableReader())

@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from vivavoce.core import registry
+from vivavoce.core import index
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
+from vivavoce.run.exchange.log_readers import reader_entries
 from vivavoce.run.exchange.logs.files import no_text
 from vivavoce.run.exchange.recorded_log import LeftOut, RecordedLog, RecordedLogReader, Sample
 
@@ -27,13 +28,13 @@ def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
 
     Raises `InputError` for a name that none has.
     """
-    entries = registry.entries("log_reader")
+    entries = reader_entries()
     by_name: dict[str, RecordedLogReader] = {
         entry.name: entry.cls() for entry in entries if issubclass(entry.cls, RecordedLogReader)
     }
     if name is None:
         return by_name
-    if (spelling := registry.spelling(name, by_name)) is None:
+    if (spelling := index.spelling(name, by_name)) is None:
         raise InputError(f"no reader of logs named {name!r}.{suggest(name, list(by_name))}")
     return {spelling: by_name[spelling]}
 

@@ -1,17 +1,24 @@
-"""The measures that the scores of a log are of, as far as the scores declare them."""
+"""Scores that came with answers, of a log or a table: their measures, and how they are stored."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from shlex import quote
 
-from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.records import Criterion, Measure, Response, Value
 from vivavoce.core.specs import RECORDED, parse
 from vivavoce.run.exchange.recorded_log import Mark
+from vivavoce.store.by_place import response_at
+from vivavoce.store.name_keys import edit_keys, probe_keys
 from vivavoce.store.read import retired_measures
-from vivavoce.store.write import put_measures
+from vivavoce.store.write import ANOTHER_PASS, ScoreRow, put_measures, put_scores, refuse_other_scores
 
 MeasureKey = tuple[str, str, str]
 """Scorer, criterion, rater."""
+
+
+def measure_key(mark: Mark) -> MeasureKey:
+    """What tells the measures of one tool or file apart."""
+    return mark.scorer, mark.criterion, mark.rater
 
 
 class Declared:
@@ -39,7 +46,7 @@ def recorded_measures(
     """The key of each measure, recorded under the tool's name and never merged with ours."""
     measures = []
     for (scorer, name, rater), d in declared.items():
-        spec = parse(f"{tool}.{scorer}")
+        spec = parse(f"{tool}.{scorer}" if scorer else tool)
         criterion = Criterion(
             criterion=name,
             low=d.low,
@@ -53,6 +60,37 @@ def recorded_measures(
             Measure(metric=str(spec), signature=f"{text}@{RECORDED}", rater=rater, criterion=criterion)
         )
     return dict(zip(declared, put_measures(db, measures), strict=True))
+
+
+def put_marks(
+    db: sqlite3.Connection,
+    answers: Iterable[tuple[Response, Iterable[Mark]]],
+    measures: Mapping[MeasureKey, int],
+    items: Mapping[tuple[str, str], int],
+    candidates: Mapping[str, int],
+    advice: str = ANOTHER_PASS,
+) -> None:
+    """Store the scores of a batch of answers, each at the answer as the run holds it.
+
+    Raises `InputError` where the run holds another score, with the `advice` what to do.
+    """
+    probes, edits = probe_keys(db), edit_keys(db)
+    by_measure: dict[int, list[ScoreRow]] = {}
+    for response, marks in answers:
+        if not (marks := tuple(marks)):
+            continue
+        place = items[response.item, response.variant], candidates[response.candidate], response.repeat
+        edit = edits[response.edit] if response.edit else probes[response.probe]
+        stored = response_at(db, *place, edit)
+        if stored is None:
+            raise LookupError(f"{response} is not stored")
+        for mark in marks:
+            value = Value(mark.value, note=mark.note, status=mark.outcome)
+            rows = by_measure.setdefault(measures[measure_key(mark)], [])
+            rows.append(ScoreRow(stored.key, value, pass_no=mark.pass_no, unit=mark.unit))
+    for measure, rows in by_measure.items():
+        refuse_other_scores(db, measure, rows, advice)
+        put_scores(db, measure, rows)
 
 
 def retired_notes(

@@ -69,7 +69,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     """
     mark = _marks()
     pairs = near_pairs(db)
-    rewrite_items(db, lambda item, key: _redacted_item(item, key, mark))
+    rewrite_items(db, lambda item, key: redacted_item(item, key, mark))
     _redact_responses(db, mark)
     _redact_scores(db, mark)
     _redact_passages(db, mark)
@@ -82,7 +82,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     rehash(db)
 
 
-def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
+def redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
     """The columns of an item without its texts. Items that were the same question have the same marks."""
     content = place_of(item).content or Content(str(key).encode(), str(key).encode())
     question, exhibit = content.text.hex(), content.exhibit.hex()
@@ -107,7 +107,7 @@ def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
                 for point in item.rubric
             ]
         ),
-        "meta": json.dumps(_nested(dict(item.meta), mark, "meta"), ensure_ascii=False),
+        "meta": json.dumps(redacted_value(dict(item.meta), mark, "meta"), ensure_ascii=False),
     }
 
 
@@ -120,11 +120,12 @@ def _long(text: str, mark: Mark, scope: object) -> str:
     return mark(text, scope) if len(text) >= _SHORT or not text.strip() else "[redacted: short]"
 
 
-def _json(text: str, mark: Mark, scope: object) -> str:
-    return json.dumps(_nested(json.loads(text), mark, scope), ensure_ascii=False)
+def redacted_json(text: str, mark: Mark, scope: object) -> str:
+    """JSON as `redacted_value` makes it."""
+    return json.dumps(redacted_value(json.loads(text), mark, scope), ensure_ascii=False)
 
 
-def _nested(value: Any, mark: Mark, scope: object) -> Any:
+def redacted_value(value: Any, mark: Mark, scope: object) -> Any:
     """JSON with marks for its texts; names of fields, numbers and what tells a tokeniser apart stay.
 
     Tokens go, since their numbers are the text.
@@ -137,11 +138,11 @@ def _nested(value: Any, mark: Mark, scope: object) -> Any:
             for name, entry in value.items()
             if not _TOKENS.search(name)
         }
-    return [_nested(entry, mark, scope) for entry in value] if isinstance(value, list) else value
+    return [redacted_value(entry, mark, scope) for entry in value] if isinstance(value, list) else value
 
 
 def _entry(name: str, entry: Any, mark: Mark, scope: object) -> Any:
-    return entry if name == "tokeniser" and isinstance(entry, str) else _nested(entry, mark, scope)
+    return entry if name == "tokeniser" and isinstance(entry, str) else redacted_value(entry, mark, scope)
 
 
 def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
@@ -168,9 +169,9 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
         )  # fmt: skip
         return (
             *(field and mark(field, scope) for field in (text, final, reasoning, error)),
-            json.dumps({**_nested(details, mark, scope), **_likeness(response)}, ensure_ascii=False),
-            logprobs and _json(logprobs, mark, scope),
-            ending or _ending_in_thinking(response),
+            json.dumps({**redacted_value(details, mark, scope), **likeness(response)}, ensure_ascii=False),
+            logprobs and redacted_json(logprobs, mark, scope),
+            ending or ending_in_thinking(response),
         )
 
     # An answer that an older version stored is parted when it is read: its text tells of the thinking.
@@ -178,20 +179,23 @@ def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
     rewrite_rows(db, "responses", columns, replacement, "item_id", "candidate_id", "finish_reason")
 
 
-def _likeness(response: Response) -> dict[str, bool]:
+def likeness(response: Response) -> dict[str, bool]:
     """What its text looks like, for `meta`: nothing else of a copy can say it."""
     is_like = looks_like_thinking(final_text(response.text, response.final))
     return {LIKE_THINKING: True} if is_like else {}
 
 
-def _ending_in_thinking(response: Response) -> Text:
+def ending_in_thinking(response: Response) -> Text:
+    """How an answer ended whose text alone tells it; null for any other."""
     return "thinking" if response.final is None and made_parts(response)[1] == "thinking" else None
 
 
 def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
     rewrite_rows(db, "units", ("unit", "text"), lambda _, unit, text: (_unit(unit, mark), mark(text, "unit")))
     rewrite_score_texts(
-        db, note=lambda note: _long(note, mark, "note"), parts=lambda parts: _json(parts, mark, "parts")
+        db,
+        note=lambda note: _long(note, mark, "note"),
+        parts=lambda parts: redacted_json(parts, mark, "parts"),
     )
 
 

@@ -15,6 +15,7 @@ _WORDS = {
     "unchosen": ("not chosen", "not chosen"),
     "probes": ("of a probe", "of probes"),
     "left_out": ("without an answer", "without an answer"),
+    "retried": ("a reply that a later one takes the place of", "replies that later ones take the place of"),
 }
 """What a row is, in the singular and the plural."""
 

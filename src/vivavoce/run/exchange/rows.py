@@ -109,6 +109,11 @@ def text_of(line: Line, name: str) -> str | None:
     )
 
 
+def _range(least: int | None, most: float) -> str:
+    bounds = ("" if least is None else f" from {least}", f" to {most:,.0f}" if most < LARGEST else "")
+    return "".join(bounds)
+
+
 def number_of(
     row: Mapping[str, Any],
     name: str,
@@ -117,11 +122,12 @@ def number_of(
     default: Any = None,
     *,
     least: int | None = None,
+    most: float = LARGEST,
 ) -> Any:
     """A whole or decimal number, also when written as text; the default when absent.
 
-    `0,75` is 0.75. Raises `InputError` for what is no number, is not finite or larger than `LARGEST`, has no
-    room in 64 bits, or is below `least`, and for `1,234`, which some write for 1234 and others for 1.234.
+    `0,75` is 0.75. Raises `InputError` for what is no number, is not finite, has no room in 64 bits, is below
+    `least` or above `most`, and for `1,234`, which some write for 1234 and others for 1.234.
     """
     value = row.get(name)
     if value in (None, ""):
@@ -135,11 +141,11 @@ def number_of(
             raise ValueError
         if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
             raise ValueError
-        if (least is not None and number < least) or (kind is float and abs(number) > LARGEST):
+        if (least is not None and number < least) or abs(number) > most:
             raise ValueError
         return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
     except (TypeError, ValueError, OverflowError):
-        what = ("a whole number" if kind is int else "a number") + ("" if least is None else f" from {least}")
+        what = ("a whole number" if kind is int else "a number") + _range(least, most)
         either = "; its comma may divide thousands or decimals" if "," in str(value) else ""
         raise InputError(
             f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}{either}."

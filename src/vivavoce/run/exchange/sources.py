@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from vivavoce.core.exclusions import Faulty
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
-from vivavoce.core.tables import AS_FOUND, Dialect, Line, Lines, is_file, open_table
+from vivavoce.core.tables import AS_FOUND, FEW_BYTES, Dialect, Line, Lines, is_file, open_table
 from vivavoce.run.exchange.joins import By
 from vivavoce.run.exchange.log_readers import LogReader, TableReader, reader_of
 from vivavoce.run.exchange.table_files import Joined, hash_of, joined_tables, table_paths
@@ -28,7 +28,8 @@ class Reading(NamedTuple):
     """What the user says of how data are to be read.
 
     That is how a file is written, which columns are models, what becomes of questions that can be none, where
-    in a file's path its model stands, `by` what rows find their question, and whether proposals are taken.
+    in a file's path its model stands, `by` what rows find their question, whether proposals are taken, and
+    which columns hold the file's own scores of its answers, null where nobody says.
     """
 
     dialect: Dialect = AS_FOUND
@@ -37,6 +38,7 @@ class Reading(NamedTuple):
     candidate_from: str | None = None
     by: By | None = None
     yes: bool = False
+    scores: Sequence[str] | None = None
 
 
 AS_IT_IS = Reading()
@@ -75,6 +77,11 @@ class Source(NamedTuple):
         if self.joined is not None:
             return tuple(self.joined.tables)
         return () if self.in_memory else (Path(self.name),)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether what is read of its files may stay in memory."""
+        return sum(file.stat().st_size for file in self.files if file.is_file()) <= FEW_BYTES
 
     @property
     def read_as(self) -> dict[str, Any]:

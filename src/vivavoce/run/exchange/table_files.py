@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from os.path import commonpath
@@ -171,3 +171,15 @@ def _by_pattern(path: Path, pattern: str) -> dict[str, str]:
     if fitting is None:
         raise InputError(f"--candidate-from {pattern!r} does not fit {path}: write its parts as *.")
     return {name: value for name, value in fitting.groupdict().items() if value}
+
+
+def refuse_columns_as_values(constants: Mapping[str, Any], columns: Collection[str]) -> None:
+    """Raise `InputError` where what is set for all rows names columns, of these that nothing else takes."""
+    plain = {column for column in columns if "." not in column}
+    for field, value in constants.items():
+        names = {name.strip() for name in str(value).strip("[]").split(",")}
+        if names <= plain:
+            raise InputError(
+                f"--set {field}={value} would give every row the value {value!r}, and the table has such a "
+                f"column: --map {field}={value} takes it."
+            )

@@ -27,11 +27,17 @@ def columns_of_models(words: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def long_lines(lines: Iterable[Line], models: Columns, named: Collection[str] = ()) -> Iterator[Line]:
+def long_lines(
+    lines: Iterable[Line],
+    models: Columns,
+    named: Collection[str] = (),
+    further: Mapping[str, Mapping[str, str]] = {},
+) -> Iterator[Line]:
     """A row for each row and model, with `candidate` and `text` in the place of the models' columns.
 
     A blank cell is a blank answer and a null one a failed response, as in any table. `named` are the fields
-    whose columns the user names. Raises `InputError` where these include what the columns say, where the
+    whose columns the user names. `further` gives for a candidate other columns about its answers, by the name
+    that they have in its row. Raises `InputError` where these include what the columns say, where the
     table has such a column besides, and for a column that a row does not have.
     """
     columns = _by_candidate(models)
@@ -39,10 +45,7 @@ def long_lines(lines: Iterable[Line], models: Columns, named: Collection[str] = 
         raise InputError(
             f"{min(double)} is mapped or set, and the columns of models say it too: leave one of both out."
         )
-    taken = set(columns.values())
-    if len(taken) < len(columns):
-        raise InputError("the columns of models: one column is named for two candidates.")
-    taken |= {column.partition(".")[0] for column in taken}
+    taken = _taken(columns, further)
     for line in lines:
         rest = {name: value for name, value in line.row.items() if name not in taken}
         if double := _OURS & rest.keys():
@@ -52,7 +55,17 @@ def long_lines(lines: Iterable[Line], models: Columns, named: Collection[str] = 
             )
         for candidate, column in columns.items():
             answer = {"candidate": candidate, "text": _answer(line, column)}
+            answer |= {name: _further(line, of_it) for name, of_it in further.get(candidate, {}).items()}
             yield Line(f"{line.where}, column {column}", {**rest, **answer})
+
+
+def _taken(columns: Mapping[str, str], further: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """The columns that are those of candidates. Raises `InputError` for one that is named for two."""
+    taken = set(columns.values())
+    if len(taken) < len(columns):
+        raise InputError("the columns of models: one column is named for two candidates.")
+    taken.update(*(of_candidate.values() for of_candidate in further.values()))
+    return taken | {column.partition(".")[0] for column in taken}
 
 
 def _by_candidate(models: Columns) -> dict[str, str]:
@@ -73,3 +86,11 @@ def _answer(line: Line, column: str) -> Any:
             f"{line.where}: no column {column!r} with the answers of a model."
             f"{suggest(column, cell_names(line.row))}"
         ) from None
+
+
+def _further(line: Line, column: str) -> Any:
+    """What a row says in a column that it may lack."""
+    try:
+        return cell(line.row, column)
+    except KeyError:
+        return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import LOCK
+from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import write_private
 
 SCHEMA = "viva.lock/1"
@@ -74,7 +75,7 @@ def read_lock(folder: Path) -> Lock:
     """The lock of a folder; an empty one where there is none. Raises `InputError` for another file."""
     path = folder / LOCK
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             raise ValueError
         return Lock(path, {str(name): _entry(row) for name, row in content["benchmarks"].items()})

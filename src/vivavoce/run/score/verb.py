@@ -48,6 +48,7 @@ from vivavoce.run.workers.worker_count import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.candidate_names import candidate_labels
 from vivavoce.store.cases import scope_notes, scopes
+from vivavoce.store.forgotten import forgotten_notes
 from vivavoce.store.retirement import name_of, retirements
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import not_whole
@@ -88,19 +89,25 @@ def score_run(
         return planned(pilot=pilot, workers=workers, shard=part)
     score_rest = partial(_score_run, view, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
-        return _with_headline(view, score_rest(workers=workers, shard=part))
+        finding = score_rest(workers=workers, shard=part)
+        return _with_headline(view, finding, select_part(view, items, part))
     scored = score_rest(workers=workers, shard=part) if rest else None
     selected = select_part(view, items, part)
-    return _with_headline(view, _with_overalls(view, scored, overalls, selected, bad_ends))
+    return _with_headline(view, _with_overalls(view, scored, overalls, selected, bad_ends), selected)
 
 
-def _with_headline(view: View, finding: Finding) -> Finding:
-    """The finding with its first measure's estimates as a headline."""
+def _with_headline(view: View, finding: Finding, selected: set[ItemKey] | None) -> Finding:
+    """The finding with its first measure's estimates as a headline, and the scores that came with answers."""
     if not finding.rows:
         return finding
     criterion = row_criterion(finding.rows[0], (keyed.measure for keyed in view.fetch(read.measures)))
     headline = estimate_headline(finding.rows, criterion, view.fetch(scopes))
-    return replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
+    finding = replace(finding, headline=headline, notes=(*finding.notes, *view.fetch(scope_notes)))
+    if not any(specs.signed(keyed.measure.signature).recorded for keyed in view.fetch(read.measures)):
+        return finding
+    from vivavoce.run.tables.file_scores import with_file_scores
+
+    return with_file_scores(view, finding, selected)
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:
@@ -178,7 +185,12 @@ def _score_run(
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
     of_prompts = [cuts.sentence(model) for model, cuts in client.usage.cut_prompts.items()]
-    of_metrics = (*filter(None, sentences), *changed_code(view, scorers), *_notes(view, scorers, summaries))
+    of_metrics = (
+        *view.fetch(forgotten_notes),
+        *filter(None, sentences),
+        *changed_code(view, scorers),
+        *_notes(view, scorers, summaries),
+    )
     of_cut = cut_notes(
         view, selected, table, finding.rows, lambda scores: estimate_scores(view, scores, selected).rows
     )

@@ -13,7 +13,7 @@ import polars as pl
 
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, SpecError, StoreError, VivaError
-from vivavoce.core.measure_names import metric_name
+from vivavoce.core.measure_names import is_of_file, metric_name
 from vivavoce.core.records import Finding, Item, ItemKey, Measure, ModelCard
 from vivavoce.core.tables import RESPONSES, restrict_to_items
 from vivavoce.core.text import names_with, one_line
@@ -24,6 +24,7 @@ from vivavoce.run.tables.requests import labelled_items
 from vivavoce.run.tables.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
+from vivavoce.store.forgotten import is_forgotten
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.read import KeyedMeasure, RetiredMeasure
 from vivavoce.store.redacted import unscored_items
@@ -47,6 +48,11 @@ _KEY = ["benchmark", "item", "variant"]
 _KEY_SCHEMA = dict.fromkeys(_KEY, pl.String)
 
 
+def _is_reworded(item: Item, digest: str) -> bool:
+    """Whether an item has another hash than this; that of a forgotten one says nothing of its words."""
+    return item.hash != digest and not is_forgotten(item.meta)
+
+
 def select_items(view: View, items: str | None, *, may_be_none: bool = False) -> set[ItemKey] | None:
     """The items that a benchmark's spec selects; null for all.
 
@@ -56,14 +62,14 @@ def select_items(view: View, items: str | None, *, may_be_none: bool = False) ->
     if items is None:
         return None
     loaded = load_benchmark(view, items)
-    stored = {(i.benchmark, i.item, i.variant): i.hash for i in view.fetch(read.items_by_id).values()}
+    stored = {(i.benchmark, i.item, i.variant): i for i in view.fetch(read.items_by_id).values()}
     selected = {(i.benchmark, i.item, i.variant): i.hash for i in loaded.items}
     shared = stored.keys() & selected.keys()
     if not shared and not may_be_none:
         benchmarks = ", ".join(sorted({benchmark for benchmark, *_ in stored}))
         name = loaded.items[0].benchmark
         raise SelectionError(f"--items {items}: this run has no items of {name}; it holds {benchmarks}.")
-    changed = [key[1] for key in shared if stored[key] != selected[key]]
+    changed = [key[1] for key in shared if _is_reworded(stored[key], selected[key])]
     if changed:
         raise SelectionError(
             f"--items {items}: {len(changed)} of these items are worded otherwise in this run: "
@@ -241,13 +247,14 @@ def load_scores(
     """The scores by these signatures on these items; null for all.
 
     Ranks and the scores of single units are not values of a response and are left out, unless `ranks` asks
-    for ranks too; so are items that were made in the run, unless `twins`.
+    for ranks too; so are items that were made in the run, unless `twins`, and the scores that a file gave to
+    its own answers, unless they are named.
     """
     separate = ("unit",) if ranks else SEPARATE_POOLS
     measures = {
         keyed.key: keyed.measure
         for keyed in view.fetch(read.measures)
-        if (signatures is None or keyed.measure.signature in signatures)
+        if (not is_of_file(keyed.measure) if signatures is None else keyed.measure.signature in signatures)
         and keyed.measure.criterion.pool not in separate
     }
     if (signatures is None and candidates is None) or view.has_read(_rows_of_all, separate, twins):

@@ -49,7 +49,7 @@ def scores_by(
     if spec is None:
         if metric is not None:
             refuse_retired(view, metric)
-        metric, criterion = _metric_and_criterion(view, metric)
+        metric, criterion = metric_and_criterion(view, metric)
         table = _current_version(view, select_signatures(view, metric), items, candidates)
         return table if criterion is None else _on_criterion(table, criterion)
     jury: Jury = registry.build("metric", spec)
@@ -58,7 +58,7 @@ def scores_by(
     return consensus(table, metric=str(jury), judges=judges, rule=jury.rule, quorum=jury.quorum)
 
 
-def _metric_and_criterion(view: View, metric: str | None) -> tuple[str | None, str | None]:
+def metric_and_criterion(view: View, metric: str | None) -> tuple[str | None, str | None]:
     """What a user names: a metric, and the criterion after its colon if there is such a one."""
     if metric is None or ":" not in metric:
         return metric, None

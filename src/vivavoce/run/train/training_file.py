@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import private_folder, write_private
 
 NAME = "training.json"
@@ -32,7 +33,7 @@ class TrainingFile:
 
     def _load(self) -> None:
         try:
-            raw = json.loads(self.path.read_text(encoding="utf-8"))
+            raw = read_json(self.path.read_text(encoding="utf-8"))
             earlier, mixtures = dict(raw["settings"]), dict(raw["mixtures"])
             complete = raw["schema"] == SCHEMA and all(
                 isinstance(m["data_hash"], str) and isinstance(m["runs"], dict) for m in mixtures.values()

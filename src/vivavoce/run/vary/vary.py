@@ -16,6 +16,7 @@ from vivavoce.run.tables.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.run.vary.vary_job import outcomes_by_workers
 from vivavoce.run.workers.executor import Executor
 from vivavoce.store import read
+from vivavoce.store.forgotten import NOTE, forgotten_answers, is_forgotten
 from vivavoce.store.generated import made_responses
 from vivavoce.store.rater_texts import marked_passages
 from vivavoce.store.runfile import RunFile
@@ -146,12 +147,12 @@ def vary(
         raise InputError('nothing to make: name a variation, such as "bias(type=recency)".')
     variations = [_build(text, seed) for text in texts]
     with_items = None if items is None else with_view(run, load_benchmark, items)
-    stored, stock = _stock(run, with_items)
+    stored, stock, gone = _stock(run, with_items)
     bases = {(i.benchmark, i.item): i for i in stock.bases}
     attempts = [
         Attempt(spec, _with_origin(_without_conversations(outcome), spec, bases))
         for spec, variation in zip(map(str, variations), variations, strict=True)
-        for outcome in _outcomes(variation, stock, desk, executor)
+        for outcome in _with_forgotten(_outcomes(variation, stock, desk, executor), gone)
     ]
     attempts = _against_stored(attempts, stored)
     if counting is not None:
@@ -220,27 +221,29 @@ def _build(text: str, seed: int | None) -> Variation:
     return variation
 
 
-def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stock]:
-    """All items of the run by key, and what of it is to be varied."""
+def _with_forgotten(outcomes: Iterable[Outcome], gone: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes with those of what was forgotten, of questions alone where variants of questions came."""
+    tried = list(outcomes)
+    of_items = any(isinstance(part, Item) for outcome in tried for part in outcome.records)
+    return [*tried, *(outcome for outcome in gone if outcome.what == "questions" or not of_items)]
+
+
+def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stock, list[Outcome]]:
+    """All items of the run by key, what of it is to be varied, and what of it was forgotten."""
     if not run.exists and exam is not None:  # nothing is stored yet, nor will be: a dry run
-        return {}, Stock(exam.items)
+        return {}, Stock(exam.items), []
     with run.reading() as db:
         stored = _stored_items(db)
         responses = read.stored_responses(db)
+        answers_gone = forgotten_answers(db)
         roles = {candidate.candidate: candidate.role for candidate in read.candidates(db)}
         origins = {ResponseKey(*key): origin for key, origin in made_responses(db).items()}
         marked = {ResponseKey(*key): passages for key, passages in marked_passages(db).items()}
     chosen = stored
     if exam is not None:
-        keys = {(i.benchmark, i.item, i.variant): i for i in exam.items}
+        keys = set(map(_key, exam.items))
         if not any(benchmark == exam.items[0].benchmark for benchmark, *_ in stored):
-            return stored, Stock(exam.items)
-        changed = [k for k, i in keys.items() if k in stored and stored[k].hash != i.hash]
-        if changed:
-            raise InputError(
-                f"--items {exam.spec}: {len(changed)} of these items are worded otherwise in this run: "
-                f"{min(changed)[1]} …"
-            )
+            return stored, Stock(exam.items), []
         chosen = {k: i for k, i in stored.items() if k in keys}
     bases = [item for item in chosen.values() if item.origin is None]
     if not bases:
@@ -249,8 +252,21 @@ def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stoc
         Response(**ResponseKey(*key)._asdict(), text=answer.text, final=answer.final, ending=answer.ending)
         for key, answer in responses.items()
         if answer.text is not None and origins.get(ResponseKey(*key)) is None and not ResponseKey(*key).edit
+        and key[:5] not in answers_gone
+    ]  # fmt: skip
+    gone = _gone(chosen, [key for key in answers_gone if origins.get(ResponseKey(*key, "")) is None])
+    bases = [item for item in bases if not is_forgotten(item.meta)]
+    return stored, Stock(bases, answers, roles, origins, marked), gone
+
+
+def _gone(chosen: Mapping[ItemKey, Item], answers: Iterable[tuple[Any, ...]]) -> list[Outcome]:
+    """What of the chosen questions was forgotten, and of these answers, where the question was not."""
+    items = [item for item in chosen.values() if item.origin is None and is_forgotten(item.meta)]
+    answered = [item for key in sorted(answers) if (item := chosen.get(key[:3])) and item not in items]
+    return [
+        *(Outcome("questions", item.name, reason=NOTE) for item in items),
+        *(Outcome("answers", item.name, reason=NOTE) for item in answered),
     ]
-    return stored, Stock(bases, answers, roles, origins, marked)
 
 
 def _key(item: Item) -> ItemKey:

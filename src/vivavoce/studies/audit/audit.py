@@ -73,18 +73,33 @@ BETWEEN = NamingSentence(
 NOT_NEEDED = NamingSentence(
     code="audit.not_needed",
     templates=(
-        "Not needed: {measure}: it adds nothing to {others} (partial r {r}).",
+        "Not needed: {measure}: it adds under {bound} to {others} (partial r {r}).",
         "Not needed: {measure}: it says the same as {others}.",
-        "Not needed: {measure}: what it adds to {others} is shown on one half alone.",
+    ),
+    names=("metric",),
+    family="measures that are not kept",
+    correction="Bonferroni",
+    null="additions",
+)
+NOT_KEPT = NamingSentence(
+    code="audit.not_kept",
+    templates=(
+        "Not kept: {measure}: it is not shown to add to {others} (partial r {r}).",
+        "Not kept: {measure}: what it adds to {others} is shown on one half alone.",
+    ),
+    names=("metric",),
+    counts="measures that were not shown to add anything",
+)
+MUCH_THE_SAME = NamingSentence(
+    code="audit.much_the_same",
+    templates=(
         (
             "{measure} and {others} say much the same on {benchmark}: inside questions every two of "
             "them correlate above {r}."
         ),
     ),
     names=("metric",),
-    family="measures kept",
-    correction="none",
-    unmeasured="no simulation yet",
+    counts="correlations of the answers of this run",
 )
 
 
@@ -97,7 +112,7 @@ class Audit(Study):
         'silence, whether "Yes." is told from "No.", and the small set that is enough.'
     )
     row = AuditRow
-    sentences = (KEEP, BETWEEN, NOT_NEEDED)
+    sentences = (KEEP, BETWEEN, NOT_NEEDED, NOT_KEPT, MUCH_THE_SAME)
     special = True
     needs = ("contrasts",)
     labels: str | None = None

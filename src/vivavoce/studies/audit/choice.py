@@ -21,6 +21,8 @@ LEAST_SHARE = 0.5
 """The share of the yardstick's responses that a measure must have scored to be chosen from."""
 OTHER_CUTS = 20
 """Further cuts in halves, to say how often a measure would be kept."""
+LITTLE = 0.1
+"""The partial correlation below which a measure adds too little: 1 % of what those kept leave open."""
 REPORT = "report"
 
 
@@ -239,8 +241,7 @@ class _Outcome(NamedTuple):
             )
         for n in (*confirmed, *(n for n in range(len(self.able)) if n not in confirmed)):
             beware = f"; {caveats[self.able[n]]}" if self.able[n] in caveats else ""
-            verb = "Keep" if n in confirmed else "Not needed:" if confirmed else "Not shown:"
-            yield f"{verb} {self.name(n)}{self._reason(n)}{beware}."
+            yield f"{self._judged(n)}{beware}."
         for column, reason in excluded.items():
             if reason != ONE_CALL:
                 yield f"Not chosen from: {self.responses.names[column]}, {reason}."
@@ -251,22 +252,32 @@ class _Outcome(NamedTuple):
             return ""
         return f" Together r {row.value:.2f}{interval_text(row)}."
 
-    def _reason(self, n: int) -> str:
-        alone, confirmed, first = self.alone(n), self.choice.confirmed, n in self.choice.confirmed[:1]
-        if first or not confirmed:
+    def _judged(self, n: int) -> str:
+        """Whether to keep a measure, and why; not needed is what is shown to add next to nothing."""
+        name, alone, confirmed = self.name(n), self.alone(n), self.choice.confirmed
+        if not confirmed or n == confirmed[0]:
             figure = (
                 str(alone.reason) if alone.value is None else f"r {alone.value:.2f}{interval_text(alone)}"
             )
-            return f": {figure}"
+            return f"{'Keep' if confirmed else 'Not shown:'} {name}: {figure}"
         others, beyond = and_so(map(self.name, self.controls(n))), self.beyond(n)
         if beyond.value is None:
-            return f": {beyond.reason}"
+            return f"Not needed: {name}: {beyond.reason}"
         figure = f"(partial r {beyond.value:.2f}{interval_text(beyond)}; alone r {alone.value:.2f})"
         if n in confirmed:
-            return f": it adds to {others} {figure}"
+            return f"Keep {name}: it adds to {others} {figure}"
         if beyond.low is not None and beyond.low > 0:
-            return f": what it adds to {others} {figure} is shown on one half alone"
-        return f": it adds nothing to {others} {figure}{self._repeated(n)}"
+            return f"Not kept: {name}: what it adds to {others} {figure} is shown on one half alone"
+        if self._adds_little(n):
+            return f"Not needed: {name}: it adds under {LITTLE:g} to {others} {figure}{self._repeated(n)}"
+        return f"Not kept: {name}: it is not shown to add to {others} {figure}{self._repeated(n)}"
+
+    def _adds_little(self, n: int) -> bool:
+        """Whether a partial correlation is shown to be under `LITTLE`, for all that are not kept at once."""
+        left_out = len(self.able) - len(self.choice.confirmed)
+        level = stats.bonferroni_level(0.95, left_out)
+        high = self.half.estimate(n, self.half.target, "", controls=self.controls(n), level=level).high
+        return high is not None and high < LITTLE
 
     def _repeated(self, n: int) -> str:
         """With which of those kept it says much the same."""

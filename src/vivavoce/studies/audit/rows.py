@@ -72,12 +72,14 @@ class Within(NamedTuple):
         """How many cases."""
         return len(self.groups)
 
-    def estimate(self, a: int, b: int, undefined: str, *, controls: tuple[int, ...] = ()) -> Estimate:
+    def estimate(
+        self, a: int, b: int, undefined: str, *, controls: tuple[int, ...] = (), level: float = 0.95
+    ) -> Estimate:
         """The correlation of two columns with its interval by case, or why there is none."""
         n = self.n_units, self.n_groups
         if self.few:
             return Estimate(*n, reason=self.few)
-        figure = self.items.correlation(a, b, controls=controls).jackknife()
+        figure = self.items.correlation(a, b, controls=controls).jackknife(level=level)
         if figure.value is None:
             return Estimate(*n, reason=undefined)
         reason = None if figure.low is not None else "perfect, or undefined without a case: no interval"

@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.measure_names import is_of_file
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.change import Change, DiffRow
@@ -34,7 +35,14 @@ COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
 )
 
 
-def diff(scores: ScoreTable, old: str, new: str, *, margin: float | None = None) -> Finding:
+def diff(
+    scores: ScoreTable,
+    old: str,
+    new: str,
+    *,
+    criteria: tuple[str | None, str | None] = (None, None),
+    margin: float | None = None,
+) -> Finding:
     """Rows of `change.PARTS`, by `part`, for each benchmark and criterion that both signatures have.
 
     overlap and status: which responses each scored. moved, item: scores that are not what they were; `margin`
@@ -44,13 +52,16 @@ def diff(scores: ScoreTable, old: str, new: str, *, margin: float | None = None)
     where. bridge, carried: what old means correspond to.
 
     Scores are those with status ok, passes averaged; only the order counts silence, by each criterion's own
-    rule. Raises `SelectionError` if the two are one, share no criterion, or the margin is not above 0.
+    rule. `criteria` names one of each, null for all: they are paired by name, and single ones of two names
+    where one was named or is of a file. Of the scores of a file all items that differ are listed.
+
+    Raises `SelectionError` if the two are one, share no criterion, or the margin is not above 0.
     """
     check_margin(margin)
     if old == new:
         raise SelectionError(f"{old} was named twice: a diff takes two different signatures.")
     single, pooled = by_answer(scores.measures)
-    matched = _matched(single, old, new)
+    matched = _matched(single, (old, criteria[0]), (new, criteria[1]))
     changes = [change for keys in matched.keys for change in _changes(scores, keys)]
     if not changes:
         raise SelectionError(f"no candidate has scores by {old} or {new} on what was selected.")
@@ -87,25 +98,34 @@ class _Matched(NamedTuple):
     lines: tuple[str, ...]
 
 
-def _matched(measures: Mapping[int, Measure], old: str, new: str) -> _Matched:
-    """Criteria are paired by name; a rater with the rater of that name, or where each side has one, with it.
+_Side = tuple[str, str | None]
+"""A signature, and the criterion of it that is meant; null for all."""
 
+
+def _matched(measures: Mapping[int, Measure], old: _Side, new: _Side) -> _Matched:
+    """Criteria are paired by name, and single ones with each other where one was named, or is of a file.
+
+    A rater is paired with the rater of that name, or where each side has one, with it.
     Another model is another rater.
     """
-    sides = [_by_criterion(measures, signature) for signature in (old, new)]
-    shared = [name for name in sides[0] if name in sides[1]]
+    sides = [_by_criterion(measures, *side) for side in (old, new)]
+    shared = [(name, name) for name in sides[0] if name in sides[1]]
+    is_meant = old[1] or new[1] or any(map(is_of_file, measures.values()))
+    if not shared and is_meant and len(sides[0]) == len(sides[1]) == 1:
+        shared = list(zip(*sides, strict=True))
     if not shared:
         criteria = " and ".join(", ".join(side) or "none" for side in sides)
         raise SelectionError(
-            f"the two have no criterion in common: {criteria}. A diff pairs criteria by name."
+            f"the two have no criterion in common: {criteria}. A diff pairs criteria by name; "
+            "METRIC:CRITERION names one of each."
         )
     lines = []
-    for side, signature in zip(sides, (old, new), strict=True):
-        if unshared := [name for name in side if name not in shared]:
+    for place, (side, (signature, _)) in enumerate(zip(sides, (old, new), strict=True)):
+        if unshared := [name for name in side if name not in {pair[place] for pair in shared}]:
             lines.append(f"Only {signature} has: {', '.join(unshared)}.")
     keys = []
-    for name in shared:
-        pairs, lost = _raters(sides[0][name], sides[1][name])
+    for name, name_in_new in shared:
+        pairs, lost = _raters(sides[0][name], sides[1][name_in_new])
         keys += pairs
         if lost:
             lines.append(f"Left out of {name}, having scores under one only: {', '.join(lost)}.")
@@ -120,11 +140,13 @@ def _raters(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[list[tuple[
     return [(old[rater], new[rater]) for rater in old if rater in new], sorted({*old} ^ {*new})
 
 
-def _by_criterion(measures: Mapping[int, Measure], signature: str) -> dict[str, dict[str, int]]:
-    """The keys of a signature's measures by criterion and rater."""
+def _by_criterion(
+    measures: Mapping[int, Measure], signature: str, criterion: str | None
+) -> dict[str, dict[str, int]]:
+    """The keys of a signature's measures by criterion and rater; null for all criteria."""
     keys: dict[str, dict[str, int]] = {}
     for key, measure in measures.items():
-        if measure.signature == signature:
+        if measure.signature == signature and criterion in (None, measure.criterion.criterion):
             keys.setdefault(measure.criterion.criterion, {})[measure.rater] = key
     return keys
 
@@ -220,7 +242,8 @@ def _moved(change: Change, margin: float | None) -> Iterator[DiffRow]:
     items = change.items.filter(pl.col("d").abs() > SAME).sort(
         pl.col("d").abs(), *ITEM[1:3], "candidate", descending=[True, False, False, False]
     )
-    for row in items.head(MOST).iter_rows(named=True):
+    of_file = is_of_file(change.old) or is_of_file(change.new)
+    for row in (items if of_file else items.head(MOST)).iter_rows(named=True):
         yield change.row(
             "item",
             item=row["name"],

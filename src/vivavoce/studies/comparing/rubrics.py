@@ -73,11 +73,12 @@ BEST = NamingSentence(
             "{criterion} on {benchmark}, rubrics {rubrics}: {best} agrees best with people on the {n} "
             "cases that choose, {figures}."
         ),
+        "Less the agreement there of {differences}.",
     ),
     names=("metric",),
-    family="chosen on one half of the cases, reported on the other",
-    correction="a held-out half",
-    unmeasured="no simulation yet",
+    family="chosen on one half of the cases; on the other against each rubric",
+    correction="a held-out half; Bonferroni",
+    null="rubrics",
 )
 
 
@@ -100,8 +101,8 @@ class Rubrics(Study):
         with the highest on the choosing half, the first of equal ones; its `optimism` is that figure less the
         one on the reporting half. `difference` is the chosen one's less the `other`'s on the reporting half.
         Halves are cut by a hash of the group's name, so that the same cases fall to the same side in every
-        run. Without labels the rows are `ceiling_mean`, what a rubric gives the ceiling, which may not
-        choose.
+        run. The intervals of the differences hold for all of them at once. Without labels the rows are
+        `ceiling_mean`, what a rubric gives the ceiling, which may not choose.
         """
         single, notes = by_answer(scores.measures)
         scores = scores._replace(measures=single)
@@ -226,7 +227,8 @@ class _Choice(NamedTuple):
         by_key[best, "choose"] = replace(choosing, chosen=True)
         by_key[best, "report"] = reporting = replace(reporting, chosen=True, optimism=optimism)
         others = [n for n in range(len(self.versions)) if n != best]
-        differences = [self.difference(best, n, at["report"], reporting.n_units) for n in others]
+        level = stats.bonferroni_level(0.95, len(others))
+        differences = [self.difference(best, n, at["report"], reporting.n_units, level) for n in others]
         text = _choice_text(choosing, reporting, differences, _name(self.versions[best], self.versions))
         return [*by_key.values(), *differences], text
 
@@ -267,13 +269,14 @@ class _Choice(NamedTuple):
             n, alpha, self.table[at].unique(RESPONSE).height, half=half, figure="alpha_ordinal", chosen=False
         )
 
-    def difference(self, best: int, n: int, at: Any, n_units: int | None) -> RubricRow:
-        """The row of the chosen rubric less another, on the half that reports."""
+    def difference(self, best: int, n: int, at: Any, n_units: int | None, level: float) -> RubricRow:
+        """The row of the chosen rubric less another, on the half that reports; its interval is at `level`."""
         difference = by_coefficient(
             "alpha_ordinal",
             self.values[best][at],
             self.table["group"].to_numpy()[at],
             less=self.values[n][at],
+            level=level,
         )
         against = _name(self.versions[n], self.versions)
         return self._estimate_row(
@@ -302,13 +305,14 @@ def _choice_text(
         return f"{chosen}; on the others: {reporting.reason}."
     people = "1 person" if reporting.n_people == 1 else f"{reporting.n_people} people"
     against = "; ".join(
-        f"{r.value:+.2f}{interval_text(r)} against {r.other}" for r in differences if r.value is not None
+        f"{r.other}: {r.value:+.2f}{interval_text(r)}" for r in differences if r.value is not None
     )
+    at_once = ", intervals for all at once" if len(differences) > 1 else ""
     cases, answers = count(reporting.n_groups or 0, "case"), count(reporting.n_units or 0, "answer")
     return (
         f"{chosen}; on the other {cases} ({answers}, labels of {people}) it has {reporting.value:.2f}"
-        f"{interval_text(reporting)}: the choice made it look {reporting.optimism:+.2f} better. There it "
-        f"stands {against}."
+        f"{interval_text(reporting)}: the choice made it look {reporting.optimism:+.2f} better. Less the "
+        f"agreement there of {against}{at_once}."
     )
 
 

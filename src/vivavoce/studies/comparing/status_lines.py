@@ -20,7 +20,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     and for each with questions that are nearly the same.
 
     The first is the answer: what is missing. There is one more for a run that is a shard, on what it has of
-    its part, and for measures that are retired.
+    its part, for measures that are retired, and for texts that were forgotten.
 
     `compared` says whether the run holds a comparison; `path` is that of the run, for the command of the last
     line.
@@ -42,6 +42,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
         *_left_out(rows),
         *integrity_lines(rows),
         *retired_lines(rows),
+        *forgotten_lines(rows),
         _coverage(expected, are_scores=bool(scores)),
         _cost(calls),
         f"Next: {following}",
@@ -137,6 +138,11 @@ def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     named = [f"{_count(row['scores'], 'score')} of {row['words']}" for row in retired[:MOST_RETIRED]]
     named += [f"and {len(retired) - MOST_RETIRED:,} more"] if len(retired) > MOST_RETIRED else []
     return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
+
+
+def forgotten_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the run was told to forget; nothing for a run that was told nothing."""
+    return [row["text"] for row in rows if row["about"] == "forgotten"]
 
 
 def _expected(status_rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -21,20 +21,22 @@ from vivavoce.core.specs import signed
 from vivavoce.studies.controls.pairs import KindPairs, kinds_of, pairs_of, with_kinds
 from vivavoce.studies.controls.rows import ALL, ControlRow
 from vivavoce.studies.controls.sentences import (
+    FOOLED,
+    NOT_FOOLED,
     examined_criteria,
     kinds_without_control,
     named_kinds,
     scored_by_pieces,
     sentences,
 )
-from vivavoce.studies.naming import NamingSentence
+from vivavoce.studies.controls.strata import StrataTest
 from vivavoce.studies.primary import NO_QUALITY
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, weights_of
 from vivavoce.studies.study import Study, measure_columns
 from vivavoce.studies.text import and_so, cases, count, plain
-from vivavoce.variants.control_kinds import KINDS
+from vivavoce.variants.control_kinds import KINDS, LEAST_OF_STRATUM, STRATA
 
 NO_MARGIN = "needs --margin: the least difference that matters, in the metric's units"
 NOTHING = (
@@ -58,27 +60,6 @@ class Margin(NamedTuple):
 
     value: float
     source: str
-
-
-FOOLED = NamingSentence(
-    code="controls.fooled",
-    templates=("{measure} on {benchmark} is fooled by {kinds} ({figures}.",),
-    names=("metric", "rater"),
-    family="all kinds of control of one criterion",
-    correction="Holm",
-    null="controls",
-)
-NOT_FOOLED = NamingSentence(
-    code="controls.not_fooled",
-    templates=(
-        "{measure} on {benchmark} is fooled by none of {kinds}.",
-        "{measure} on {benchmark} is not fooled by {kinds}.",
-    ),
-    names=("metric", "rater"),
-    family="all kinds of control of one criterion",
-    correction="Holm",
-    null="controls",
-)
 
 
 @study("controls")
@@ -112,6 +93,9 @@ class Controls(Study):
         nothing, for either kind. `fooled` also asks for Holm's p over the kinds of the examiner, so that an
         honest one is not found guilty by the number of kinds, and so does `not_fooled`, unless every kind
         that was made is shown not to fool it: `all` is a conjunction, whose parts are not corrected.
+        Of injections the strata are examined too: one form in one language that moves the examiner more than
+        chance does (a permutation test of the greatest gain), by the margin or more, has fooled
+        it; and it is not cleared before each of them was in 6 cases.
         Fewer than 10 effective cases, and a verdict that depends on failed scores, are `not_shown`.
 
         `margin` is for all measures; `margins` names others for some, as `judge:0.5`; without either a
@@ -223,7 +207,7 @@ def _card(
     worst = [_largest_p(judged[k].tests) for k in tested]
     adjusted = dict(zip(tested, stats.holm(worst).tolist(), strict=True))
     verdicts = [_with_verdict(entry, adjusted.get(k), margin) for k, entry in enumerate(judged)]
-    verdicts = _corrected(verdicts)
+    verdicts = _corrected([_with_strata(row, by_kind.get(row.control), len(kinds)) for row in verdicts])
     yield from verdicts
     yield _of_all(ControlRow(**place, control=ALL), verdicts, judged)
 
@@ -358,6 +342,42 @@ def _with_verdict(entry: _Judged, p_adjusted: float | None, margin: Margin | str
     few = entry.tests[0].few
     row = replace(row, verdict=verdict, p_adjusted=None if few else p_adjusted)
     return row if verdict != "not_shown" else replace(row, reason=_why_not_shown(row, entry.tests))
+
+
+def _with_strata(row: ControlRow, pairs: KindPairs | None, n_kinds: int) -> ControlRow:
+    """The row of injections with what its strata show: one may fool an examiner that the rest do not.
+
+    It is fooled where the greatest gain of any stratum is no chance, Bonferroni over the kinds, and at least
+    the margin; and not cleared before every stratum was in enough cases.
+    """
+    if pairs is None or pairs.strata is None:
+        return row
+    test = pairs.strata
+    p = None if test.p is None else min(1.0, test.p * n_kinds)
+    row = replace(
+        row, n_strata=len(STRATA), n_strata_shown=test.n_shown, stratum=test.stratum and test.stratum.words,
+        stratum_gain=test.gain, n_stratum_cases=test.n_cases or None, p_stratum=p,
+    )  # fmt: skip
+    if _is_fooled(row, p, test.gain):
+        return replace(row, verdict="fooled", reason=None)
+    if row.verdict == "not_fooled" and not test.are_all_shown:
+        return replace(row, verdict="not_shown", reason=_strata_lacking(row, test))
+    return row
+
+
+def _is_fooled(row: ControlRow, p: float | None, gain: float | None) -> bool:
+    """Whether a stratum fools an examiner that has a verdict at all."""
+    if row.verdict is None or row.margin is None or p is None or gain is None:
+        return False
+    return p <= stats.ALPHA and gain >= max(row.margin, 1e-9)
+
+
+def _strata_lacking(row: ControlRow, test: StrataTest) -> str:
+    n = math.ceil(len(STRATA) * LEAST_OF_STRATUM / max(1, row.n_groups))
+    text = f"{test.n_shown} of {len(STRATA)} forms and languages were in {LEAST_OF_STRATUM} cases or more"
+    if n > len(STRATA):
+        return f"{text}; all take {LEAST_OF_STRATUM} cases at least"
+    return f"{text}; `control(kind=injection, injections={n})` shows all"
 
 
 def _corrected(rows: Sequence[ControlRow]) -> list[ControlRow]:

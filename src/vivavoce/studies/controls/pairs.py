@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
+from vivavoce.studies.controls.strata import StrataTest, strata_test
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, counted_value, item_of
@@ -25,7 +26,8 @@ class KindPairs(NamedTuple):
 
     `items` has a row per item that has a pair: `DIFFERENCES`, averaged over passes, repeats, draws and
     candidates in this order; a difference is null where nothing is observed, NaN where a score failed on a
-    side without a limit. `furthest` is the pair in which the control gained most, null without a pair.
+    side without a limit. `strata` is the test of the strata of injections.
+    `furthest` is the pair in which the control gained most, null without a pair.
     """
 
     kind: str
@@ -37,6 +39,7 @@ class KindPairs(NamedTuple):
     n_without_real: int
     n_candidates: int
     n_draws: int
+    strata: StrataTest | None = None
 
 
 def with_kinds(scores: pl.DataFrame) -> pl.DataFrame:
@@ -104,6 +107,7 @@ def pairs_of(rows: pl.DataFrame, measure: Measure) -> Iterator[KindPairs]:
             of_silent.height,
             observed["candidate"].n_unique(),
             observed["draw"].n_unique(),
+            strata_test(observed) if kind == "injection" else None,
         )
 
 

@@ -21,7 +21,10 @@ class ControlRow(MeasureRow):
     without and with sampling error. `mde` is the smallest distance from the line that is told four times in
     five, `n_needed` the questions at which that is one margin. `n_unanswered` are the controls that the
     examiner's reading took for no answer, `n_without_real` the controls of an answer that is none itself:
-    they have no pair. `n_candidates` counts ceilings too. In the row of `all`, items, cases and candidates
+    they have no pair. `n_candidates` counts ceilings too. Of injections `n_strata_shown` counts the forms and
+    languages that were in enough cases, of `n_strata`; `stratum` is the one that gained most, by
+    `stratum_gain` in `n_stratum_cases` cases, and `p_stratum` the p of the greatest gain of all, corrected
+    for the kinds. In the row of `all`, items, cases and candidates
     are the fewest of any kind, the other counts are sums, and `p` is that of the conjunction where each kind
     points to "not fooled". `example_…` names the pair in which the control gained most on the real text.
     """
@@ -56,6 +59,12 @@ class ControlRow(MeasureRow):
     bound_high: float | None = None
     mde: float | None = None
     n_needed: int | None = None
+    n_strata: int | None = None
+    n_strata_shown: int | None = None
+    stratum: str | None = None
+    stratum_gain: float | None = None
+    n_stratum_cases: int | None = None
+    p_stratum: float | None = None
     example_item: str | None = None
     example_variant: str | None = None
     example_candidate: str | None = None

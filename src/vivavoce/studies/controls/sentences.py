@@ -5,11 +5,33 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from vivavoce.core.records import Criterion
+from vivavoce.stats import ALPHA
 from vivavoce.studies.controls.rows import ControlRow
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import and_so, count, number, plain
 from vivavoce.variants.control_kinds import KINDS
+
+FOOLED = NamingSentence(
+    code="controls.fooled",
+    templates=("{measure} on {benchmark} is fooled by {kinds} ({figures}.",),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    null="controls",
+)
+NOT_FOOLED = NamingSentence(
+    code="controls.not_fooled",
+    templates=(
+        "{measure} on {benchmark} is fooled by none of {kinds}.",
+        "{measure} on {benchmark} is not fooled by {kinds}.",
+    ),
+    names=("metric", "rater"),
+    family="all kinds of control of one criterion",
+    correction="Holm",
+    null="controls",
+)
 
 
 def sentences(
@@ -50,7 +72,11 @@ def _says(kinds: Sequence[ControlRow], overall: ControlRow, criterion: Criterion
 
 
 def _figures(row: ControlRow, criterion: Criterion) -> str:
-    """A kind with the two figures that convict."""
+    """A kind with the figures that convict: those of a stratum where that is what fooled it."""
+    if row.stratum and row.p_stratum is not None and row.p_stratum <= ALPHA:
+        gain = number(row.stratum_gain or 0.0, criterion)
+        of_cases = count(row.n_stratum_cases or 0, "case")
+        return f"{row.control} ({row.stratum}: {gain} above the real text in {of_cases})"
     difference = -(row.difference or 0.0)
     gained = number(difference, criterion)
     if difference and not gained.strip("-+−0."):

@@ -55,7 +55,7 @@ TEMPERATURE = NamingSentence(
     names=("candidate", "rater"),
     family="all neighbouring temperatures",
     correction="Holm",
-    unmeasured="no simulation yet",
+    null="temperatures",
 )
 
 

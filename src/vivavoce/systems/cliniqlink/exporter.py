@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce._version import __version__
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.core.errors import InputError, SelectionError, StoreError, suggest
+from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
@@ -239,7 +240,7 @@ def _replaceable(path: Path, content: bytes, ours: Callable[[Mapping[str, Any]],
     if present == content:
         return True
     try:
-        body = json.loads(present)
+        body = read_json(present.decode())
     except ValueError:
         return False
     return isinstance(body, dict) and ours(body)

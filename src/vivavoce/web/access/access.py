@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.sign_in_links import SignInLink, SignInRole, find_link, is_live
-from vivavoce.web.access.exposure import Exposure
+from vivavoce.web.access.exposure import Exposure, forwarded_address
 from vivavoce.web.access.sessions import Sessions
 from vivavoce.web.access.sign_in_limit import SignInLimit
 from vivavoce.web.shell import page
@@ -75,10 +75,11 @@ class Access:
         return None
 
     def address(self, request: Request) -> str:
-        """Where a request came from: behind a proxy the last address that was forwarded."""
-        forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-        if self.exposure.behind_proxy and forwarded:
-            return forwarded[:100]
+        """Where a request came from: behind a proxy the last address in its header, which the proxy wrote."""
+        if header := self.exposure.address_header:
+            forwarded = ",".join(request.headers.getlist(header)).rpartition(",")[2]
+            if address := forwarded_address(forwarded):
+                return address
         return request.client.host if request.client else ""
 
 

@@ -29,22 +29,15 @@ def sign_in_routes() -> list[Route]:
 
 
 async def _ask(request: Request) -> Response:
-    """Whom the link signs in, and a button; a link that is known costs no try."""
+    """Whom the link signs in, and a button."""
     access = access_of(request)
-    link = await run_in_threadpool(access.link, request.path_params["token"])
-    if link is None:
-        _count_try(access, request)
-        raise HTTPException(401, UNKNOWN)
-    return page(request, "sign-in.html", link=link)
+    return page(request, "sign-in.html", link=await _link(access, request))
 
 
 async def _sign_in(request: Request) -> Response:
-    """A new session. A foreign page cannot know the token in the address, so the form needs no other."""
+    """A new session. The form has no token: `guard` refuses what another site's page sends."""
     access = access_of(request)
-    _count_try(access, request)
-    link: SignInLink | None = await run_in_threadpool(access.link, request.path_params["token"])
-    if link is None:
-        raise HTTPException(401, UNKNOWN)
+    link = await _link(access, request)
     access.sessions.end(request.cookies.get(access.cookie, ""))
     answer = RedirectResponse(FIRST_PAGE[link.role], 303)
     answer.set_cookie(
@@ -63,6 +56,13 @@ def _sign_out(request: Request, *_: object) -> Response:
     return answer
 
 
-def _count_try(access: Access, request: Request) -> None:
-    if seconds := access.limit.wait_s(access.address(request)):
+async def _link(access: Access, request: Request) -> SignInLink:
+    """The link in the address. One that is not known costs a try, and after ten none is looked up."""
+    address = access.address(request)
+    if seconds := access.limit.wait_s(address):
         raise HTTPException(429, TOO_OFTEN.format(seconds=seconds), headers={"Retry-After": str(seconds)})
+    link = await run_in_threadpool(access.link, request.path_params["token"])
+    if link is None:
+        access.limit.count_failure(address)
+        raise HTTPException(401, UNKNOWN)
+    return link

@@ -143,7 +143,7 @@ class Desk:
         try:
             stored = store_judgement(
                 self.run, self.key, rater, entry.question.name, entries, version=version,
-                pass_no=entry.pass_no, take_back=take_back,
+                pass_no=entry.pass_no, take_back=take_back, page_name=f"Question {number}",
             )  # fmt: skip
         finally:
             self._saving.release()

@@ -1,9 +1,9 @@
 """The weights of a hub model, fetched before device processes start: those have no keys and no network."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from vivavoce.core.json_text import read_json
 from vivavoce.models.local.loading import Source, load_error, quiet, require_network
 
 _FORMATS = (("model", ".safetensors"), ("pytorch_model", ".bin"))
@@ -47,6 +47,6 @@ def _is_whole(folder: Path) -> bool:
             return True
         index = folder / f"{stem}{suffix}.index.json"
         if index.is_file():
-            files = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+            files = read_json(index.read_text(encoding="utf-8"))["weight_map"].values()
             return all((folder / file).is_file() for file in set(files))
     return False

@@ -6,8 +6,8 @@ from typing import Any
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.charges import charged
 from vivavoce.models.content import End, citations_of, end_of, finish_reason, refuse_cut
-from vivavoce.models.endpoints import scrubbed
-from vivavoce.models.http_client import LARGEST, LONG_KEY, without_surrogates
+from vivavoce.models.endpoints import LONG_KEY, scrubbed
+from vivavoce.models.http_client import LARGEST, without_surrogates
 from vivavoce.models.replies import generation_from_chat, stated_thinking, stated_usage
 from vivavoce.models.requests import RejectedError, Reply, RetryableError, Usage
 

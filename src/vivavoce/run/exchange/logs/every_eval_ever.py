@@ -21,6 +21,7 @@ from vivavoce.run.exchange.logs.fields import (
     name_or_empty,
     need,
     number_or_null,
+    numbered,
     part,
     question_of,
     rows_in,
@@ -107,21 +108,14 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
     )
     number = name_or_empty(part(row, "metadata").get("repeat"))
     start = int(number) if re.fullmatch(r"[1-9]\d{0,5}", number) else 1
+    fields: dict[str, Any] = {"where": place, "item": item, "row_id": identity.isdecimal()}
     answers, error = texts_or_null(replies.get("raw")), row.get("error")
     if error or not answers:
-        row_id = identity.isdecimal()
-        yield Sample(where=place, item=item, row_id=row_id, repeat=start, **answer_fields(None, error))
+        yield Sample(**fields, repeat=start, **answer_fields(None, error))
         return
-    for repeat, text in enumerate(answers, start):
-        yield Sample(
-            where=place,
-            item=item,
-            row_id=identity.isdecimal(),
-            repeat=repeat,
-            **answer_fields(text_or_null(text, place)),
-            tokens=stated_usage({"usage": row.get("token_usage")}).output,
-            marks=(_mark(row, results),) if repeat == start else (),
-        )
+    came = (answer_fields(text_or_null(text, place)) for text in answers)
+    tokens = stated_usage({"usage": row.get("token_usage")}).output
+    yield from numbered(came, start=start, **fields, tokens=tokens, marks=[_mark(row, results)])
 
 
 def texts_or_null(values: Any) -> list[Any]:

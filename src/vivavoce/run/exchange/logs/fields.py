@@ -1,6 +1,6 @@
 """What readers of logs share: the fields of a JSON object, questions, keys, answers and scores."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
 from vivavoce.models.content import end_of, thinking_text
-from vivavoce.run.exchange.recorded_log import Mark
+from vivavoce.run.exchange.recorded_log import Mark, Sample
 
 _KINDS = ("reasoning", "thinking", "redacted_thinking")
 MOST = 1 << 53
@@ -143,6 +143,14 @@ def answer_fields(
     if not text and meaning == "content_filter":
         return {"status": "filtered", "finish_reason": end.reason, "meta": meta}
     return {"text": text, "finish_reason": end.reason, "meta": meta}
+
+
+def numbered(
+    answers: Iterable[Mapping[str, Any]], *, start: int = 1, marks: Iterable[Mark] = (), **fields: Any
+) -> Iterator[Sample]:
+    """A sample for each answer to an item, numbered; the scores, which are of them all, are the first's."""
+    for repeat, answer in enumerate(answers, start):
+        yield Sample(repeat=repeat, **answer, **fields, marks=tuple(marks) if repeat == start else ())
 
 
 def mark_of(scorer: str, value: Any, note: Any = None, **declared: Any) -> Mark:

@@ -1,7 +1,6 @@
 """What readers of logs share: the first piece of a file, by which it is recognised, and its rows."""
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import entries, lines, members
+from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import Line, read_lines
 
 START = 4096
@@ -61,7 +61,7 @@ def _first_row(path: Path, start: str) -> Any:
         return next(iter(entries(path)), None)
     if kind in _JSON_LINES:
         with path.open(encoding="utf-8-sig") as stream:
-            return json.loads(stream.readline(1 << 24))
+            return read_json(stream.readline(1 << 24), nan=True)
     if kind in _DELIMITED:
         header = start.partition("\n")[0].strip("\r")
         return max((dict.fromkeys(next(csv.reader([header], delimiter=d), [])) for d in ",;\t"), key=len)
@@ -94,21 +94,21 @@ def json_rows(path: Path, *fields: str) -> Iterator[Line]:
         yield Line(place, row)
 
 
-def rows_of(path: Path, name: str = "") -> Iterator[Line]:
+def rows_of(path: Path, name: str = "", kind: str = "row") -> Iterator[Line]:
     """The rows of a log: JSON lines, a JSON list, the list under a dotted name in an object, or a table.
 
-    An object of `columns` and `data`, as tools write a table in JSON, is a table too. Raises `InputError`
-    for what is none of these.
+    `kind` is what such a list is of, in a place. An object of `columns` and `data`, as tools write a table in
+    JSON, is a table too. Raises `InputError` for what is none of these.
     """
     if path.suffix.lower() not in _JSON:
         yield from read_lines(path)
     elif name and path.suffix.lower() == ".json" and start_of(path).lstrip().startswith("{"):
-        yield from _member_rows(path, name)
+        yield from _member_rows(path, name, kind)
     else:
         yield from json_rows(path)
 
 
-def _member_rows(path: Path, streamed: str) -> Iterator[Line]:
+def _member_rows(path: Path, streamed: str, kind: str) -> Iterator[Line]:
     """The entries of a list in an object; those that are lists themselves by the names in `columns`."""
     columns: Any = None
     number = 0
@@ -117,7 +117,7 @@ def _member_rows(path: Path, streamed: str) -> Iterator[Line]:
             columns = row
         if name == streamed:
             number += 1
-            place = f"{path}, row {number}"
+            place = f"{path}, {kind} {number}"
             yield Line(
                 place, _named_cells(columns, row, place) if isinstance(row, list) else _row(row, place)
             )

@@ -1,8 +1,8 @@
 """Logs of HealthBench: `healthbench_MODEL_allresults.json` as simple-evals writes it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.records import Unit
 from vivavoce.core.registry import log_reader
+from vivavoce.core.tables import Line
 from vivavoce.models.replies import stated_usage
 from vivavoce.run.exchange.logs.fields import (
     answer_fields,
@@ -23,17 +24,21 @@ from vivavoce.run.exchange.logs.fields import (
     rows_in,
 )
 from vivavoce.run.exchange.logs.files import start_of
-from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
+from vivavoce.run.exchange.logs.mapping import MappedLog, Names
+from vivavoce.run.exchange.recorded_log import Mark, RecordedLog, Sample
 
-_EXAMPLES = "metadata.example_level_metadata"
 _NAME = re.compile(r"healthbench(?:_hard|_consensus|_meta)?_(?P<model>.+?)(?:_\d{8}_\d{6})?_allresults\.json")
 
 
 @log_reader("healthbench")
-class HealthBenchResults(RecordedLogReader):
+class HealthBenchResults(MappedLog):
     """Answers to conversations, each with criteria that a grader called met or not."""
 
+    tool: ClassVar[str] = "healthbench"
     describes: ClassVar[str] = "*_allresults.json of simple-evals"
+    endings: ClassVar[Names] = (".json",)
+    rows_at: ClassVar[str] = "metadata.example_level_metadata"
+    row_is: ClassVar[str] = "example"
 
     def knows(self, path: Path) -> bool:
         """JSON that begins with a score and metrics, and holds `convos`."""
@@ -41,53 +46,35 @@ class HealthBenchResults(RecordedLogReader):
         if path.suffix.lower() != ".json" or not re.match(r'\{\s*"score"', start) or '"metrics"' not in start:
             return False
         try:
-            return any(name == "convos" for name, _ in members(path, "htmls", "convos", _EXAMPLES))
+            return any(name == "convos" for name, _ in members(path, "htmls", "convos", self.rows_at))
         except InputError:  # a cut file is ours to name
             return True
 
-    def logs(self, path: Path) -> Iterable[RecordedLog]:
-        """The log in one file; the model stands only in its name."""
+    def head(self, path: Path) -> RecordedLog:
+        """The model stands only in the name of the file."""
         name = _NAME.fullmatch(path.name)
-        yield RecordedLog(
-            tool="healthbench",
-            version=None,
-            task="healthbench",
-            candidate=name["model"] if name else "",
-            files=(path,),
-            samples=partial(_samples, path),
-        )
+        return replace(super().head(path), task=self.tool, candidate=name["model"] if name else "")
 
-
-def _samples(path: Path) -> Iterator[Sample]:
-    rows = (row for name, row in members(path, _EXAMPLES) if name == _EXAMPLES)
-    for number, row in enumerate(rows, 1):
-        place = f"{path}, example {number}"
-        if not isinstance(row, dict):
-            raise InputError(f"{place}: an object is needed, not {type(row).__name__}.")
+    def samples(self, line: Line, log: RecordedLog) -> Iterable[Sample]:
+        """The answer with a score of its own, and one for each criterion."""
+        row, place = line.row, line.where
         criteria = need(row, "rubric_items", place, list)
-        points = [
+        points = tuple(
             Unit(unit=f"r{k}", text=str(entry.get("criterion")), weight=number_or_null(entry.get("points")))
             for k, entry in enumerate(criteria, 1)
-        ]
-        completion = rows_in(row, "completion")
-        text = content_text(completion[-1].get("content")) if completion else None
-        yield Sample(
-            where=place,
-            item=item_of(
-                "healthbench",
-                need(row, "prompt_id", place, str),
-                question_of(row.get("prompt"), place),
-                messages=messages_of(row.get("prompt")),
-                rubric=tuple(points),
-                meta={"axes": axes} if (axes := _axes(criteria)) else {},
-            ),
-            **answer_fields(text),
-            tokens=stated_usage(row).output,
-            marks=(
-                mark_of("score", row.get("score"), high=1.0),
-                *(_mark(entry, point) for entry, point in zip(criteria, points, strict=True)),
-            ),
         )
+        completion = rows_in(row, "completion")
+        item = item_of(
+            log.task,
+            need(row, "prompt_id", place, str),
+            question_of(row.get("prompt"), place),
+            messages=messages_of(row.get("prompt")),
+            rubric=points,
+            meta={"axes": axes} if (axes := _axes(criteria)) else {},
+        )
+        answer = answer_fields(content_text(completion[-1].get("content")) if completion else None)
+        marks = (mark_of("score", row.get("score"), high=1.0), *map(_mark, criteria, points))
+        return (Sample(where=place, item=item, **answer, tokens=stated_usage(row).output, marks=marks),)
 
 
 def _axes(criteria: Iterable[Mapping[str, Any]]) -> dict[str, str]:

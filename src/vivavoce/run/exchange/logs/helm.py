@@ -18,6 +18,7 @@ from vivavoce.run.exchange.logs.fields import (
     mark_of,
     name_or_empty,
     need,
+    numbered,
     part,
     rows_in,
     text_or_null,
@@ -109,16 +110,13 @@ def _answers(row: Any, place: str, task: str, marks: Marks) -> Iterator[Sample]:
         reason = result.get("error") or "the request failed"
         yield Sample(where=place, item=item, repeat=before + 1, **answer_fields(None, reason))
         return
-    for number, completion in enumerate(completions, 1):
-        text = text_or_null(completion.get("text"), place)
-        yield Sample(
-            where=place,
-            item=item,
-            repeat=before + number,
-            **answer_fields(text, reason=part(completion, "finish_reason").get("reason")),
-            tokens=len(rows_in(completion, "tokens")) or None,
-            marks=marks.get((item.item, trial, variant), ()) if number == 1 else (),
-        )
+    answers = (
+        answer_fields(text_or_null(c.get("text"), place), reason=part(c, "finish_reason").get("reason"))
+        | {"tokens": len(rows_in(c, "tokens")) or None}
+        for c in completions
+    )
+    scores = marks.get((item.item, trial, variant), ())
+    yield from numbered(answers, start=before + 1, where=place, item=item, marks=scores)
 
 
 def _item(row: Mapping[str, Any], instance: Mapping[str, Any], task: str, variant: str) -> Item:

@@ -25,6 +25,7 @@ from vivavoce.run.exchange.logs.fields import (
     mark_of,
     name_or_empty,
     need,
+    numbered,
     part,
     text_or_null,
     texts,
@@ -138,9 +139,8 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
     options = texts(doc.get("options", doc.get("choices")))
     key = key_texts(row["target"], options)
     item = item_of(task, name, question, category=category_in(doc), **keyed(options, key))
-    for number, answer in enumerate(replies[0], 1):  # the scores are of all repeats, and stand at the first
-        answered = answer_fields(text_or_null(answer, place))
-        yield Sample(item=item, repeat=number, marks=marks if number == 1 else (), **answered, **fields)
+    answers = (answer_fields(text_or_null(answer, place)) for answer in replies[0])
+    yield from numbered(answers, item=item, marks=marks, **fields)
 
 
 def _requests(row: Mapping[str, Any], place: str) -> list[Mapping[str, Any]]:

@@ -171,16 +171,17 @@ class MappedLog(RecordedLogReader):
     """A reader that states where things are. A subclass sets what its tool has, and replaces what differs.
 
     `signs` are names that the first row holds, one set of several; `rows_at` is where the list of rows is in
-    a JSON object, `begins` are names that such an object shows in its first characters, `name_ends` is how
-    the name of every file ends. `json_cells` are the columns of a
-    CSV whose cells are JSON where the tool had an object. Of steps that are told apart by a word under `kind`
-    those of `answer_kinds`, in small letters, are answers.
+    a JSON object, `row_is` what each of them is, `begins` are names that such an object shows in its first
+    characters, `name_ends` is how the name of every file ends. `json_cells` are the columns of a CSV whose
+    cells are JSON where the tool had an object. Of steps that are told apart by a word under `kind` those of
+    `answer_kinds`, in small letters, are answers.
     """
 
     tool: ClassVar[str]
     endings: ClassVar[Names] = (".json", ".jsonl", ".ndjson")
     signs: ClassVar[tuple[Names, ...]] = ()
     rows_at: ClassVar[str] = ""
+    row_is: ClassVar[str] = "row"
     begins: ClassVar[Names] = ()
     name_ends: ClassVar[str] = ""
     fields: ClassVar[Fields] = Fields()
@@ -216,7 +217,7 @@ class MappedLog(RecordedLogReader):
 
     def rows(self, path: Path) -> Iterable[Line]:
         """The rows of the file."""
-        lines = rows_of(path, self.rows_at)
+        lines = rows_of(path, self.rows_at, self.row_is)
         if not self.json_cells or path.suffix.lower() not in (".csv", ".tsv"):
             return lines
         return (
@@ -275,8 +276,12 @@ class MappedLog(RecordedLogReader):
             tokens=_count(value_at(row, f.tokens), 0),
             seconds=number_in(value_at(row, f.seconds)) if milliseconds is None else milliseconds / 1000,
             cost=number_in(value_at(row, f.cost)),
-            marks=tuple(mark for scores in self.scores for mark in scores.marks(row)),
+            marks=self.marks(row),
         )
+
+    def marks(self, row: Mapping[str, Any]) -> tuple[Mark, ...]:
+        """The scores of a row."""
+        return tuple(mark for scores in self.scores for mark in scores.marks(row))
 
 
 def has(row: Mapping[str, Any], name: str) -> bool:

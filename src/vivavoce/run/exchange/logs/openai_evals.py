@@ -15,6 +15,7 @@ from vivavoce.run.exchange.logs.fields import (
     messages_of,
     name_or_empty,
     number_or_null,
+    numbered,
     part,
     question_of,
     texts,
@@ -118,9 +119,8 @@ def _answers(
     item = item_of(
         task, name, question_of(prompt, line.where), messages=messages_of(prompt), **keyed((), key)
     )
-    for repeat, text in enumerate(texts(data.get("sampled")) or ("",), 1):
-        scores = marks if repeat == 1 else ()
-        yield Sample(where=line.where, item=item, repeat=repeat, **answer_fields(text), marks=scores)
+    answers = map(answer_fields, texts(data.get("sampled")) or ("",))
+    return numbered(answers, where=line.where, item=item, marks=marks)
 
 
 def _marks(kind: Any, data: Mapping[str, Any]) -> list[Mark]:

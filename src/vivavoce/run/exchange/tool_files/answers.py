@@ -1,17 +1,24 @@
-"""What exporters read of a run: exams, and a candidate's answers with their scores, one at a time."""
+"""One engine for the files of other tools: it reads a run, and counts what has no place in them."""
 
 import json
 import sqlite3
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from vivavoce.core.errors import SelectionError
+from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Card, Item, ItemKey, ResponseStatus, Role
 from vivavoce.run.estimates import estimate_metric
+from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.run.exchange.tool_files.asked import item_ids
-from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value
+from vivavoce.run.exchange.tool_files.files import HIDDEN, ExportedFiles, FileWritten, exported_files
+from vivavoce.run.exchange.tool_files.hidden_texts import Hide, hidden_item, hidden_unit, hidden_value, hider
+from vivavoce.run.tables.load import select_items
+from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.candidate_names import match_candidate
 from vivavoce.store.exam_answers import (
@@ -23,10 +30,12 @@ from vivavoce.store.exam_answers import (
     exam_answers,
     exam_candidates,
 )
+from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.name_keys import benchmark_keys, edit_keys
 from vivavoce.store.read import provenance_times
+from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.stored_values import stored_object
-from vivavoce.store.view import View
+from vivavoce.store.view import View, view_of
 
 _FIELDS = ("repeat", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 SCORED = ("mean", "clipped_mean", "unit")
@@ -214,3 +223,41 @@ def mean_estimates(view: View, items: str | None) -> dict[EstimateKey, Mapping[s
         rows = estimate_metric(view, items=items).rows
         return {tuple(row[name] for name in _KEY): row for row in rows if row["view"] in ("mean", "pooled")}
     return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolExport(Exporter):
+    """Files of another tool. A subclass says what they are, and writes them exam by exam.
+
+    `readme` stands in README.txt. `texts` is what the files are that cannot do without texts, '' where marks
+    may stand in their place. `no_file` says of a run that it gives no file.
+    """
+
+    items: str | None = None
+    redact: bool = False
+    skips_credentialed: ClassVar[bool] = True
+    name: ClassVar[str]
+    readme: ClassVar[str]
+    texts: ClassVar[str] = ""
+    no_file: ClassVar[str]
+
+    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
+        """Write the files. Raises `InputError` where needed texts are hidden, `SelectionError` for none."""
+        if self.redact and self.texts:
+            raise InputError(f"{self.texts}, and --redact hides them: export {self.name} without it.")
+        readme = f"{self.readme}{HIDDEN}\n" if self.redact else self.readme
+        with view_of(run.file) as view, exported_files(to, run.file, readme) as files:
+            chosen = select_items(view, self.items)
+            if self.texts:
+                refuse_redacted(view.db, self.texts)
+            refuse_damaged(view.db, "Nothing was exported.")
+            source = ExportSource(view.db, chosen, hider() if self.redact else None)
+            self.write_exams(view, source, files)
+            files.left_out.update(source.left_out)
+            if files.is_empty:
+                raise SelectionError(f"{run.file.path}{self.no_file}")
+        return files.written
+
+    @abstractmethod
+    def write_exams(self, view: View, source: ExportSource, files: ExportedFiles) -> None:
+        """Write the files of all exams."""

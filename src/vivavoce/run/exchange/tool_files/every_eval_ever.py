@@ -13,32 +13,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain
-from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.core.errors import SelectionError, SpecError
+from vivavoce.core.errors import SpecError
 from vivavoce.core.private_files import new_bytes
 from vivavoce.core.records import Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.specs import Spec, parse, show
 from vivavoce.formats.base import with_context
-from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource, mean_estimates
+from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource, ToolExport, mean_estimates
 from vivavoce.run.exchange.tool_files.asked import filled, folder_name, key_texts
 from vivavoce.run.exchange.tool_files.files import (
-    HIDDEN,
     ExportedFiles,
-    FileWritten,
-    exported_files,
     json_text,
 )
-from vivavoce.run.exchange.tool_files.hidden_texts import hider
-from vivavoce.run.tables.load import select_items
-from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.read import provenance_times
-from vivavoce.store.view import view_of
+from vivavoce.store.view import View
 
 SCHEMA = "0.3.0"
 _NAMES = uuid.UUID("0c5d6a1e-58a0-5e0b-8f0e-3d6a0e9f4c22")
@@ -64,7 +55,7 @@ class _Result(NamedTuple):
 
 
 @exporter("every_eval_ever")
-class EveryEvalEver(Exporter):
+class EveryEvalEver(ToolExport):
     """Results and samples of Every Eval Ever; `organization` evaluated, `relationship` is that to the models'
     developers, and `developer` is theirs where a candidate's name does not say it.
     """
@@ -73,32 +64,17 @@ class EveryEvalEver(Exporter):
     developer: str | None = None
     organization: str = "not stated"
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = "other"
-    items: str | None = None
-    redact: bool = False
-    skips_credentialed: ClassVar[bool] = True
+    readme = _ABOUT
+    no_file = ": no answer has a score, and Every Eval Ever takes no other: `viva score` gives some."
 
-    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
-        """Write the results. Raises `SelectionError` where no answer has a score."""
-        about = f"{_ABOUT}{HIDDEN}\n" if self.redact else _ABOUT
-        with view_of(run.file) as view, exported_files(to, run.file, about) as files:
-            chosen = select_items(view, self.items)
-            estimates = mean_estimates(view, self.items)
-            refuse_damaged(view.db, "Nothing was exported.")
-            source = ExportSource(view.db, chosen, hider() if self.redact else None)
-            _, made_at = provenance_times(view.db)
-            name = source.named(self.candidate)
-            for exam in source.exams():
-                for candidate, (key, _) in source.candidates(exam, name).items():
-                    results = _results(source, estimates, exam.name, candidate)
-                    evaluation = _Evaluation(self, source, exam, candidate, key, results, made_at)
-                    evaluation.write(files)
-            files.left_out.update(source.left_out)
-            if files.is_empty:
-                raise SelectionError(
-                    f"{run.file.path}: no answer has a score, and Every Eval Ever takes no other: `viva "
-                    "score` gives some."
-                )
-        return files.written
+    def write_exams(self, view: View, source: ExportSource, files: ExportedFiles) -> None:
+        """The results and samples of each candidate."""
+        estimates, (_, made_at) = mean_estimates(view, self.items), provenance_times(view.db)
+        name = source.named(self.candidate)
+        for exam in source.exams():
+            for candidate, (key, _) in source.candidates(exam, name).items():
+                results = _results(source, estimates, exam.name, candidate)
+                _Evaluation(self, source, exam, candidate, key, results, made_at).write(files)
 
 
 def _results(

@@ -10,22 +10,17 @@ import math
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.errors import SelectionError
 from vivavoce.core.private_files import new_text
 from vivavoce.core.records import Item, Measure, Unit
 from vivavoce.core.registry import exporter
-from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource
+from vivavoce.run.exchange.tool_files.answers import Answer, Exam, ExportSource, ToolExport
 from vivavoce.run.exchange.tool_files.asked import file_slug, folder_name, messages_of
-from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.run.tables.load import refuse_retired, select_items
-from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.store.integrity import refuse_damaged
-from vivavoce.store.redacted import refuse_redacted
-from vivavoce.store.view import view_of
+from vivavoce.run.exchange.tool_files.files import ExportedFiles, json_text
+from vivavoce.run.tables.load import refuse_retired
+from vivavoce.store.view import View
 
 _DRAWS, _SEED = 1000, 0
 """How often answers are drawn anew for the standard deviation of a mean, and by which seed."""
@@ -46,7 +41,7 @@ class _Graded(NamedTuple):
 
 
 @exporter("healthbench")
-class HealthBenchFiles(Exporter):
+class HealthBenchFiles(ToolExport):
     """Questions with rubrics and their results in HealthBench's layout.
 
     `metric` and `rater` name whose scores of criteria are meant, where there are several.
@@ -55,33 +50,18 @@ class HealthBenchFiles(Exporter):
     candidate: str | None = None
     metric: str | None = None
     rater: str | None = None
-    items: str | None = None
-    redact: bool = False
-    skips_credentialed: ClassVar[bool] = True
+    name, readme, texts = "healthbench", _ABOUT, "a conversation is texts"
+    no_file = " holds no question with a rubric of points."
 
-    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
-        """Write the files. Raises `InputError` where texts are hidden; `SelectionError` without a rubric."""
-        if self.redact:
-            raise InputError(
-                "a conversation is texts, and --redact hides them: export healthbench without it."
-            )
-        with view_of(run.file) as view, exported_files(to, run.file, _ABOUT) as files:
-            chosen = select_items(view, self.items)
-            refuse_redacted(view.db, "a conversation is texts")
-            refuse_damaged(view.db, "Nothing was exported.")
-            source = ExportSource(view.db, chosen)
-            if self.metric:
-                refuse_retired(view, self.metric, self.rater)
-            measure, name = self._measure(source), source.named(self.candidate)
-            for exam in source.exams():
-                if _write_input(exam, files) and measure is not None:
-                    for candidate, (key, _) in source.candidates(exam, name).items():
-                        graded = _graded(source, exam, key, measure, files)
-                        _write_results(exam, candidate, graded, files)
-            files.left_out.update(source.left_out)
-            if files.is_empty:
-                raise SelectionError(f"{run.file.path} holds no question with a rubric of points.")
-        return files.written
+    def write_exams(self, view: View, source: ExportSource, files: ExportedFiles) -> None:
+        """The questions of each exam, and the results of candidates that were scored by points."""
+        if self.metric:
+            refuse_retired(view, self.metric, self.rater)
+        measure, name = self._measure(source), source.named(self.candidate)
+        for exam in source.exams():
+            if _write_input(exam, files) and measure is not None:
+                for candidate, (key, _) in source.candidates(exam, name).items():
+                    _write_results(exam, candidate, _graded(source, exam, key, measure, files), files)
 
     def _measure(self, source: ExportSource) -> int | None:
         """The measure that scores criteria; null for none.

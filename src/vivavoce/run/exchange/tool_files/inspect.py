@@ -11,24 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.core.errors import SelectionError
 from vivavoce.core.private_files import new_bytes, new_text
 from vivavoce.core.records import Role
 from vivavoce.core.registry import exporter
-from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource, mean_estimates
+from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource, ToolExport, mean_estimates
 from vivavoce.run.exchange.tool_files.asked import file_slug
 from vivavoce.run.exchange.tool_files.files import (
-    HIDDEN,
     ExportedFiles,
-    FileWritten,
-    exported_files,
     json_text,
 )
-from vivavoce.run.exchange.tool_files.hidden_texts import hider
 from vivavoce.run.exchange.tool_files.inspect_samples import sample_of, summary_of
 from vivavoce.run.exchange.tool_files.inspect_scores import (
     OURS,
@@ -37,10 +31,7 @@ from vivavoce.run.exchange.tool_files.inspect_scores import (
     results_of,
     scorers_of,
 )
-from vivavoce.run.tables.load import select_items
-from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.store.integrity import refuse_damaged
-from vivavoce.store.view import view_of
+from vivavoce.store.view import View
 
 _VERSION = 2
 """The version of the log format."""
@@ -68,35 +59,23 @@ class _Log(NamedTuple):
 
 
 @exporter("inspect")
-class InspectLogs(Exporter):
+class InspectLogs(ToolExport):
     """Logs of Inspect, with our scores, statuses and intervals: one for each benchmark and candidate."""
 
     candidate: str | None = None
     log_format: Literal["eval", "json"] = "eval"
-    items: str | None = None
-    redact: bool = False
-    skips_credentialed: ClassVar[bool] = True
+    readme = _ABOUT
+    no_file = " holds no answers in words that a log could hold."
 
-    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
-        """Write the logs. Raises `SelectionError` where nobody answered."""
-        with view_of(run.file) as view, exported_files(to, run.file, _about(self.redact)) as files:
-            chosen = select_items(view, self.items)
-            estimates = tuple(mean_estimates(view, self.items).values())
-            refuse_damaged(view.db, "Nothing was exported.")
-            source = ExportSource(view.db, chosen, hider() if self.redact else None)
-            name = source.named(self.candidate)
-            scorers = scorers_of(source.measures)
-            for exam in source.exams():
-                for candidate, (key, role) in source.candidates(exam, name).items():
-                    log = _Log(
-                        exam, candidate, key, role, scorers, _identity(source, exam, key, self.redact),
-                        source.answered_at(exam, key),
-                    )  # fmt: skip
-                    self._write_log(files, source, log, estimates)
-            files.left_out.update(source.left_out)
-            if files.is_empty:
-                raise SelectionError(f"{run.file.path} holds no answers in words that a log could hold.")
-        return files.written
+    def write_exams(self, view: View, source: ExportSource, files: ExportedFiles) -> None:
+        """A log for each candidate."""
+        estimates = tuple(mean_estimates(view, self.items).values())
+        name, scorers = source.named(self.candidate), scorers_of(source.measures)
+        for exam in source.exams():
+            for candidate, (key, role) in source.candidates(exam, name).items():
+                identity, times = _identity(source, exam, key, self.redact), source.answered_at(exam, key)
+                log = _Log(exam, candidate, key, role, scorers, identity, times)
+                self._write_log(files, source, log, estimates)
 
     def _write_log(
         self, files: ExportedFiles, source: ExportSource, log: _Log, estimates: Sequence[Mapping[str, Any]]
@@ -117,10 +96,6 @@ class InspectLogs(Exporter):
         written = _write_archive if self.log_format == "eval" else _write_json
         written(files.new(name), first, samples, lambda: _header(log, counts, estimates))
         files.add(name, counts["samples"], log.exam.name, log.candidate)
-
-
-def _about(redact: bool) -> str:
-    return f"{_ABOUT}{HIDDEN}\n" if redact else _ABOUT
 
 
 def _identity(source: ExportSource, exam: Exam, candidate: int, redact: bool) -> str:

@@ -6,22 +6,15 @@ Closed questions are `multiple_choice`, which compares log-likelihoods of the op
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce import formats
-from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
 from vivavoce.formats.base import with_context
-from vivavoce.run.exchange.exporters import Exporter
-from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource
-from vivavoce.run.exchange.tool_files.files import ExportedFiles, FileWritten, exported_files, json_text
-from vivavoce.run.tables.load import select_items
-from vivavoce.run.tables.run_tables import RunTables
-from vivavoce.store.integrity import refuse_damaged
-from vivavoce.store.redacted import refuse_redacted
-from vivavoce.store.view import view_of
+from vivavoce.run.exchange.tool_files.answers import Exam, ExportSource, ToolExport
+from vivavoce.run.exchange.tool_files.files import ExportedFiles, json_text
+from vivavoce.store.view import View
 
 _ABOUT = """
 Tasks of lm-eval, a .yaml and a .jsonl each. In this folder (the data are found from where lm-eval runs):
@@ -62,28 +55,16 @@ _OPEN = _Form(
 
 
 @exporter("lm_eval")
-class LmEvalTasks(Exporter):
+class LmEvalTasks(ToolExport):
     """Tasks of lm-eval with the questions of the run: closed ones and open ones of each benchmark."""
 
-    items: str | None = None
-    redact: bool = False
-    skips_credentialed: ClassVar[bool] = True
+    name, readme, texts = "lm_eval", _ABOUT, "a task is texts"
+    no_file = " holds no question with a key that a task could ask."
 
-    def write(self, run: RunTables, to: Path) -> tuple[FileWritten, ...]:
-        """Write the tasks. Raises `InputError` where texts are hidden, `SelectionError` without questions."""
-        if self.redact:
-            raise InputError("a task is texts, and --redact hides them: export lm-eval without it.")
-        with view_of(run.file) as view, exported_files(to, run.file, _ABOUT) as files:
-            chosen = select_items(view, self.items)
-            refuse_redacted(view.db, "a task is texts")
-            refuse_damaged(view.db, "Nothing was exported.")
-            source = ExportSource(view.db, chosen)
-            for exam in source.exams():
-                _write_exam(exam, files)
-            files.left_out.update(source.left_out)
-            if files.is_empty:
-                raise SelectionError(f"{run.file.path} holds no question with a key that a task could ask.")
-        return files.written
+    def write_exams(self, view: View, source: ExportSource, files: ExportedFiles) -> None:
+        """A task for each form of question."""
+        for exam in source.exams():
+            _write_exam(exam, files)
 
 
 def _write_exam(exam: Exam, files: ExportedFiles) -> None:

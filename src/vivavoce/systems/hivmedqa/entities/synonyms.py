@@ -1,7 +1,6 @@
 """Other names of a term: from a user's dictionary, WordNet, or a SNOMED CT release file."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,7 +88,7 @@ def parse_dictionary(text: str) -> Synonyms:
     A term that stands there twice is refused, and so is a blank term or name.
     """
     try:
-        dictionary = read_json(text, _once)
+        dictionary = read_json(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"broken JSON ({error.msg}, line {error.lineno})") from None
     if not isinstance(dictionary, dict):
@@ -105,13 +104,6 @@ def _check_names(term: str, names: Any) -> None:
         raise ValueError("a term is blank")
     if not isinstance(names, list) or not all(isinstance(name, str) and fold(name) for name in names):
         raise ValueError(f"{one_line(repr(term))} needs a list of names, each a text that is not blank")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    (term, times), *_ = Counter(term for term, _ in pairs).most_common(1) or [("", 0)]
-    if times > 1:
-        raise ValueError(f"{one_line(repr(term))} stands there twice")
-    return dict(pairs)
 
 
 def _descriptions(path: Path) -> Synonyms:

@@ -1,0 +1,171 @@
+"""Which columns of a planned table hold the file's own scores of its answers."""
+
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import filterfalse
+from typing import NamedTuple
+
+from vivavoce.core.tables import Line, cell
+from vivavoce.core.text import has_line_ends
+from vivavoce.run.exchange.file_scores import (
+    NO_SCORES,
+    NONE,
+    FileScores,
+    are_scores,
+    is_key_name,
+    names_scores,
+    parsed_column,
+    scale_of,
+    score_value,
+)
+from vivavoce.run.exchange.import_plan import Plan
+
+_FEW = 20
+"""Questions on which models may all be right, or all wrong, by chance."""
+
+
+class Scored(NamedTuple):
+    """A plan, and the file's scores of its answers that it takes."""
+
+    plan: Plan
+    scores: FileScores
+
+
+def with_scores(
+    plan: Plan, columns: Sequence[str], fields: Mapping[str, str], named: Sequence[str] | None
+) -> Scored:
+    """The columns of the file's own scores, of `columns` that are no field of ours; `named` are those said.
+
+    Those whose name says so are taken, and those whose name may say so are asked about. One that says the
+    same of all models of a question is none; `fields` gives the columns of our fields.
+    """
+    if not plan.source.free or list(named or ()) == [NONE]:
+        return Scored(plan, NO_SCORES)
+    free = [column for column in columns if not has_line_ends(column)]
+    parsed = parsed_column(list(filterfalse(is_key_name, free)), plan.values)
+    if named is None:
+        plan, named = _unnamed(*_without_constant(plan, free, fields))
+    return Scored(plan, FileScores(named, parsed))
+
+
+def _unnamed(plan: Plan, columns: Sequence[str]) -> tuple[Plan, list[str]]:
+    """The plan, and the columns of scores where nobody names them."""
+    fitting = [*(plan.scores or ()), *(column for column in columns if are_scores(plan.values(column)))]
+    sure = list(dict.fromkeys([*(plan.scores or ()), *filter(names_scores, fitting)]))
+    likely = [column for column in fitting if _may_score(plan, column) and column not in sure]
+    unfitting = [column for column in columns if column not in fitting]
+    return _asking(_noting_others(plan, unfitting), sure, likely), [*sure, *likely]
+
+
+def _without_constant(
+    plan: Plan, columns: Sequence[str], fields: Mapping[str, str]
+) -> tuple[Plan, list[str]]:
+    """The plan, and the columns but for those that say the same of all models of a question, with a note."""
+    by_name = [column for column in columns if names_scores(column) is not False]
+    constant = _constant_columns(plan.source.lines, by_name, fields)
+    free = [column for column in columns if column not in constant or column in (plan.scores or ())]
+    return _noting_constant(plan, [column for column in constant if column not in free]), free
+
+
+def _noting_constant(plan: Plan, columns: Sequence[str]) -> Plan:
+    """The plan with a sentence on the columns of values from 0 to 1 that say nothing of answers."""
+    shares = [column for column in columns if are_scores(plan.values(column))]
+    if not shares:
+        return plan
+    verb, pronoun = ("says", "it") if len(shares) == 1 else ("say", "them")
+    return plan.noting(
+        f"{', '.join(map(repr, shares))} {verb} the same of all models of a question and came in as no "
+        f"score of answers: --criteria {shlex.quote(','.join(shares))} takes {pronoun}."
+    )
+
+
+def _constant_columns(lines: Iterable[Line], columns: Sequence[str], fields: Mapping[str, str]) -> list[str]:
+    """Of these columns those whose value differs between questions, and between no two models of one.
+
+    None without two models for a question. Right and wrong alone may agree by chance: they count as constant
+    on `_FEW` such questions or more.
+    """
+    of_question = [fields[name] for name in ("item", "variant", "question", "messages") if name in fields]
+    if not columns or not of_question or "candidate" not in fields:
+        return []
+    models: dict[str, set[str]] = defaultdict(set)
+    values = _by_question(lines, columns, of_question, fields["candidate"], models)
+    shared = {question for question, names in models.items() if len(names) > 1}
+    return [column for column, by_question in values.items() if _is_of_questions(by_question, shared)]
+
+
+def _by_question(
+    lines: Iterable[Line],
+    columns: Sequence[str],
+    of_question: Sequence[str],
+    candidate: str,
+    models: dict[str, set[str]],
+) -> dict[str, dict[str, str]]:
+    """The value of each question by column, of those that say one of each; `models` takes those of each."""
+    values: dict[str, dict[str, str]] = {column: {} for column in columns}
+    for line in lines:
+        question = repr([_text(line, column) for column in of_question])
+        models[question].add(_text(line, candidate))
+        values = {
+            name: earlier for name, earlier in values.items() if _agrees(earlier, question, _text(line, name))
+        }
+        if not values:
+            break
+    return values
+
+
+def _agrees(values: dict[str, str], question: str, value: str) -> bool:
+    """Whether a value is what the question had before, if it had one; it is kept."""
+    return not value or values.setdefault(question, value) == value
+
+
+def _is_of_questions(values: Mapping[str, str], shared: Collection[str]) -> bool:
+    """Whether values by question that no model changes are enough to say so."""
+    several = [value for question, value in values.items() if question in shared]
+    is_graded = not all(_is_right_or_wrong(value) for value in several)
+    return len(set(several)) > 1 and (is_graded or len(several) >= _FEW)
+
+
+def _is_right_or_wrong(value: str) -> bool:
+    try:
+        return score_value(value) in (0, 1)
+    except ValueError:
+        return False
+
+
+def _text(line: Line, column: str) -> str:
+    try:
+        content = cell(line.row, column)
+    except KeyError:
+        return ""
+    return "" if content is None else str(content).strip()
+
+
+def _may_score(plan: Plan, column: str) -> bool:
+    """Whether a column may hold scores by its name, and its values differ."""
+    return names_scores(column) is None and len(set(plan.values(column))) > 1
+
+
+def _noting_others(plan: Plan, columns: Sequence[str]) -> Plan:
+    """The plan with a sentence on each column of scores on another scale."""
+    for column in filter(names_scores, columns):
+        scale = scale_of(plan.values(column))
+        if scale and not is_key_name(column):
+            plan = plan.noting(
+                f"{column!r} holds {scale[0]:g} to {scale[1]:g}, and scores of 0 to 1 alone come in beside "
+                f"answers: --scores --measure NAME --criteria {shlex.quote(column)} imports it."
+            )
+    return plan
+
+
+def _asking(plan: Plan, sure: Sequence[str], likely: Sequence[str]) -> Plan:
+    """The plan that asks whether the likely columns hold scores too."""
+    if not likely:
+        return plan
+    examples = ", ".join(f"{column!r} ({plan.example(column)})" for column in likely)
+    sentence = (
+        f"Whether {examples} {'is a score' if len(likely) == 1 else 'are scores'} that the file gives to "
+    )
+    sentence += f"its answers. Proposed: yes; --criteria {','.join(sure) or NONE} says no."
+    return plan.asking(sentence, ("--criteria", ",".join([*sure, *likely])))

@@ -1,0 +1,108 @@
+"""What a run was told to forget: questions and answers whose texts are gone, while their rows stay.
+
+A row that was forgotten says so in its `meta`: whether its scores stayed, and the hash that it had, if that
+was kept. Events say when, and whether the pages of the file were written anew since.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from vivavoce.store.stored_values import stored_object
+
+AnswerKey = tuple[str, str, str, str, int]
+"""Benchmark, item, variant, candidate and repeat."""
+MARK = "forgotten"
+"""The field of `meta` by which a row says that its texts are gone."""
+IS_FORGOTTEN = f"iif(json_valid({{0}}.meta), json_extract({{0}}.meta, '$.{MARK}') IS NOT NULL, 0)"
+"""SQL for a row of items or responses whose texts are gone."""
+FORGOTTEN, REWRITTEN = "forgotten", "pages rewritten"
+"""Events: texts were overwritten, and no page of the file holds them any more."""
+NOTE = "its text was forgotten"
+"""Why such an answer has no new score, and why nothing is made of it and nobody is asked about it."""
+
+
+def is_forgotten(meta: Mapping[str, Any]) -> bool:
+    """Whether the texts of an item or a response with this `meta` are gone."""
+    return MARK in meta
+
+
+class Forgotten(NamedTuple):
+    """How many current questions and answers in words have no text any more, when the last went, and whether
+    pages of the file, or its `-wal` file, may still hold some (`unfinished`).
+    """
+
+    items: int
+    responses: int
+    last: str
+    unfinished: bool
+
+    @property
+    def text(self) -> str:
+        """The sentence on it; '' for a run that forgot nothing."""
+        if not self.last:
+            return ""
+        advice = " `viva forget RUN --finish` clears the file's pages, which may still hold texts."
+        named = [f"{n:,} {word}{'s' if n != 1 else ''}"
+                 for n, word in ((self.items, "question"), (self.responses, "answer")) if n]  # fmt: skip
+        of_what = f"the texts of {' and '.join(named)}" if named else "texts"
+        return (
+            f"Forgotten on request, last on {self.last[:10]}: {of_what}. They can be "
+            f"neither shown nor scored again.{advice if self.unfinished else ''}"
+        )
+
+
+def forgotten(db: sqlite3.Connection) -> Forgotten:
+    """What the run behind a connection has forgotten."""
+    done = db.execute("SELECT max(made_at) FROM events WHERE kind = ?", (FORGOTTEN,)).fetchone()[0]
+    if done is None:
+        return Forgotten(0, 0, "", False)
+    n_items, n_responses = (
+        db.execute(sql).fetchone()[0]
+        for sql in (
+            f"SELECT count(*) FROM items WHERE current = 1 AND {IS_FORGOTTEN.format('items')}",
+            "SELECT count(*) FROM responses r JOIN items i USING (item_id) "
+            f"WHERE i.current = 1 AND r.logprobs IS NULL AND {IS_FORGOTTEN.format('r')}",
+        )
+    )
+    return Forgotten(n_items, n_responses, done, bool(unfinished(db)))
+
+
+def forgotten_answers(db: sqlite3.Connection) -> set[AnswerKey]:
+    """The unedited answers in words whose texts are gone."""
+    rows = db.execute(
+        "SELECT benchmark, item, variant, candidate, repeat FROM responses r JOIN items i USING (item_id) "
+        "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) WHERE i.current = 1 "
+        f"AND r.edit_id = 0 AND r.logprobs IS NULL AND {IS_FORGOTTEN.format('r')}"
+    )
+    return {tuple(row) for row in rows}
+
+
+def forgotten_notes(db: sqlite3.Connection) -> list[str]:
+    """The sentence on what a run has forgotten, none where it is all there."""
+    return [text for text in [forgotten(db).text] if text]
+
+
+def unfinished(db: sqlite3.Connection) -> list[str]:
+    """The ids of what was overwritten since the pages of the file were last written anew."""
+    ids = dict.fromkeys(_bodies(db, FORGOTTEN, "id"))
+    for names in _bodies(db, REWRITTEN, "of"):
+        for name in names:
+            ids.pop(name, None)
+    return list(ids)
+
+
+def _bodies(db: sqlite3.Connection, kind: str, field: str) -> list[Any]:
+    rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (kind,))
+    return [stored_object(body, f"the event {kind!r}")[field] for (body,) in rows]
+
+
+def forgotten_meta(digest: str | None, *, scores: bool) -> dict[str, Any]:
+    """The field of `meta` of a row that is forgotten now."""
+    return {MARK: {"hash": digest, "scores": scores}}
+
+
+def has_scores(meta: str) -> bool:
+    """Whether the scores of a forgotten row stayed, by its stored `meta`."""
+    return bool(json.loads(meta)[MARK].get("scores", True))
