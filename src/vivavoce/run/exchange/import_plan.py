@@ -178,13 +178,18 @@ def _text(plan: Plan) -> Plan:
     likely = plan.likely("text")
     if len(likely) < 2 or _affix_models(plan):
         return plan
-    texts = [column for column in likely if not are_scores(plan.values(column))]
+    texts = [column for column in likely if not _may_score(plan, column)]
     if len(texts) == 1:
         return plan._replace(map={**plan.map, "text": texts[0]})
     longest = max(likely, key=lambda column: _mean_length(plan.values(column)))
     columns = " or ".join(f"{column!r} ({plan.example(column)})" for column in likely)
     sentence = f"What the model answered: {columns}. Proposed: {longest!r}."
     return plan.asking(sentence, ("--map", f"text={longest}"))._replace(map={**plan.map, "text": longest})
+
+
+def _may_score(plan: Plan, column: str) -> bool:
+    """Whether a column such as `result` may hold scores. "Yes" below `response` is what a model answered."""
+    return names_scores(column) is not False and are_scores(plan.values(column))
 
 
 def _key(plan: Plan, *, asks: bool) -> Plan:
