@@ -229,7 +229,7 @@ MODES: dict[str, Mode] = {
     "deep JSON": Mode(sends(lambda ask: http(nested(100_000)))),
     "a number of 5,000 digits": Mode(sends(lambda ask: http(good(ask)[:-1] + b', "x": '
                                                             + b"9" * 5000 + b"}")), cause="JSON"),
-    "keys twice": Mode(sends(doubled), "answered"),
+    "keys twice": Mode(sends(doubled), cause="JSON object"),
     # messages
     "choices missing": Mode(says(lambda ask: {"model": "m"})),
     **{f"choices {json.dumps(value)}": Mode(says(lambda ask, value=value: ask.reply(choices=value)))
@@ -240,7 +240,7 @@ MODES: dict[str, Mode] = {
     **{f"content {json.dumps(value)}": Mode(content(value))
        for value in (7, True, 0.5, {"text": "x"}, [1, 2], [[]])},
     "content null": Mode(content(None), "answered", text=lambda _: "", judge="failed"),
-    "an image": Mode(content([{"type": "image"}]), "answered", text=lambda _: "", judge="failed"),
+    "an image": Mode(content([{"type": "image"}])),
     "content in parts": Mode(says(lambda ask: ask.reply(
         message={"content": [{"type": "text", "text": ask.text}]})), "answered"),
     "finish reason error": Mode(says(lambda ask: ask.reply(choice={"finish_reason": "error"}))),
