@@ -91,14 +91,14 @@ LINES: dict[str, int] = {
     "__init__": 115,
     "__main__": 5,
     "_version": 3,
-    "benchmarks": 5134,
+    "benchmarks": 5136,
     "cli": 6666,
     "contrib": 467,
     "core": 6861,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
-    "formats": 2019,
+    "formats": 2076,
     "judging": 1579,
     "language": 2033,
     "logprobs": 1886,
@@ -111,17 +111,17 @@ LINES: dict[str, int] = {
     "reading": 8229,
     "report": 8463,
     "retrieval": 1692,
-    "run": 31107,
+    "run": 31112,
     "stats": 12423,
     "store": 9583,
-    "studies": 24762,
+    "studies": 24767,
     "systems": 14992,
     "testing": 921,
     "variants": 2268,
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_044, 175
+MODULES, COMPLEX = 1_044, 176
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -1,6 +1,7 @@
 """Multiple choice: one option of several, by its text or its letter."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -8,6 +9,7 @@ from vivavoce.core.records import Item, Reading
 from vivavoce.core.registry import format
 from vivavoce.formats.base import item_error, unanswered, unreadable
 from vivavoce.formats.options import OptionsFormat, with_option_texts
+from vivavoce.reading import lexicon as words
 from vivavoce.reading.all_except import all_except, with_ranges_written_out
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.denials import (
@@ -18,10 +20,11 @@ from vivavoce.reading.denials import (
     turns_to_another,
 )
 from vivavoce.reading.fields import json_object, json_values
+from vivavoce.reading.labels import label_nouns
 from vivavoce.reading.list_reader import ListReader
 from vivavoce.reading.markup import decided_rows, untabled
 from vivavoce.reading.negative_questions import Asked, asked_for
-from vivavoce.reading.options import Options, options_in
+from vivavoce.reading.options import Mention, Options, options_in
 from vivavoce.reading.refusal import refuses
 from vivavoce.reading.single_choice import SingleChoiceReader
 
@@ -107,8 +110,60 @@ def _most_probable(answer: str, options: Options) -> Choice | None:
     shares = [value for value in fields.values() if isinstance(value, int | float) and value is not True]
     if None in names or not 1 < len(set(names)) == len(shares) == len(fields):
         return None
-    best = max(shares)
-    return Choice((names[shares.index(best)] or 0,)) if 2 * best > sum(shares) else None
+    return _most_of({name: share for name, share in zip(names, shares, strict=True) if name is not None})
+
+
+def _most_of(shares: Mapping[int, float]) -> Choice | None:
+    """The option with more than half of all."""
+    best = max(shares, key=shares.__getitem__)
+    return Choice((best,)) if 2 * shares[best] > sum(shares.values()) else None
+
+
+def _most_likely(reader: SingleChoiceReader) -> Choice | None:
+    """The option with most of 100 %, where nothing is said but the share of each: "A: 10 %, B: 90 %"."""
+    doc = reader.doc
+    percents = [k - 1 for k in range(1, len(doc)) if doc.forms[k] == "%" and doc.tokens[k - 1].kind == "n"]
+    if len(percents) < 2:
+        return None
+    named = {s.mention.i: s.mention for s in reader.judged(0, len(doc), claimed=True)}
+    for k in percents:  # "C 60 %" is no label to a reader of sentences
+        if (
+            k
+            and k - 1 not in named
+            and (name := reader.options.labels.get(doc.surface(k - 1, k))) is not None
+        ):
+            named[k - 1] = Mention(k - 1, k, (name,), "label")
+    mentions = [named[k] for k in sorted(named)]
+    sides = sorted([*named, *percents])
+    if percents not in (sides[::2], sides[1::2]) or len(mentions) != len(percents):
+        return None
+    covered = {k for mention in mentions for k in range(mention.i, mention.j)}
+    further = {doc.forms[k] for k in range(len(doc)) if doc.tokens[k].kind == "w" and k not in covered}
+    if not further <= _AROUND_SHARES | label_nouns():
+        return None
+    numbers = [doc.surface(k, k + 1).replace(",", ".") for k in percents]
+    shares = {
+        mention.names: float(number)
+        for mention, number in zip(mentions, numbers, strict=True)
+        if _SHARE.fullmatch(number) and len(mention.names) == 1
+    }
+    if len(shares) < len(mentions) or abs(sum(shares.values()) - 100) > _ROUNDED:
+        return None
+    return _most_of({name: share for (name,), share in shares.items()})
+
+
+_AROUND_SHARES = (
+    words.LIGHT
+    | words.HEDGED_LEADS
+    | words.JOINERS
+    | words.forms(
+        "probability probabilities confidence likelihood chance chances odds for of to am",
+        "wahrscheinlichkeit sicherheit probabilidad probabilite probabilita probabilidade confianza",
+    )
+)
+_SHARE = re.compile(r"\d{1,3}(?:\.\d+)?")
+_ROUNDED = 2
+"""Percents by which rounded shares may miss 100."""
 
 
 def _choice(answer: str, options: Options) -> Choice:
@@ -118,6 +173,8 @@ def _choice(answer: str, options: Options) -> Choice:
     answer = with_ranges_written_out(untabled(answer, decided_rows), options)
     reader = behind_corrections(SingleChoiceReader(answer, options))
     choice = reader.choice(lambda: refuses(answer))
+    if not choice.names and (likely := _most_likely(reader)):
+        return likely
     reason = denial(reader.doc, options, choice.names)
     if reason is None and is_conditional(reader, choice.names):
         reason = "it depends on a condition which option it means"
