@@ -20,8 +20,45 @@ from vivavoce.reading.markup import confirmed_rows, ticked_entries, untabled
 from vivavoce.reading.options import Options, options_in
 from vivavoce.reading.refusal import refuses
 
+_VERDICTS = dict.fromkeys(("true", "t", "yes", "y"), True) | dict.fromkeys(("false", "f", "no", "n"), False)
+_LONGEST_PLACE = 4
+"""Tokens of a label, its verdict and the signs beside them."""
+
+
+def _verdict_row(text: str, options: Options) -> Listed | None:
+    """The options that a row of verdicts calls right: "T, F, T", "A yes B no"; null for any other answer.
+
+    Without places in front there is one verdict for each option, in order.
+    """
+    doc = recent_doc(text)
+    if len(doc) > _LONGEST_PLACE * len(options) or _VERDICTS.keys().isdisjoint(doc.forms):
+        return None
+    places = [k for k in range(len(doc)) if doc.tokens[k].kind != "s"]
+    surfaces, verdicts = (
+        [doc.surface(k, k + 1) for k in places],
+        [_VERDICTS.get(doc.forms[k]) for k in places],
+    )
+    if len(verdicts) == len(options) > 1 and options.labels.keys().isdisjoint(surfaces):
+        names: list[int | None] = [*range(len(options))]
+    else:
+        names = [_place(text, options) for text in surfaces[::2]]
+        verdicts = verdicts[1::2]
+    if not len(names) == len(verdicts) == len(set(names)) > 1 or None in (*names, *verdicts):
+        return None
+    pairs = zip(names, verdicts, strict=True)
+    return Listed(tuple(name for name, is_right in pairs if is_right and name is not None), (), True)
+
+
+def _place(text: str, options: Options) -> int | None:
+    """The option that a label, or a number where labels are letters, stands for."""
+    if text in options.labels or not text.isdecimal():
+        return options.labels.get(text)
+    return int(text) - 1 if 0 < int(text) <= len(options) else None
+
 
 def _from_text(text: str, options: Options) -> Listed:
+    if (verdicts := _verdict_row(text, options)) is not None:
+        return verdicts
     text = with_ranges_written_out(ticked_entries(untabled(text, confirmed_rows)), options)
     reader = ListReader(text, options)
     if (corrected := corrected_list(reader)) is not None:
@@ -143,6 +180,8 @@ def _other_labels(entries: Sequence[str]) -> str | None:
     """What entries are that can only be labels of other options; null for other entries."""
     if all(entry.strip("(). ").isdecimal() for entry in entries):
         return "numbers, and the options bear none"
+    if len(entries) > 1 and all(entry.casefold() in _VERDICTS for entry in entries):
+        return "verdicts, and not one for each option"
     return "letters that no option bears" if all(map(_is_other_letter, entries)) else None
 
 

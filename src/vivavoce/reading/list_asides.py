@@ -23,6 +23,16 @@ def goes_on(doc: Doc, options: Options, joined: frozenset[str], k: int) -> bool:
     return doc.forms[k] in joined or doc.surface(k, k + 1) in options.labels
 
 
+def is_aside(doc: Doc, options: Options, mention: Mention) -> bool:
+    """True for the options of a sentence in brackets: "A, B (C and D are benign)"."""
+    opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
+    if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
+        return False
+    joined, last = joining(), min(len(doc), mention.j + LONGEST_ASIDE)
+    end = next((k for k in range(mention.j, last) if not goes_on(doc, options, joined, k)), len(doc))
+    return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
+
+
 def heads_reason(doc: Doc, options: Options, mention: Mention, first: int) -> bool:
     """True for a mention in a row of options between "because" and what is said of them, behind `first`."""
     joined, k = joining(), mention.i - 1

@@ -13,12 +13,11 @@ from vivavoce.reading import step_words
 from vivavoce.reading.answer_markers import retracts
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.clauses import Clauses
-from vivavoce.reading.labels import joining, lead_words, separators, turning_words
+from vivavoce.reading.labels import lead_words, separators, turning_words
 from vivavoce.reading.list_asides import (
-    LONGEST_ASIDE,
     brackets_behind,
-    goes_on,
     heads_reason,
+    is_aside,
     run_of_letters,
     says_no_more,
     turn_in,
@@ -89,8 +88,8 @@ class ListReader(ChoiceReader):
 
     def _in_its_clause(self, judged: JudgedMention) -> JudgedMention:
         """The mention, rejected where a word of any language turns it down in its clause, or as an aside."""
-        is_aside = "(" in self.doc.text and judged.verdict == "named" and self._is_aside(judged.mention)
-        if is_aside:
+        may_be_aside = "(" in self.doc.text and judged.verdict == "named"
+        if may_be_aside and is_aside(self.doc, self.options, judged.mention):
             return judged._replace(verdict="rejected")
         clauses = self._clauses_of_text
         if judged.verdict == "rejected" or not clauses or clauses.standing(judged.mention) != "rejected":
@@ -113,16 +112,6 @@ class ListReader(ChoiceReader):
         """The clauses of the response; null where no word of another language can turn an option down."""
         may_reject = not self.doc.text.isascii() or has_any(self.doc.forms, rejecting_words())
         return Clauses(self.doc, self.options, self.texts) if may_reject else None
-
-    def _is_aside(self, mention: Mention) -> bool:
-        """True for the options of a sentence in brackets: "A, B (C and D are benign)"."""
-        doc, options = self.doc, self.options
-        opening = next((k for k in range(mention.i, max(0, mention.i - 8), -1) if "(" in doc.gap(k)), None)
-        if opening is None or any(")" in doc.gap(k) for k in range(opening + 1, mention.j)):
-            return False
-        joined, last = joining(), min(len(doc), mention.j + LONGEST_ASIDE)
-        end = next((k for k in range(mention.j, last) if not goes_on(doc, options, joined, k)), len(doc))
-        return end < len(doc) and doc.breaks[end] == NONE and doc.forms[end] in words.PREDICATE
 
     def stretch(self, i: int, j: int) -> Listed:
         """What tokens i to j-1 list: entries where there are any, else what the sentences name."""
@@ -157,6 +146,11 @@ class ListReader(ChoiceReader):
                 continue
             if strict and self._speaks_of_another(a, b, judged, names):
                 continue
+            if strict and (denied := self._denied(a, judged).intersection(names)):
+                if self.doc.forms[a] not in words.NOES and not retracts(self.doc, a, b):
+                    return Listed(reason="it speaks against an option that it names")
+                excepted.update(denied)
+                continue
             reason = _SPLIT if self._is_split else self._hedge(judged)
             if reason is not None:
                 return Listed(reason=reason)
@@ -188,6 +182,11 @@ class ListReader(ChoiceReader):
         """The options that a correction takes out: "Correction: drop B", "Correction: B is wrong"."""
         drops = has_any(self.doc.forms[a:b], _DROPS)
         return {name for s in judged if drops or s.verdict == "rejected" for name in s.names}
+
+    def _denied(self, a: int, judged: Sequence[JudgedMention]) -> set[int]:
+        """The options that a sentence at token a only turns down: "E is wrong"."""
+        denies = self.doc.breaks[a] >= SENTENCE and not not_rejected(judged)
+        return {name for s in judged for name in s.names} if denies else set()
 
     def _speaks_of_another(
         self, a: int, b: int, judged: Sequence[JudgedMention], names: Sequence[int]
