@@ -201,3 +201,24 @@ def test_hostile_texts_stay_texts_in_every_file(run, tmp_path):
     assert "<script>" not in (tmp_path / "f" / "README.md").read_text()
     (row,) = [json.loads(line) for line in (tmp_path / "f" / "exam.jsonl").read_text().splitlines()]
     assert f"What is {hostile} in medicine?" == row["question"]
+
+
+def test_a_forgotten_question_is_frozen_no_more_and_no_hash_of_it_stays(run, tmp_path):
+    questions = [{"id": name, "question": f"What is the meaning of {name} in medicine?"} for name in "abc"]
+    run.build("filters", from_=[str(write_lines(tmp_path / "q.jsonl", questions))], only=["lengths"])
+    run.build("freeze", to=str(tmp_path / "one"))
+    with run.file.reading() as db:
+        rows = db.execute(
+            "SELECT hash FROM items WHERE item = 'b' "
+            "UNION SELECT hash FROM build_texts WHERE body LIKE '% b in %'"
+        )
+        hashes = [digest.encode() for (digest,) in rows]
+    assert [True] * 2 == [digest in run.file.path.read_bytes() for digest in hashes]
+    run.forget(items=["b"])
+    assert [False] * 2 == [digest in run.file.path.read_bytes() for digest in hashes]
+    run.build("freeze", to=str(tmp_path / "two"))
+    files = b"".join(path.read_bytes() for path in (tmp_path / "two").iterdir())
+    assert [False] * 2 == [word in files for word in (b"redacted", b"meaning of b")]
+    assert {"a", "c"} == {
+        json.loads(line)["item"] for line in (tmp_path / "two" / "exam.jsonl").read_text().splitlines()
+    }

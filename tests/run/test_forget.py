@@ -364,18 +364,6 @@ def test_the_commands_before_a_merge_name_all_that_the_other_run_forgot(tmp_path
     assert is_clean(run)
 
 
-def test_an_import_does_not_bring_an_answer_back(run, tmp_path):
-    run.forget(responses=["A:q2"])
-    with pytest.raises(InputError, match="was forgotten in this run, and does not come back"):
-        run.import_answers(tmp_path / "answers.jsonl", benchmark=f"jsonl(path='{tmp_path}/exam.jsonl')")
-
-
-def test_an_exam_does_not_bring_a_question_back(run, tmp_path):
-    run.forget(items=["q1"])
-    with pytest.raises(InputError, match="forgotten in this run, and the exam still holds"):
-        run.import_answers(tmp_path / "answers.jsonl", benchmark=f"jsonl(path='{tmp_path}/exam.jsonl')")
-
-
 def closed_run(folder: Path) -> Run:
     """Four questions with options, each answered by two candidates."""
     options = {"A": "Rest", "B": "Aspirin", "C": "Iron", "D": "Zinc"}

@@ -63,6 +63,7 @@ def print_reviews(run: Path, reviews: "ReviewsStored") -> None:
         f"{counted(reviews.raters, 'rater')}, {reviews.unchanged} there already; "
         f"{counted(reviews.events, 'text')} noted beside them."
     )
+    _print_rows(reviews.row_counts)
 
 
 def print_answers(run: Path, imported: "Imported") -> None:

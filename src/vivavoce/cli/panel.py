@@ -240,6 +240,8 @@ def print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
     """Say of each ballot what was stored, and which studies read it."""
     for ballot in ballots:
         skipped = f", {counted(ballot.skipped, 'question')} not filled in" if ballot.skipped else ""
+        if ballot.forgotten:
+            skipped += f", {counted(ballot.forgotten, 'question')} forgotten since and left out"
         entries = f"{counted(ballot.clearly_wrong, 'answer')} clearly wrong"
         if ballot.task == "rate":
             entries = (

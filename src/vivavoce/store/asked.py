@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from vivavoce.core.records import Item
+from vivavoce.store.forgotten import IS_FORGOTTEN, forgotten_names
 from vivavoce.store.item_rows import ItemKey, names_table
 from vivavoce.store.runfile import RunFile
 
@@ -41,7 +42,7 @@ def unanswered(
     repeat: int = 1,
 ) -> Iterator[Item]:
     """The items that a candidate has not answered in a repeat, in words or to a probe; failures are no
-    answers.
+    answers. Nobody is asked what the run was told to forget.
 
     They are looked up some at a time, when they are needed, so that none of them is held.
     """
@@ -49,10 +50,12 @@ def unanswered(
     while batch := list(islice(iterator, _AT_ONCE)):
         table, names = names_table(batch)
         done: set[ItemKey] = set()
+        gone: set[str] = set()
         if db is not None:
+            gone = forgotten_names(db, batch[0].benchmark)
             parameters = (*names, batch[0].benchmark, candidate, repeat, probe)
             done.update(db.execute(table + _ANSWERED, parameters))
-        yield from (item for item in batch if (item.item, item.variant) not in done)
+        yield from (item for item in batch if (item.item, item.variant) not in done and item.item not in gone)
 
 
 class Asked(NamedTuple):
@@ -74,6 +77,7 @@ def asked_last(run: RunFile, benchmark: str, candidate: str) -> Asked | None:
             "JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id) "
             "JOIN candidates c USING (candidate_id) WHERE b.benchmark = ? AND c.candidate = ? "
             "AND i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed' "
+            f"AND NOT {IS_FORGOTTEN.format('i')} AND NOT {IS_FORGOTTEN.format('r')} "
             "ORDER BY k.call_id DESC LIMIT 1",
             (benchmark, candidate),
         ).fetchone()

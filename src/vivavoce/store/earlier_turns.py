@@ -12,9 +12,11 @@ from vivavoce.core.conversations import Message, thread
 from vivavoce.core.records import Item
 from vivavoce.core.text import spoken
 from vivavoce.store.damage import decoding
+from vivavoce.store.forgotten import IS_FORGOTTEN
 
-_TURN = """
-    SELECT i.messages, i.follows, r.status, coalesce(r.final, r.text)
+_TURN = f"""
+    SELECT i.messages, i.follows, r.status, coalesce(r.final, r.text),
+        {IS_FORGOTTEN.format("i")} OR coalesce({IS_FORGOTTEN.format("r")}, 0)
     FROM items i JOIN benchmarks b USING (benchmark_id)
     LEFT JOIN responses r ON r.item_id = i.item_id AND r.repeat = :repeat AND r.edit_id = 0
         AND r.candidate_id = (SELECT candidate_id FROM candidates WHERE candidate = :candidate)
@@ -29,6 +31,7 @@ class _Turn(NamedTuple):
     follows: str | None
     status: str | None
     text: str | None
+    is_forgotten: int
 
 
 class EarlierTurns:
@@ -41,12 +44,12 @@ class EarlierTurns:
         """The item with the conversation so far before its own messages; an item that follows none is itself.
 
         The candidate's thinking is no part of it. Null where an earlier turn has no text, as the candidate
-        has not been asked it, it failed or was withheld.
+        has not been asked it, it failed or was withheld, or the turn or the answer to it was forgotten.
         """
         if item.follows is None:
             return item
         turns = self._turns_before(item, candidate, repeat)
-        if any(turn.text is None for turn in turns):
+        if any(turn.text is None or turn.is_forgotten for turn in turns):
             return None
         earlier = [
             message
@@ -60,6 +63,10 @@ class EarlierTurns:
         """Whether an earlier turn was withheld by a content filter, so that this one can never be asked."""
         return any(turn.status == "filtered" for turn in self._turns_before(item, candidate, repeat))
 
+    def is_broken(self, item: Item, candidate: str, repeat: int) -> bool:
+        """Whether an earlier turn, or the answer to it, was forgotten: what was said before is not known."""
+        return any(turn.is_forgotten for turn in self._turns_before(item, candidate, repeat))
+
     def _turns_before(self, item: Item, candidate: str, repeat: int) -> list[_Turn]:
         """The turns before an item, the first one first."""
         turns: list[_Turn] = []
@@ -70,7 +77,7 @@ class EarlierTurns:
             names = {"benchmark": item.benchmark, "item": follows, "variant": item.variant}
             row = self._db.execute(_TURN, {**names, "candidate": candidate, "repeat": repeat}).fetchone()
             if row is None:
-                turns.append(_Turn((), None, None, None))
+                turns.append(_Turn((), None, None, None, 0))
                 break
             with decoding("the messages of an item"):
                 messages = tuple(Message(**message) for message in json.loads(row[0]))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.store.checksums import delete_scores, renew_checksums
-from vivavoce.store.forgotten import FORGOTTEN, IS_FORGOTTEN
+from vivavoce.store.forgotten import FORGOTTEN, GONE, IS_FORGOTTEN
 from vivavoce.store.hashes import rehash_responses
 from vivavoce.store.left_words import LeftWords
 from vivavoce.store.passages import drop_unused_passages, rehash_passages
@@ -20,8 +20,6 @@ from vivavoce.store.rewriting import Table, changing_events, rewrite_rows
 from vivavoce.store.runfile import RunFile, has_wal, overwrite_deleted
 from vivavoce.store.table_hashes import renew_table_hashes
 
-GONE = "[redacted: forgotten]"
-"""What stands in place of a note, a remark or a fact."""
 _ITEMS = "SELECT item_id FROM temp.forgotten_items"
 _RESPONSES = "SELECT response_id FROM temp.forgotten_responses"
 OF_ITEMS, OF_RESPONSES = f"item_id IN ({_ITEMS})", f"response_id IN ({_RESPONSES})"
@@ -49,6 +47,11 @@ class Names(NamedTuple):
     items: frozenset[tuple[str, str]]
     answers: frozenset[tuple[str, str]]
     answered: frozenset[str]
+
+    def without_hashes(self, frozen: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a freeze says of its items, by name their hashes, without those that are forgotten."""
+        names = {name for _, name in self.items}
+        return {key: entry for key, entry in frozen.items() if key.partition(" [")[0] not in names}
 
     def are_in(self, entry: Mapping[str, Any]) -> bool:
         """Whether an object of JSON is about something forgotten."""
@@ -249,8 +252,12 @@ def overwrite_journals(db: sqlite3.Connection, names: Names, words: LeftWords) -
         rewrite_rows(
             db, "events", ("body",), in_json("events"), condition=f"kind NOT IN ('{FORGOTTEN}', 'near pairs')"
         )
+    with_hashes = "SELECT text_id, body FROM build_texts"
+    bodies = dict(db.execute(with_hashes))
     for table, columns in _JSON:
         rewrite_rows(db, table, columns, in_json(table.replace("_", " ")))
+    changed = [(key,) for key, body in db.execute(with_hashes) if body != bodies[key]]
+    db.executemany("UPDATE build_texts SET hash = lower(hex(randomblob(16))) WHERE text_id = ?", changed)
     rewrite_rows(db, "exclusions", ("reason",), in_words("exclusions"))
     rows = db.execute("SELECT step_id, place, reason, detail FROM build_parts").fetchall()
     for step, place, *texts in rows:
@@ -277,7 +284,8 @@ def _walked(value: Any, names: Names, words: LeftWords, field: str = "", chosen:
     """JSON without the words of what is forgotten; `chosen` says that it is about nothing else."""
     if isinstance(value, dict):
         chosen = chosen or names.are_in(value)
-        return {key: _walked(entry, names, words, key, chosen) for key, entry in value.items()}
+        entries = names.without_hashes(value) if field == "items" else value
+        return {key: _walked(entry, names, words, key, chosen) for key, entry in entries.items()}
     if isinstance(value, list):
         return [_walked(entry, names, words, field, chosen) for entry in value]
     return GONE if isinstance(value, str) and _is_gone(value, words, field, chosen) else value

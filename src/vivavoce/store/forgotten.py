@@ -21,6 +21,10 @@ FORGOTTEN, REWRITTEN = "forgotten", "pages rewritten"
 """Events: texts were overwritten, and no page of the file holds them any more."""
 NOTE = "its text was forgotten"
 """Why such an answer has no new score, and why nothing is made of it and nobody is asked about it."""
+GONE = "[redacted: forgotten]"
+"""What stands in place of a note, a remark or a fact."""
+NOTE_OF_TURN = "an earlier turn of its conversation was forgotten"
+"""Why the answer to a later turn has no new score."""
 
 
 def is_forgotten(meta: Mapping[str, Any]) -> bool:
@@ -67,6 +71,39 @@ def forgotten(db: sqlite3.Connection) -> Forgotten:
         )
     )
     return Forgotten(n_items, n_responses, done, bool(unfinished(db)))
+
+
+class GoneKeys(NamedTuple):
+    """The keys of the items and of the responses whose texts are gone."""
+
+    items: frozenset[int]
+    responses: frozenset[int]
+
+
+def gone_keys(db: sqlite3.Connection) -> GoneKeys:
+    """What is gone, of every version and edit."""
+    if not _bodies(db, FORGOTTEN, "id"):
+        return GoneKeys(frozenset(), frozenset())
+    items, responses = (
+        frozenset(key for (key,) in db.execute(sql))
+        for sql in (
+            f"SELECT item_id FROM items WHERE {IS_FORGOTTEN.format('items')}",
+            f"SELECT response_id FROM responses WHERE {IS_FORGOTTEN.format('responses')}",
+        )
+    )
+    return GoneKeys(items, responses)
+
+
+def forgotten_names(db: sqlite3.Connection, benchmark: str) -> set[str]:
+    """The ids of the questions of a benchmark that were forgotten, and their variants with them."""
+    if not _bodies(db, FORGOTTEN, "id"):
+        return set()
+    rows = db.execute(
+        "SELECT DISTINCT item FROM items JOIN benchmarks USING (benchmark_id) WHERE benchmark = ? "
+        f"AND current = 1 AND {IS_FORGOTTEN.format('items')}",
+        (benchmark,),
+    )
+    return {name for (name,) in rows}
 
 
 def forgotten_answers(db: sqlite3.Connection) -> set[AnswerKey]:

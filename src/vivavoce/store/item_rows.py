@@ -11,6 +11,7 @@ from typing import NamedTuple
 from vivavoce.core.conversations import as_rows
 from vivavoce.core.records import Item
 from vivavoce.core.tables import LISTS
+from vivavoce.store.forgotten import IS_FORGOTTEN
 from vivavoce.store.name_keys import benchmark_keys
 
 ItemKey = tuple[str, str]
@@ -37,13 +38,18 @@ class _Stored(NamedTuple):
     key: int | None
     hash: str | None
     version: int
+    is_forgotten: int | None
+
+    def is_as(self, item: Item) -> bool:
+        """Whether the stored content stays: it is the item's, or was forgotten and does not come back."""
+        return self.hash == item.hash or bool(self.is_forgotten)
 
 
 _AT_ONCE = 1_000
 """Items that are looked up at once."""
-_BY_NAME = """
+_BY_NAME = f"""
 SELECT item, variant, max(CASE WHEN current THEN item_id END), max(CASE WHEN current THEN hash END),
-    max(version)
+    max(version), max(CASE WHEN current THEN {IS_FORGOTTEN.format("items")} END)
 FROM names CROSS JOIN items USING (item, variant) WHERE benchmark_id = ? GROUP BY item, variant
 """
 
@@ -95,11 +101,11 @@ def count_stored(db: sqlite3.Connection, benchmark: str, items: Iterable[Item]) 
 
 
 def changed_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> Iterator[Item]:
-    """Those of the items whose current version has another content."""
+    """Those of the items whose current version has another content; none of what was forgotten."""
     if not _has_items(db, benchmark):
         return
     for batch in _with_stored(db, benchmark, items):
-        yield from (item for item, old in batch if old and old.key is not None and old.hash != item.hash)
+        yield from (item for item, old in batch if old and old.key is not None and not old.is_as(item))
 
 
 def _update_labels(db: sqlite3.Connection, items: Iterable[tuple[Item, int]]) -> None:
@@ -130,15 +136,19 @@ def put_items(db: sqlite3.Connection, benchmark: int, items: Iterable[Item]) -> 
     """Store items as the current ones; the highest key of those that were there before.
 
     One that is there with this content takes its labels alone; another version of it is current no longer.
+    One that was forgotten stays as it is: its labels may be texts too.
     """
     names = ", ".join(f'"{name}"' for name in _ITEM)
     insert = f"INSERT INTO items ({names}) VALUES ({', '.join('?' * len(_ITEM))})"
     (last_key,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
     first = last_key + 1
     for batch in _with_stored(db, benchmark, items):
-        current = [(item, old.key) for item, old in batch if old and old.key and old.hash == item.hash]
+        current = [
+            (item, old.key) for item, old in batch
+            if old and old.key and old.hash == item.hash and not old.is_forgotten
+        ]  # fmt: skip
         _update_labels(db, current)
-        new = [(item, old) for item, old in batch if old is None or old.hash != item.hash]
+        new = [(item, old) for item, old in batch if old is None or not old.is_as(item)]
         replaced = [(old.key,) for _, old in new if old and old.key]
         db.executemany("UPDATE items SET current = 0 WHERE item_id = ?", replaced)
         rows = (

@@ -5,13 +5,14 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey, Response
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
-from vivavoce.store.forgotten import IS_FORGOTTEN, MARK
+from vivavoce.store.forgotten import IS_FORGOTTEN, MARK, NOTE, NOTE_OF_TURN
 from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
 
 
@@ -217,8 +218,18 @@ def _responses_to(
             name = response_name(item.item, item.variant, fields["candidate"], fields["repeat"])
             raise changed(db, f"{name} has a confidence that is no JSON") from None
         if gone or confidence is not None:
-            fields["meta"] = {"confidence": confidence} | ({MARK: True} if gone else {})
+            fields["meta"] = {"confidence": confidence} | ({MARK: NOTE} if gone else {})
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         check_response(db, item_hash, response, stored)
-        with_turns = turns.as_asked(item, response.candidate, response.repeat)
-        yield Pending(key, with_turns or item, response)
+        yield _behind_turns(turns, Pending(key, item, response))
+
+
+def _behind_turns(turns: EarlierTurns, pending: Pending) -> Pending:
+    """The response with its item as it was asked; marked where what was said before is forgotten."""
+    item, response = pending.item, pending.response
+    if item.follows is None:
+        return pending
+    if response.status == "ok" and turns.is_broken(item, response.candidate, response.repeat):
+        meta = {MARK: NOTE_OF_TURN, **response.meta}
+        return pending._replace(response=replace(response, meta=meta))
+    return pending._replace(item=turns.as_asked(item, response.candidate, response.repeat) or item)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
+from vivavoce.store.forgotten import forgotten_answers
 from vivavoce.store.retirement import counting_measures
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import put_event
@@ -72,7 +73,9 @@ def newest_facts(db: sqlite3.Connection, answer: AnswerByRater) -> list[dict[str
 
 
 def put_facts(db: sqlite3.Connection, answer: AnswerByRater, facts: Sequence[Mapping[str, Any]]) -> bool:
-    """Note the facts of a rater where they differ from before; whether they do."""
+    """Note the facts of a rater where they differ; whether they do. A forgotten answer has none."""
+    if (*answer.place, answer.candidate, answer.repeat) in forgotten_answers(db):
+        return False
     if newest_facts(db, answer) == json.loads(json.dumps(list(facts))):
         return False
     benchmark, item, variant = answer.place

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
@@ -13,7 +13,7 @@ from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
-from vivavoce.store.forgotten import IS_FORGOTTEN, MARK
+from vivavoce.store.forgotten import GONE, NOTE, gone_keys
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
 from vivavoce.store.name_keys import candidate_keys
@@ -50,7 +50,6 @@ def put_benchmark(
     changed = [(item.name, item.item, item.variant) for item in changed_items(db, key, items)]
     if changed and not new_version:
         names = ", ".join(name for name, _, _ in changed[:5]) + (" …" if len(changed) > 5 else "")
-        _refuse_forgotten(db, key, changed, name)
         raise InputError(
             f"{len(changed)} of the {name} items have changed since this run was made ({names}): answers "
             "to the "
@@ -77,21 +76,6 @@ def put_benchmark(
     renew_table_hashes(db, "benchmarks", "items")
 
 
-def _refuse_forgotten(
-    db: sqlite3.Connection, benchmark: int, items: Iterable[tuple[str, str, str]], exam: str
-) -> None:
-    sql = (
-        "SELECT 1 FROM items i WHERE i.current = 1 AND (benchmark_id, item, variant) = (?, ?, ?) "
-        f"AND {IS_FORGOTTEN.format('i')}"
-    )
-    names = [name for name, *place in items if db.execute(sql, (benchmark, *place)).fetchone()]
-    if names:
-        raise InputError(
-            f"{', '.join(names[:5])} of {exam} {'was' if len(names) == 1 else 'were'} forgotten in this run, "
-            "and the exam still holds the question: take it out of the exam, or use another run."
-        )
-
-
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
     """Store candidates and return the key of each; a role given again replaces the old one."""
     check_table_hashes(db, "candidates")
@@ -105,11 +89,15 @@ def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[st
 
 
 class Stored(NamedTuple):
-    """How many responses were new, were there already with the same text, or replaced a failure."""
+    """How many responses were new, were there already with the same text, or replaced a failure.
+
+    Those of `forgotten` were left out: they, or their questions, were forgotten.
+    """
 
     new: int
     unchanged: int
     replaced: int
+    forgotten: int = 0
 
 
 ANSWER = (
@@ -149,7 +137,7 @@ _INSERT = (
 )
 _PRESENT = (
     f"SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs, "
-    f"json_extract(meta, '$.{MARKS}'), json_extract(meta, '$.{MARK}') FROM responses "
+    f"json_extract(meta, '$.{MARKS}') FROM responses "
     f"WHERE ({_KEY}) = (?, ?, ?, ?)"
 )
 
@@ -164,27 +152,28 @@ def put_responses(
 ) -> Stored:
     """Store responses; the same text again changes nothing, and an answer replaces an earlier failure.
 
-    The scores of a replaced failure are dropped. Raises `InputError` where another text is there already
-    for the same item, candidate, repeat and edit, with the `advice` what to do then; or an edit has a name
-    that is kept for probes.
+    The scores of a replaced failure are dropped. What was forgotten does not come back. Raises `InputError`
+    where another text is there already for the same item, candidate, repeat and edit, with the `advice` what
+    to do then; or an edit has a name that is kept for probes.
     """
     edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
     by_item = {key: (h, form) for key, h, form in db.execute("SELECT item_id, hash, format FROM items")}
-    new = unchanged = replaced = 0
+    gone = gone_keys(db)
+    new = unchanged = replaced = forgotten = 0
     for r in responses:
-        if r.edit.startswith(TOLD):
-            raise InputError(
-                f"{r.candidate}, {r.item}: the edit {r.edit!r} begins with {TOLD.strip()!r}, and such names "
-                "are kept for what a model told of its probabilities: give the edit another name."
-            )
         edit = _edit_of(db, edits, r)
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edit)
+        if key[0] in gone.items:
+            forgotten += 1
+            continue
         values = response_fields(*by_item[key[0]], r)
         if db.execute(_INSERT, key + values).rowcount:
             new += 1
             continue
         present = db.execute(_PRESENT, key).fetchone()
-        if _is_unchanged(r, present):
+        if present[0] in gone.responses:
+            forgotten += 1
+        elif _is_unchanged(r, present):
             _refuse_other_confidence(r, present[3])
             _refuse_other_marks(r, present[5])
             unchanged += 1
@@ -197,20 +186,24 @@ def put_responses(
             replaced += 1
         else:
             variant = f" [{r.variant}]" if r.variant else ""
-            if present[6]:
-                raise InputError(
-                    f"the answer of {r.candidate} to {r.item}{variant} (repeat {r.repeat}) was forgotten in "
-                    "this run, and does not come back: take it out of the file."
-                )
             raise InputError(
                 f"{r.candidate} has another answer to {r.item}{variant} (repeat {r.repeat}) in this run "
                 f"already: answers are kept for ever. {advice}"
             )
-    return Stored(new, unchanged, replaced)
+    return Stored(new, unchanged, replaced, forgotten)
 
 
 def _edit_of(db: sqlite3.Connection, edits: dict[str, int], response: Response) -> int:
-    """The key of the response's edit, or of the probe that it answers; new ones are stored."""
+    """The key of the response's edit, or of the probe that it answers; new ones are stored.
+
+    Raises `InputError` for an edit of words that is named as one of a probe.
+    """
+    if response.edit.startswith(TOLD):
+        raise InputError(
+            f"{response.candidate}, {response.item}: the edit {response.edit!r} begins with "
+            f"{TOLD.strip()!r}, and such names are kept for what a model told of its probabilities: give the "
+            "edit another name."
+        )
     name = f"{TOLD}{response.probe}" if response.probe else response.edit
     if name not in edits:
         cursor = db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?)", (name, response.probe))
@@ -292,10 +285,32 @@ class ScoreRow(NamedTuple):
     unit: Unit | None = None
 
 
+def _without_words(db: sqlite3.Connection, scores: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """The scores; those of forgotten answers without words about these, which somebody may have kept."""
+    gone = gone_keys(db).responses
+    return [_without_words_of_it(db, score) if score.response in gone else score for score in scores]
+
+
+def _without_words_of_it(db: sqlite3.Connection, score: ScoreRow) -> ScoreRow:
+    """The score without words about its answer.
+
+    The text of a unit stays where other scores have it: it is a point of a rubric.
+    """
+    note, unit = score.value.note, score.unit
+    value = score.value._replace(evidence=(), note=note and (NOTE if note == NOTE else GONE))
+    shared = "SELECT 1 FROM units WHERE (unit, text) = (?, ?)"
+    if unit is not None and not db.execute(shared, (unit.unit, unit.text)).fetchone():
+        unit = replace(unit, text=GONE)
+    return score._replace(value=value, unit=unit)
+
+
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
-    """Store scores by a measure. Only a failed one is ever replaced."""
+    """Store scores by a measure. Only a failed one is ever replaced.
+
+    Those of forgotten answers are stored without notes, evidence and facts.
+    """
     refuse_redacted(db, "nothing can be scored by them")
-    scores = list(scores)
+    scores = _without_words(db, scores)
     names = {score.ballot for score in scores}
     ballots = _ballots(db, names)
     for name in names - ballots.keys():

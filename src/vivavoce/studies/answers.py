@@ -31,8 +31,11 @@ LIKE_THINKING = of_some(_MARKED | _DOUBTED, "final", looks_like_thinking, pl.Boo
 """Whether an answer looks like thinking that was not told apart from it (`core.text`)."""
 TEXT_HASH = pl.when(pl.col("text").is_not_null()).then(pl.col("text").hash())
 """64 bits by which texts are told apart; null where none arrived."""
-N_WORDS = pl.col("final").str.count_matches(r"\S+")
-"""Words of the final part of an answer: what blanks part."""
+_KNOWN = pl.when(~pl.col("final").str.contains(r"^\[redacted: [0-9a-f]{32}\]$"))
+N_WORDS = _KNOWN.then(pl.col("final").str.count_matches(r"\S+"))
+"""Words of the final part of an answer: what blanks part. Null of a text that is redacted or forgotten."""
+N_CHARACTERS = _KNOWN.then(pl.col("final").str.len_chars())
+"""Characters of the final part of an answer; null as `N_WORDS`."""
 
 
 class Answers(Protocol):

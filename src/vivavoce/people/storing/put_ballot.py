@@ -20,6 +20,7 @@ from vivavoce.people.storing.references import put_references
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.by_place import items_at, responses_at
+from vivavoce.store.forgotten import GONE, forgotten_names
 from vivavoce.store.retirement import refuse_retired_scores
 from vivavoce.store.write import (
     ScoreRow,
@@ -44,8 +45,9 @@ class RewordedItemError(InputError):
 class BallotsStored(NamedTuple):
     """The effect of reading one file, counted in ballots: items by one rater.
 
-    `skipped` are not filled in; those of them that were once are among the `replaced`. Of what was entered,
-    `labels` counts ratings, each answer and criterion, and `cannot_tell` those that the rater could not give.
+    `forgotten` are of questions that the run forgot since, and left out. `skipped` are not filled in; those
+    of them that were once are among the `replaced`. Of what was entered, `labels` counts ratings, each answer
+    and criterion, and `cannot_tell` those that the rater could not give.
     """
 
     file: str
@@ -61,6 +63,19 @@ class BallotsStored(NamedTuple):
     metric: str = ""
     labels: int = 0
     cannot_tell: int = 0
+    forgotten: int = 0
+
+
+def _without_forgotten(db: sqlite3.Connection, ballot: Ballot) -> tuple[Ballot, int]:
+    """The ballot without questions that were forgotten since the panel was made, and how many these are."""
+    places = [filled.seen_question.question.place for filled in ballot.filled]
+    gone = {benchmark: forgotten_names(db, benchmark) for benchmark, *_ in set(places)}
+    filled_items = tuple(
+        filled
+        for filled, (benchmark, item, _) in zip(ballot.filled, places, strict=True)
+        if item not in gone[benchmark]
+    )
+    return ballot._replace(filled=filled_items), len(places) - len(filled_items)
 
 
 class _Stored(NamedTuple):
@@ -69,6 +84,10 @@ class _Stored(NamedTuple):
     value: float | None
     status: ScoreStatus
     note: str | None
+
+    def says_as(self, new: "_Stored") -> bool:
+        """Whether a rater says the same again; a remark that was forgotten is not known."""
+        return self == new or (self.note == GONE and self[:2] == new[:2])
 
 
 _StoredScores = Mapping[tuple[int, int], _Stored]
@@ -88,6 +107,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
     ]
     refuse_retired_scores(db, of_rater)
     measures = put_measures(db, of_rater)
+    ballot, n_forgotten = _without_forgotten(db, ballot)
     answered = [filled for filled in ballot.filled if not filled.open]
     filled_items = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
     stored = _stored_by_item(db, ballot, filled_items, measures)
@@ -123,6 +143,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         skipped=len(ballot.filled) - len(answered),
         task=task.name,
         metric=key.metric,
+        forgotten=n_forgotten,
         **tally._asdict(),
     )
 
@@ -359,7 +380,7 @@ def _contradictions(
             if old is None:
                 continue
             new = _Stored(mark.value.value, mark.value.status, mark.value.note)
-            if old != new:
+            if not old.says_as(new):
                 is_remark = old[:2] == new[:2]
                 moved.append({
                     "answer": "none" if mark.position is None else label(mark.position - 1),

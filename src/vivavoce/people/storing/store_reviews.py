@@ -17,6 +17,7 @@ from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, re
 from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
 from vivavoce.store.ballot_scores import ballot_scores
+from vivavoce.store.forgotten import is_forgotten
 from vivavoce.store.retirement import refuse_retired_scores
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.same_scores import Import, refusing_same_scores
@@ -63,10 +64,11 @@ def import_reviews(run: RunFile, file: Path, *, same_allowed: bool = False) -> R
     """Store the reviews of a table with a row each; all of them or none.
 
     Columns: `item`, `category`, `rater`, `correct` (yes or no), `relevance` (1 to 5), and where there are any
-    `comment`, `dispute` and `proposed_edit`. The same file again changes nothing. Raises `InputError`, with
-    the line, for an item that the run lacks or that two of its benchmarks hold, two reviews of an item by one
-    rater, an entry that is none, a review that says otherwise than the run does, a rater whose reviews are
-    retired, and unless `same_allowed` for reviews that the run holds by another rater.
+    `comment`, `dispute` and `proposed_edit`. The same file again changes nothing. Reviews of forgotten
+    questions are left out. Raises `InputError`, with the line, for an item that the run lacks or that two of
+    its benchmarks hold, two reviews of an item by one rater, an entry that is none, a review that says
+    otherwise than the run does, a rater whose reviews are retired, and unless `same_allowed` for reviews that
+    the run holds by another rater.
     """
     rows = [(line.where, line.row) for line in open_table(file).lines]
     absent = [column for column in COLUMNS if not any(column in row for _, row in rows)]
@@ -74,13 +76,20 @@ def import_reviews(run: RunFile, file: Path, *, same_allowed: bool = False) -> R
         raise InputError(f"{file}: no column {absent[0]!r}; reviews have {', '.join(COLUMNS)}.")
     data = Import(str(file), (file_hash(file),))
     with run.writing() as db, refusing_same_scores(db, data, allowed=same_allowed):
-        by_id: dict[str, list[tuple[int, Item]]] = {}
-        for number, item in read.items_by_id(db).items():
-            if item.origin is None:
-                by_id.setdefault(item.item, []).append((number, item))
-        reviews = [_matched(place, row, by_id) for place, row in rows]
-        _refuse_twice(reviews)
-        return _put(db, file, reviews)
+        by_id = _items_by_name(db)
+        matched = [_matched(place, row, by_id) for place, row in rows]
+        _refuse_twice(matched)
+        reviews = [entry for entry in matched if not is_forgotten(entry.item.meta)]
+        return _put(db, file, reviews, len(matched) - len(reviews))
+
+
+def _items_by_name(db: sqlite3.Connection) -> dict[str, list[tuple[int, Item]]]:
+    """The items of the exams with their keys, by id: those of several benchmarks, and variants, share one."""
+    by_id: dict[str, list[tuple[int, Item]]] = {}
+    for number, item in read.items_by_id(db).items():
+        if item.origin is None:
+            by_id.setdefault(item.item, []).append((number, item))
+    return by_id
 
 
 def _matched(
@@ -117,8 +126,10 @@ def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
         first[identity] = entry.place
 
 
-def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> ReviewsStored:
-    """Store matched reviews in an open transaction."""
+def _put(
+    db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview], n_forgotten: int
+) -> ReviewsStored:
+    """Store matched reviews in an open transaction; so many were of forgotten questions."""
     items = {entry.number: entry.item for entry in reviews}
     responses = put_references(db, items, origin=METRIC, same_text=False)
     by_rater: dict[str, list[_ItemReview]] = {}
@@ -136,7 +147,8 @@ def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> 
         put_provenance(db, "import", settings, changed=new + events)
     return ReviewsStored(
         str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events,
-        {"rows": len(reviews), "reviews": len(reviews)},
+        {"rows": len(reviews) + n_forgotten, "reviews": len(reviews)}
+        | ({"forgotten": n_forgotten} if n_forgotten else {}),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from vivavoce.store.build_steps import (
     renew_benchmark,
 )
 from vivavoce.store.damage import decoding
+from vivavoce.store.forgotten import forgotten_names
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark
 
@@ -74,11 +75,13 @@ def exam_parts(run: RunFile, without: Sequence[str]) -> tuple[list[StoredStep], 
 
 
 def parts_of(run: RunFile, step: StoredStep) -> list[Part]:
-    """The parts that a step left."""
+    """The parts that a step left; questions that the run was told to forget are none of them."""
     with run.reading() as db:
         bodies = [part.body for part in build_parts(db, step.key, "kept")]
+        gone = forgotten_names(db, str(step.facts.get("benchmark", "")))
         with decoding("a part of a build"):
-            return list(map(from_json, bodies))
+            parts = list(map(from_json, bodies))
+    return [part for part in parts if not isinstance(part, Item) or part.item not in gone]
 
 
 def take_back(run: RunFile, steps: Sequence[StoredStep]) -> None:

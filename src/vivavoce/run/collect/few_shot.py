@@ -11,6 +11,7 @@ from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.run.collect.seeds import seed_of
+from vivavoce.store.forgotten import is_forgotten
 
 _Kind = tuple[str, str | None]
 """A format and a category; without a category, all items of the format."""
@@ -29,7 +30,8 @@ class FewShot:
 
     They come from `split`, the benchmark's development split, where it has one: of the item's own category
     where that has enough of them. Otherwise they are other base items of the benchmark. An example has the
-    item's format and is of another case, because a repeat of the question would give its key away.
+    item's format and is of another case, because a repeat of the question would give its key away. What the
+    run was told to forget is none.
     """
 
     def __init__(self, items: Sequence[Item], split: Callable[[], Sequence[Item]] = tuple) -> None:
@@ -68,7 +70,7 @@ class FewShot:
         pools: dict[_Kind, list[Example]] = {}
         for item, case in zip(sources, joined.labels[-len(sources) :], strict=True):
             answer = formats.key(item)
-            if answer and not item.variant:
+            if answer and not item.variant and not is_forgotten(item.meta):
                 # without a split the category decides nothing: examples are any other items of the format
                 for category in {None, item.category} if split else {None}:
                     pools.setdefault((item.format, category), []).append(Example(item, answer, case))

@@ -30,6 +30,7 @@ from vivavoce.run.collect.few_shot import FewShot
 from vivavoce.run.collect.seeds import seed_of
 from vivavoce.run.shards.memory import ShardWork
 from vivavoce.store.asked import unanswered
+from vivavoce.store.earlier_turns import EarlierTurns
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
@@ -182,11 +183,13 @@ def pending_repeats(
     db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
 ) -> Iterator[tuple[Item, int]]:
     """Items and repeats to which a candidate has given no answer: the first repeat of every item, then the
-    second, and so on.
+    second, and so on. A later turn is none of them where a turn before it, or its answer, was forgotten.
     """
+    name, turns = str(candidate.spec), EarlierTurns(db) if db is not None else None
     for repeat in range(1, plan.repeats + 1):
-        for item in unanswered(db, plan.items, str(candidate.spec), repeat=repeat):
-            yield item, repeat
+        for item in unanswered(db, plan.items, name, repeat=repeat):
+            if turns is None or not item.follows or not turns.is_broken(item, name, repeat):
+                yield item, repeat
 
 
 def plan_collect(

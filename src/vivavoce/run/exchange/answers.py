@@ -33,7 +33,7 @@ from vivavoce.run.exchange.import_plan import (
     counted_repeats,
     planned,
 )
-from vivavoce.run.exchange.imported import Imported, file_scores_text, joined_text, odd_texts
+from vivavoce.run.exchange.imported import Imported, file_scores_text, forgotten_text, joined_text, odd_texts
 from vivavoce.run.exchange.joins import By, Join, fits_by_row
 from vivavoce.run.exchange.planned_scores import with_scores
 from vivavoce.run.exchange.row_counts import row_counts, same_text
@@ -282,14 +282,15 @@ def _of_answer(line: Line) -> bool:
     return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
 
 
-def _row_counts(answers: Answers) -> dict[str, int]:
+def _row_counts(answers: Answers, n_forgotten: int) -> dict[str, int]:
     """What became of each row of the source."""
     skipped, table, n_answers = answers.skipped, answers.table, answers.tally.rows.height
     n_rows = skipped.rows if table is None else table.n_rows
     unnamed = 0 if table is None else table.unnamed
     return row_counts(
         n_rows,
-        answers=n_answers,
+        answers=n_answers - n_forgotten,
+        forgotten=n_forgotten,
         same=len(answers.tally.is_first) - n_answers,
         questions=n_rows - unnamed - skipped.rows,
         skipped=skipped.by_item.total(),
@@ -398,10 +399,11 @@ def import_answers(
             *source.notes,
             *joined_text(answers.joined),
             *same_text(answers.table),
+            *forgotten_text(stored.forgotten),
             *file_scores_text(n_scores),
             *odd_texts(errors, recorded.escaped),
         ),
-        row_counts=_row_counts(answers),
+        row_counts=_row_counts(answers, stored.forgotten),
         file_scores=n_scores,
         joined=dict(answers.joined),
         benchmark=loaded.spec,

@@ -21,6 +21,7 @@ from vivavoce.models.providers.openai import chat_reply, checked_model
 from vivavoce.models.requests import RejectedError, Reply, Request, RetryableError
 from vivavoce.run.collect.generate import as_stored, response_of
 from vivavoce.run.exchange.batches import BatchRequest, BatchSettings, batch_requests, batches
+from vivavoce.run.exchange.imported import forgotten_text
 from vivavoce.run.exchange.logs.fields import name_or_empty, part, texts
 from vivavoce.run.exchange.logs.files import json_rows
 from vivavoce.run.exchange.rebuilt_requests import RebuiltRequests
@@ -28,6 +29,7 @@ from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.store import read
 from vivavoce.store.by_place import response_at
 from vivavoce.store.calls import CallRecord, put_call_of_response
+from vivavoce.store.forgotten import forgotten_names
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.write import Stored, put_candidates, put_provenance, put_responses
 
@@ -72,12 +74,14 @@ class BatchImport(NamedTuple):
 def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchImport]:
     """Store the results in these files, in the transaction of the caller; what is there already stays.
 
+    Results of questions that were forgotten since are left out: their requests cannot be told any more.
     Raises `InputError` for a result of no request of this run, and for two results of one.
     """
     requests = _requests_by_id(db, _ids(files)) if files else {}
     groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
     candidates = put_candidates(db, _roles(groups))
     imports = {batch: _Import(db, batch, candidates) for batch in groups}
+    n_left = len(_ids(files)) - len(requests)
     results = _results(files, requests)
     while chunk := list(islice(results, _AT_ONCE)):
         by_batch: dict[_Batch, list[_Result]] = defaultdict(list)
@@ -85,7 +89,7 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
             by_batch[batch].append(result)
         for batch, rows in by_batch.items():
             imports[batch].store(rows)
-    return [entry.close() for entry in imports.values()]
+    return [entry.close(0 if n else n_left) for n, entry in enumerate(imports.values())]
 
 
 def _roles(groups: Mapping[_Batch, None]) -> dict[str, Any]:
@@ -122,7 +126,9 @@ def _requests_by_id(
         if request.custom_id in ids and place not in places:  # a later batch may ask the same again
             places.add(place)
             requests[request.custom_id].append((batch, request))
-    if strange := [name for name in ids if name not in requests]:
+    strange = [name for name in ids if name not in requests]
+    may_be_gone = requests and any(forgotten_names(db, settings.benchmark) for settings in batches(db))
+    if strange and not may_be_gone:
         raise InputError(
             f"{ids[strange[0]]}: no request of this run has the custom_id {one_line(strange[0], 60)!r}: "
             "import the results into the run that wrote the batch, with the prompt files that it was written "
@@ -258,8 +264,8 @@ class _Import:
         stored = response_at(self._db, self._key(result), candidate, result.request.repeat)
         return stored is None or (stored.status == "failed" and result.response.status != "failed")
 
-    def close(self) -> BatchImport:
-        """Note what was done in the run's provenance."""
+    def close(self, n_left: int) -> BatchImport:
+        """Note in the provenance what was done. `n_left` results of forgotten questions are in no group."""
         settings, n_rows = self._batch.settings, self._numbers.pop("rows")
         body = {"benchmark": settings.benchmark, "candidate": settings.candidate, **self._numbers}
         put_provenance(self._db, "import batch", body, changed=self._stored.new + self._stored.replaced)
@@ -271,6 +277,9 @@ class _Import:
             items=len(repeats),
             repeats=max(repeats.values(), default=0),
             stored=self._stored,
-            notes=(f"The cost of a request in a batch is {cost}.",),
+            notes=(
+                f"The cost of a request in a batch is {cost}.",
+                *forgotten_text(self._stored.forgotten + n_left),
+            ),
             row_counts=row_counts(n_rows, answers=len(self._ids), retried=n_rows - len(self._ids)),
         )

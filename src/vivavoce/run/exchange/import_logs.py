@@ -21,6 +21,7 @@ from vivavoce.run.exchange.batch_results import BatchImport, import_batches
 from vivavoce.run.exchange.imported import (
     ImportedLog,
     ImportedLogs,
+    forgotten_text,
     left_out_text,
     lost_scores_text,
     odd_texts,
@@ -356,6 +357,7 @@ def _imported(
         notes.append(unnamed_text(name, counts.candidates[name], len(counts.candidates) - 1))
     if counts.left_out:
         notes.append(left_out_text(counts.left_out))
+    notes += forgotten_text(stored.forgotten)
     if lost := numbers["scores of failed answers"]:
         notes.append(lost_scores_text(lost))
     return ImportedLog(
@@ -383,7 +385,8 @@ def _imported(
         left_out=dict(counts.left_out),
         row_counts=row_counts(
             numbers["rows"],
-            answers=numbers["responses"],
+            answers=numbers["responses"] - stored.forgotten,
+            forgotten=stored.forgotten,
             same=numbers["same"],
             skipped=skipped.total(),
             left_out=counts.left_out.total(),

@@ -62,6 +62,13 @@ def joined_text(joined: Mapping[str, int]) -> list[str]:
     return [f"The question was told of {and_so(parts)}."]
 
 
+def forgotten_text(n_answers: int) -> list[str]:
+    """The sentence on answers that the run was told to forget, or whose questions it was; none for none."""
+    are = "answer is" if n_answers == 1 else "answers are"
+    subject = "it, or its question," if n_answers == 1 else "they, or their questions,"
+    return [f"{n_answers:,} {are} left out: {subject} had been forgotten in this run."] if n_answers else []
+
+
 def file_scores_text(n_scores: Mapping[str, int]) -> list[str]:
     """The sentence on the scores that a file gave to its answers, by column; none without any."""
     if not n_scores:
@@ -77,20 +84,19 @@ class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
     `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
-    these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
-    left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one,
-    `near_repeated` more nearly (null if not looked for), which are one case with it if `near_joined`.
-    `matched` gives the columns that were found under other names than ours, by field; `formats` how many
-    questions were taken for each format, where the table stated none; `left_out` the columns not used.
-    `benchmark` is the spec of what was answered, `benchmark_name` its name; `exclusions` counts by reason the
-    rows that it leaves out, `excluded` of `excluded_of` in all.
-    `server_errors` answers are the error of a server, and failed; `escaped_line_ends` have a backslash and an
-    n for a line end.
-    `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
-    why one of them was guessed. `row_counts` says what became of each of the file's rows, `joined` what told
-    their question: id, words or row.
-    `file_scores` counts by column the scores that the file gave to its answers.
-    `notes` are sentences on what the log of another tool lacks.
+    these. `forgotten` answers had been forgotten in this run, or their questions, and stay out. `probes` rows
+    hold what a model told of its probabilities: they are no answers in words, and are left out too. The
+    benchmark has `questions` in so many `cases`; `repeated` of them repeat another one, `near_repeated` more
+    nearly (null if not looked for), which are one case with it if `near_joined`. `matched` gives the columns
+    that were found under other names than ours, by field; `formats` how many questions were taken for each
+    format, where the table stated none; `left_out` the columns not used. `benchmark` is the spec of what was
+    answered, `benchmark_name` its name; `exclusions` counts by reason the rows that it leaves out, `excluded`
+    of `excluded_of` in all. `server_errors` answers are the error of a server, and failed;
+    `escaped_line_ends` have a backslash and an n for a line end. `delimiter`, `encoding` and `sheet` are how
+    a file was read, null where its kind has none; `guess` says why one of them was guessed. `row_counts` says
+    what became of each of the file's rows, `joined` what told their question: id, words or row. `file_scores`
+    counts by column the scores that the file gave to its answers. `notes` are sentences on what the log of
+    another tool lacks.
     """
 
     responses: int
@@ -103,6 +109,7 @@ class Imported(NamedTuple):
     unchanged: int
     replaced: int
     identical_repeats: tuple[str, ...]
+    forgotten: int = 0
     probes: int = 0
     skipped_items: tuple[str, ...] = ()
     questions: int = 0
@@ -159,7 +166,8 @@ class ImportedLog(NamedTuple):
     `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
     log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
     answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
-    answers as the run held them before. `server_errors` and `escaped_line_ends` are as in `Imported`.
+    answers as the run held them before, `forgotten` those that it was told to forget. `server_errors` and
+    `escaped_line_ends` are as in `Imported`.
     `left_out` counts by reason the rows that give no answer; `row_counts` says what became of each answer and
     row that the log holds, and adds up. From `questions` on they are as in `Imported`,
     where near duplicates were asked for.
@@ -185,6 +193,7 @@ class ImportedLog(NamedTuple):
     new: int = 0
     unchanged: int = 0
     replaced: int = 0
+    forgotten: int = 0
     measures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     server_errors: int = 0

@@ -27,6 +27,7 @@ from vivavoce.run.exchange.sft import json_line, question_names
 from vivavoce.run.tables.load import refuse_retired, select_items
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
+from vivavoce.store.forgotten import NOTE, forgotten_answers
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.view import view_of
@@ -203,12 +204,13 @@ def _questions(
     joined = responses.select(*RESPONSE, "role", "group", "final").join(
         by_answer.select(*RESPONSE, "status", "value"), on=RESPONSE, how="left", validate="1:1"
     )
-    units = _units(db, measure)
+    units, gone = _units(db, measure), forgotten_answers(db)
     for place, rows in joined.sort(RESPONSE).group_by(ITEM_KEY, maintain_order=True):
         item, card = items[place], benchmarks[place[0]]
         answers = []
         for row in rows.iter_rows(named=True):
-            if reason := _reason(row, item, card.access == "credentialed"):
+            is_gone = (*place, row["candidate"], row["repeat"]) in gone
+            if reason := _reason(row, item, card.access == "credentialed", is_gone):
                 left_out[f"answers: {reason}"] += 1
                 continue
             name = tuple(row[column] for column in RESPONSE)
@@ -219,12 +221,14 @@ def _questions(
             yield _question(item, card.licence, rows["group"][0]), answers
 
 
-def _reason(row: Mapping[str, Any], item: Item, credentialed: bool) -> str | None:
+def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, is_gone: bool) -> str | None:
     """Why an answer is in no pair; null for one that may be."""
     if credentialed:
         return "of a credentialed benchmark"
     if row["role"] != "candidate":
         return f"of a {row['role']}"
+    if is_gone:
+        return NOTE
     if item.origin is not None:
         return "to a question made by `viva vary`"
     if row["status"] is None:

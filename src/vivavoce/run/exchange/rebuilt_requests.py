@@ -10,6 +10,8 @@ from vivavoce.core.specs import parse
 from vivavoce.models.candidates import sampling_of
 from vivavoce.models.requests import Message, Request
 from vivavoce.run.collect.plan import RequestBuilder
+from vivavoce.run.tables.stored_benchmarks import marked
+from vivavoce.store.forgotten import is_forgotten
 from vivavoce.store.read import Benchmark
 
 
@@ -48,7 +50,8 @@ class RebuiltRequests:
         if not settings.get("shots"):
             return self._plain
         if self._with_examples is None:
-            loaded = load(self._benchmark.spec)
+            names = {item.item for item in self._stored if is_forgotten(item.meta)}
+            loaded = marked(load(self._benchmark.spec), names, self._stored)
             every = loaded.joined(tuple(item for item in self._stored if item.origin is not None)).items
             self._with_examples = RequestBuilder(every, split=lambda: load_examples(loaded.spec))
         return self._with_examples

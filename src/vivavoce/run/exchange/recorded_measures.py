@@ -8,6 +8,7 @@ from vivavoce.core.records import Criterion, Measure, Response, Value
 from vivavoce.core.specs import RECORDED, parse
 from vivavoce.run.exchange.recorded_log import Mark
 from vivavoce.store.by_place import response_at
+from vivavoce.store.forgotten import gone_keys
 from vivavoce.store.name_keys import edit_keys, probe_keys
 from vivavoce.store.read import retired_measures
 from vivavoce.store.write import ANOTHER_PASS, ScoreRow, put_measures, put_scores, refuse_other_scores
@@ -72,9 +73,10 @@ def put_marks(
 ) -> None:
     """Store the scores of a batch of answers, each at the answer as the run holds it.
 
-    Raises `InputError` where the run holds another score, with the `advice` what to do.
+    Scores of what is forgotten are left out. Raises `InputError` where the run holds another score, with the
+    `advice` what to do.
     """
-    probes, edits = probe_keys(db), edit_keys(db)
+    probes, edits, gone = probe_keys(db), edit_keys(db), gone_keys(db)
     by_measure: dict[int, list[ScoreRow]] = {}
     for response, marks in answers:
         if not (marks := tuple(marks)):
@@ -82,6 +84,8 @@ def put_marks(
         place = items[response.item, response.variant], candidates[response.candidate], response.repeat
         edit = edits[response.edit] if response.edit else probes[response.probe]
         stored = response_at(db, *place, edit)
+        if place[0] in gone.items or (stored and stored.key in gone.responses):
+            continue
         if stored is None:
             raise LookupError(f"{response} is not stored")
         for mark in marks:

@@ -8,6 +8,8 @@ from vivavoce.studies.text import and_so, count
 _WORDS = {
     "answers": ("an answer", "answers"),
     "scored": ("scored", "scored"),
+    "reviews": ("a review", "reviews"),
+    "forgotten": ("forgotten in this run", "forgotten in this run"),
     "same": ("the same as an earlier one", "the same as an earlier one"),
     "questions": ("a question alone", "questions alone"),
     "skipped": ("about an item outside the benchmark", "about items outside the benchmark"),

@@ -32,6 +32,7 @@ from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store import read
 from vivavoce.store.call_log import request_keys
 from vivavoce.store.earlier_turns import EarlierTurns
+from vivavoce.store.forgotten import NOTE, NOTE_OF_TURN, is_forgotten
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.view import view_of
@@ -127,6 +128,8 @@ def _of_benchmark(
         item = items[row["benchmark"], row["item"], row["variant"]]
         brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
         reason = _reason(row, item, entry.card.access == "credentialed", brought)
+        if not reason and earlier.is_broken(item, row["candidate"], row["repeat"]):
+            reason = NOTE_OF_TURN
         with_turns = None if reason else earlier.as_asked(item, row["candidate"], row["repeat"])
         turns = (
             None
@@ -157,6 +160,8 @@ def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, keys: Set[st
         return "of a baseline"
     if row["role"] not in _ROLES:
         return f"of a {row['role']}"
+    if is_forgotten(json.loads(row["meta"])):
+        return NOTE
     if item.origin is not None:
         return "to a question made by `viva vary`"
     if row["status"] != "ok":

@@ -26,7 +26,7 @@ from vivavoce.core.text import one_line
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.models.candidates import may_return_logprobs
-from vivavoce.store.forgotten import NOTE, is_forgotten
+from vivavoce.store.forgotten import MARK, is_forgotten
 from vivavoce.store.pending import Pending
 
 ValueOrUnits = Value | Mapping[Unit, Value]
@@ -120,7 +120,7 @@ def read_response(p: Pending, context: ScoringContext) -> Row | Value:
     A record of log-probabilities is read as JSON.
     """
     if is_forgotten(p.response.meta):
-        return Value(None, note=NOTE, status="set_aside")
+        return Value(None, note=p.response.meta[MARK], status="set_aside")
     if p.response.status == "failed":
         return Value(None, note=p.response.error or "no answer was recorded", status="failed")
     if p.response.status == "filtered":

@@ -4,7 +4,7 @@ With them go the rows that they leave out, each list under the spec that it was 
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -13,23 +13,29 @@ from vivavoce.benchmarks.table import Table
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import ExclusionCounts, exclusion_at
+from vivavoce.core.item_files import item_sequence
 from vivavoce.core.records import Item
 from vivavoce.core.specs import parse
 from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
+from vivavoce.store.forgotten import forgotten_names
 from vivavoce.store.item_rows import count_stored
 from vivavoce.store.run_counts import questions_by_benchmark
 from vivavoce.store.view import View
 from vivavoce.store.write import put_benchmark
+from vivavoce.studies.text import count
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def load_benchmark(view: View, spec: str) -> Loaded:
-    """The benchmark that a spec names; `table(name=…)`, which has no file, with the items of the run."""
+    """The benchmark that a spec names; `table(name=…)`, which has no file, with the items of the run.
+
+    Questions that the run was told to forget are as it holds them, whatever the benchmark still says.
+    """
     if parse(spec).name != "table":
-        return load(spec)
+        return without_forgotten(view, load(spec))
     table: Table = registry.build("benchmark", spec)
     if not view.exists:
         return load(spec)
@@ -37,6 +43,28 @@ def load_benchmark(view: View, spec: str) -> Loaded:
     items = [item for item in stored if item.benchmark == table.name and item.origin is None]
     left_out = exclusion_list(view.db, table.name, str(table))
     return table.loaded(items, left_out.exclusions if left_out else ()) if items else load(spec)
+
+
+def without_forgotten(view: View, loaded: Loaded) -> Loaded:
+    """The benchmark with the marks that the run holds in place of forgotten questions.
+
+    A variant of one that the run does not hold is left out: it has the words of its question.
+    """
+    if not view.exists or not (names := forgotten_names(view.db, loaded.items[0].benchmark)):
+        return loaded
+    return marked(loaded, names, view.fetch(read.items_by_id).values())
+
+
+def marked(loaded: Loaded, names: Container[str], stored: Iterable[Item]) -> Loaded:
+    """The benchmark with stored items in place of those of these names."""
+    benchmark = loaded.items[0].benchmark
+    marks = {(i.item, i.variant): i for i in stored if i.benchmark == benchmark and i.item in names}
+
+    def replaced(items: Iterable[Item]) -> Sequence[Item]:
+        by_place = (i if i.item not in names else marks.get((i.item, i.variant)) for i in items)
+        return item_sequence(filter(None, by_place))
+
+    return loaded._replace(items=replaced(loaded.items), others=replaced(loaded.others))
 
 
 def only_benchmark(view: View) -> str | None:
@@ -48,9 +76,13 @@ def only_benchmark(view: View) -> str | None:
 
 
 def with_earlier_exclusions(view: View, loaded: Loaded, source: str) -> Loaded:
-    """The benchmark of a table, with the questions and the rows left out of other tables of its name."""
+    """The benchmark of a table, with the questions and the rows left out of other tables of its name.
+
+    Questions that the run was told to forget are as it holds them.
+    """
     if not view.exists:
         return loaded
+    loaded = without_forgotten(view, loaded)
     before = exclusion_list(view.db, loaded.items[0].benchmark, loaded.spec)
     others = tuple(_stored_others(view.db, loaded.items[0].benchmark, loaded.items))
     if before is None:
@@ -111,6 +143,7 @@ def exclusion_sentences(view: View, loaded: Loaded) -> list[str]:
     sentences += [counts.text] if counts else []
     if view.exists:
         name = loaded.items[0].benchmark
+        sentences += _forgotten_sentences(view, name)
         is_stored = (name, loaded.spec) in {b[:2] for b in view.fetch(read.benchmarks)}
         before = exclusion_list(view.db, name, loaded.spec)
         stored = before.exclusions if before else ()
@@ -128,6 +161,15 @@ def is_ours(spec: str) -> bool:
     """Whether a benchmark's loader ships with vivavoce: its reasons hold no text of a row."""
     benchmark: type[Benchmark] | None = registry.member("benchmark", parse(spec).name)
     return benchmark is not None and benchmark.__module__.partition(".")[0] == "vivavoce"
+
+
+def _forgotten_sentences(view: View, benchmark: str) -> list[str]:
+    """The sentence on questions of a benchmark that are asked no more; none where none are forgotten."""
+    n = len(forgotten_names(view.db, benchmark))
+    are = "is" if n == 1 else "are"
+    return [f"{count(n, 'question')} of {benchmark} {are} forgotten in this run, and asked no more."] * bool(
+        n
+    )
 
 
 _REDACTED = "for a reason that is redacted"

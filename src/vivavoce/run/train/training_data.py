@@ -11,6 +11,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
 from vivavoce.store import read
+from vivavoce.store.forgotten import forgotten_answers
 from vivavoce.store.generated import made_responses
 from vivavoce.store.runfile import RunFile
 
@@ -153,14 +154,19 @@ def _classes(examples: Sequence[Example]) -> tuple[str, ...]:
 
 
 def _arguments_of_run(run: RunFile) -> dict[tuple[str, str], dict[str, Sequence[str]]]:
-    """What the candidates of a run answered to each item; neither its edits, nor ceilings and floors."""
+    """What the candidates of a run answered to each item; neither its edits, nor ceilings and floors.
+
+    What was forgotten is left out.
+    """
     with run.reading() as db:
         responses = read.stored_responses(db)
-        changed = set(made_responses(db))
+        changed, gone = set(made_responses(db)), forgotten_answers(db)
         candidates = {row.candidate for row in read.candidates(db) if row.role == "candidate"}
     arguments: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
     for key, response in sorted(responses.items()):
-        benchmark, item, variant, candidate, *_ = key
+        benchmark, item, variant, candidate, repeat, *_ = key
+        if (*key[:4], repeat) in gone:
+            continue
         if candidate in candidates and not variant and key not in changed and response.text is not None:
             by_source = arguments.setdefault((benchmark, item), {})
             by_source[candidate] = (*by_source.get(candidate, ()), response.final_text)

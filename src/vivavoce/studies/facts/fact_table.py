@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Measure
-from vivavoce.studies.answers import Answers
+from vivavoce.studies.answers import N_CHARACTERS, Answers
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, item_of
 
@@ -91,7 +91,7 @@ def _lengths(answers: Answers | None) -> pl.DataFrame | None:
     """The characters of each response without its thinking."""
     if answers is None:
         return None
-    return answers(*RESPONSE, edited=False, characters=pl.col("final").str.len_chars())
+    return answers(*RESPONSE, edited=False, characters=N_CHARACTERS)
 
 
 def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.DataFrame | None) -> FactTable:

@@ -19,7 +19,9 @@ from vivavoce.core.registry import exporter
 from vivavoce.formats import ask
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.store import read
+from vivavoce.store.forgotten import forgotten_answers
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.text import count
 from vivavoce.systems.cliniqlink.benchmark import PARTS, QUESTIONS, Part, visible_part
 
 if TYPE_CHECKING:
@@ -91,6 +93,7 @@ def write_results(
         ]
         labels = [entry.candidate for entry in read.candidates(db)]
         rows = read.responses(db, probed=False, edited=False, columns=_COLUMNS)
+        gone = forgotten_answers(db)
     rows = rows.filter(variant="", repeat=repeat)
     benchmarks = sorted({item.benchmark for item in items})
     if len(benchmarks) != 1:
@@ -119,6 +122,12 @@ def write_results(
         )
     marks = {"made_by": f"vivavoce {__version__}", "candidate": candidate}
     gold = gold and benchmarks == [EXAM]
+    n_gone = sum((i.benchmark, i.item, "", candidate, repeat) in gone for i in items)
+    if n_gone:
+        raise InputError(
+            f"{count(n_gone, 'answer')} of {candidate} were forgotten in this run, and a submission holds "
+            "all: it cannot be written from this run any more."
+        )
     files = {
         f"{part.kind}.json": marks
         | result_body(part_items, [responses[item.item] for item in part_items], gold=gold)

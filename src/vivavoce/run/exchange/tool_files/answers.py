@@ -30,6 +30,7 @@ from vivavoce.store.exam_answers import (
     exam_answers,
     exam_candidates,
 )
+from vivavoce.store.forgotten import NOTE, is_forgotten
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.name_keys import benchmark_keys, edit_keys
 from vivavoce.store.read import provenance_times
@@ -123,6 +124,8 @@ class ExportSource:
         """Whether an item is a question of the exam that stands by itself; another one is counted."""
         if item.origin is not None:
             self.left_out["questions: made by `viva vary`"] += 1
+        elif is_forgotten(item.meta):
+            self.left_out[f"questions: {NOTE}"] += 1
         elif item.follows is not None:
             self.left_out["questions: later turns, asked behind a candidate's own answers"] += 1
         else:
@@ -157,9 +160,13 @@ class ExportSource:
                 what = "made by `viva vary`" if in_words else "log-likelihoods, which are no text"
                 self.left_out[f"answers: {what}"] += 1
                 continue
+            meta = stored_object(row.meta, "what stands beside an answer")
+            if is_forgotten(meta):
+                self.left_out[f"answers: {NOTE}"] += 1
+                continue
             answer = Answer(
                 item=exam.items[row.item],
-                meta=stored_object(row.meta, "what stands beside an answer"),
+                meta=meta,
                 input_tokens=row.input_tokens,
                 scores=self._scores(row.key),
                 **{name: getattr(row, name) for name in _FIELDS},

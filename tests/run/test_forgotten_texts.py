@@ -1,0 +1,328 @@
+"""What is forgotten leaves a run no more: nobody is asked it, nothing is made of it, and it stays away."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.people.raters import by_word, filled, with_packets
+from tests.run.collect.test_conversations import FakeTalker, talker
+from tests.run.tool_files.batch_answers import fake_batch
+from tests.studies.making import answer_rows, exam, write_lines
+
+import vivavoce as viva
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.people.storing.store_ballots import store_ballots
+from vivavoce.run.run import Run
+from vivavoce.run.train.training_data import _arguments_of_run
+
+__all__ = ["talker"]
+MARKER = "zyloprexiaferry"
+QUESTION, ANSWER = f"Does {MARKER} hurt the chest?", f"It is {MARKER} of the left arm, and it does."
+SETTINGS: dict[str, Any] = {"models": ["vllm/m"], "repeats": 2}
+TALK = [
+    {"id": f"b/{n}", "format": "conversation", "messages": [{"role": "user", "content": text}],
+     "references": ["Call 112."]} | ({"follows": f"b/{n - 1}"} if n > 1 else {})
+    for n, text in enumerate((QUESTION, "To my arm.", "Thanks."), 1)
+]  # fmt: skip
+PLAIN = {"id": "c", "format": "short", "question": "What helps a cold?", "references": ["Rest."]}
+
+
+def marked(folder: Path) -> set[str]:
+    """The files of a folder, answers and exams apart, in which a marker or a mark in its place stands."""
+    words = (MARKER.encode(), MARKER.encode("utf-16-le"), b"[redacted")
+    return {
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and any(word in path.read_bytes() for word in words)
+    }
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> str:
+    return f"jsonl(path={write_lines(tmp_path / 'talks.jsonl', [*TALK, PLAIN])})"
+
+
+@pytest.fixture
+def talked(tmp_path: Path, talker: FakeTalker, spec: str) -> Run:
+    """A conversation and a question, each asked twice; the marker stands in the first turn."""
+    run = viva.open(tmp_path / "r.viva")
+    talker.replies[QUESTION] = ANSWER
+    run.collect(spec, **SETTINGS)
+    talker.sent.clear()
+    return run
+
+
+def forget(run: Run, kind: str) -> None:
+    run.forget(**({"items": ["b/1"]} if kind == "question" else {"responses": ["vllm/m:b/1"]}))
+
+
+WORDS = {"question": MARKER, "answer": "of the left arm"}
+KINDS = pytest.mark.parametrize("kind", ["question", "answer"])
+
+
+def sent(talker: FakeTalker) -> str:
+    return json.dumps(talker.sent)
+
+
+@KINDS
+def test_answers_to_later_turns_are_set_aside_and_shown_to_no_judge(talked, talker, tmp_path, kind):
+    forget(talked, kind)
+    finding = talked.score("rouge(n=1)", "judge(rubric=correctness, model=vllm/j)", dry_run=True)
+    talked.score("rouge(n=1)", "judge(rubric=correctness, model=vllm/j)")
+    rows = talked.scores.filter(talked.scores["item"].str.starts_with("b/"))
+    assert {"set_aside"} == set(rows["status"])
+    with talked.file.reading() as db:
+        notes = {note for (note,) in db.execute("SELECT note FROM scores WHERE note LIKE '% forgotten'")}
+    assert {"its text was forgotten", "an earlier turn of its conversation was forgotten"} == notes
+    assert "b/1" not in finding.text
+    assert [False] * 2 == [word in sent(talker) for word in (MARKER, "[redacted")]
+
+
+@KINDS
+def test_later_turns_of_what_is_forgotten_are_asked_of_nobody(talked, talker, spec, kind):
+    forget(talked, kind)
+    for repeats in (2, 3):
+        talked.collect(spec, **{**SETTINGS, "repeats": repeats})
+        assert MARKER not in sent(talker) or kind == "answer"
+        assert "[redacted" not in sent(talker)
+    third = talked.responses.filter(repeat=3)["item"].to_list()
+    assert (["c"] if kind == "question" else ["b/1", "b/2", "b/3", "c"]) == third
+
+
+def test_a_failed_later_turn_is_not_asked_behind_a_forgotten_one(tmp_path, talker, spec):
+    run = viva.open(tmp_path / "r.viva")
+    talker.replies |= {QUESTION: ANSWER, "To my arm.": 400}
+    run.collect(spec, models=["vllm/m"])
+    forget(run, "answer")
+    talker.sent.clear()
+    talker.replies.clear()
+    plan = run.collect(spec, models=["vllm/m"], dry_run=True)
+    finding = run.collect(spec, models=["vllm/m"])
+    assert (0, 0, []) == (plan.rows[0]["calls"], finding.rows[0]["left"], talker.sent)
+
+
+@pytest.mark.parametrize("settings", ["", "(shots=2)"])
+def test_a_collect_goes_on_whatever_was_asked_last(tmp_path, talker, settings):
+    items = [{"item": f"q{n}", "question": f"{MARKER} {n}?", "references": ["yes"]} for n in range(6)]
+    run, spec = viva.open(tmp_path / "r.viva"), exam(tmp_path, items)
+    run.collect(spec, models=["baseline/echo", f"vllm/m{settings}"][: 2 if not settings else 1])
+    run.forget(items=[f"q{n}" for n in range(5)])
+    talker.sent.clear()
+    if settings:
+        with pytest.raises(InputError, match="other short items could serve"):
+            run.collect(spec, models=[f"vllm/m{settings}"])
+    else:
+        run.collect(spec, models=["vllm/m(temperature=0.5)", "vllm/m"])
+        assert 1 == len(talker.sent)
+    assert not [n for n in range(5) if f"{MARKER} {n}?" in sent(talker)]
+
+
+@KINDS
+def test_no_line_of_training_data_is_of_what_is_forgotten(talked, tmp_path, kind):
+    forget(talked, kind)
+    (written,) = talked.export(tmp_path / "sft", format="sft")
+    assert {
+        "answers: its text was forgotten": 2,
+        "answers: an earlier turn of its conversation was forgotten": 4,
+    } == dict(written.left_out)
+    assert 2 == written.rows
+    assert set() == marked(tmp_path / "sft")
+
+
+@KINDS
+def test_no_pair_is_of_what_is_forgotten(tmp_path, kind):
+    items = [{"item": name, "question": f"{MARKER} {name}?", "references": ["yes"]} for name in ("q1", "q2")]
+    run = viva.open(tmp_path / "r.viva")
+    rows = answer_rows({name: {"q1": f"{name} yes {MARKER}", "q2": said} for name, said in
+                        (("a", "yes"), ("b", "no"))})  # fmt: skip
+    run.import_answers(write_lines(tmp_path / "a.jsonl", rows), benchmark=exam(tmp_path, items))
+    run.score("rouge(n=1)")
+    run.forget(**({"items": ["q1"]} if kind == "question" else {"responses": ["a:q1"]}))
+    (written,) = run.export(tmp_path / "out", format="preferences", metric="rouge(n=1):f1", margin=0)
+    lines = [json.loads(line) for line in written.path.read_text().splitlines()]
+    assert ["q2"] == [line["item"] for line in lines]
+    assert dict(written.left_out)["answers: its text was forgotten"] == (2 if kind == "question" else 1)
+    assert "[redacted" not in written.path.read_text()
+
+
+@pytest.mark.parametrize("settings", ["", "(shots=2)"])
+def test_no_batch_asks_what_is_forgotten(tmp_path, settings):
+    items = [{"item": f"q{n}", "question": f"{MARKER} {n}?", "references": ["yes"]} for n in range(6)]
+    run, spec = viva.open(tmp_path / "r.viva"), exam(tmp_path, items)
+    run.collect(spec, models=["baseline/echo"])
+    run.export(tmp_path / "before", format="batch", candidate=f"openai/x{settings}")
+    run.forget(items=["q1", "q2"])
+    run.export(tmp_path / "after", format="batch", candidate=f"openai/x{settings}")
+    text = "".join(path.read_text() for path in (tmp_path / "after").glob("*.jsonl"))
+    assert 4 == text.count('"custom_id"')
+    assert not [word for word in (f"{MARKER} 1", f"{MARKER} 2", "[redacted") if word in text]
+    if not settings:  # results of the batch from before: what can still be told comes in
+        files = fake_batch(tmp_path / "before", tmp_path / "results", lambda body: "yes")
+        (log,) = run.import_logs(*files).logs
+        assert (4, True) == (log.new, any("2 answers are left out" in note for note in log.notes))
+        assert {f"q{n}" for n in (0, 3, 4, 5)} == set(run.responses.filter(candidate="openai/x")["item"])
+
+
+EXPORTS = (
+    "parquet",
+    "csv",
+    "inspect",
+    "every-eval-ever",
+    "lm-eval",
+    "healthbench",
+    "label-studio",
+    "argilla",
+)
+
+
+@pytest.mark.parametrize("form", EXPORTS)
+@KINDS
+def test_no_export_holds_the_words(talked, tmp_path, form, kind):
+    talked.score("rouge(n=1)")
+    forget(talked, kind)
+    options = {"task": "rate", "rubric": "correctness"} if form in ("label-studio", "argilla") else {}
+    if form == "healthbench":  # it holds no item of that exam
+        with pytest.raises(VivaError):
+            talked.export(tmp_path / "out", format=form, **options)
+    else:
+        talked.export(tmp_path / "out", format=form, **options)
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not [path for path in files if WORDS[kind].encode() in path.read_bytes()]
+    if form not in ("parquet", "csv"):  # in tables marks stand in their place, so that no row is lost
+        assert not [path for path in files if b"[redacted" in path.read_bytes()]
+
+
+@KINDS
+def test_what_is_said_and_shown_holds_no_word(talked, tmp_path, kind):
+    talked.score("rouge(n=1)")
+    forget(talked, kind)
+    said = [str(talked.status()), repr(talked), str(talked.study("audit"))]
+    for frame in (talked.items, talked.responses, talked.scores):
+        said.append(str(frame.rows()))
+    talked.report(tmp_path / "report.html")
+    said.append((tmp_path / "report.html").read_text())
+    assert not [text for text in said if WORDS[kind] in text]
+
+
+def forgetful(tmp_path: Path, **options: Any) -> tuple[Run, str, Path]:
+    """A run in which a question and an answer to another one are forgotten, its exam and its answers."""
+    items = [
+        {"item": "q1", "question": QUESTION, "references": ["yes"], "source": f"file of {MARKER}"},
+        {"item": "q2", "question": "What helps a cold?", "references": ["Rest."]},
+        {"item": "q3", "question": "What helps a cough?", "references": ["Tea."]},
+    ]
+    spec = exam(tmp_path, items)
+    rows = answer_rows({name: {"q1": ANSWER, "q2": f"{MARKER} said {name}", "q3": "Tea."} for name in "ab"})
+    answers = write_lines(tmp_path / "answers.jsonl", [row | {"mine": 0.5} for row in rows])
+    run = viva.open(tmp_path / "r.viva")
+    run.import_answers(answers, benchmark=spec, **options)
+    run.forget(items=["q1"])
+    run.forget(responses=["a:q2"])
+    return run, spec, answers
+
+
+def stands(run: Run) -> dict[tuple[str, str], str]:
+    return {row[:2]: row[2] for row in run.responses.select("candidate", "item", "text").rows()}
+
+
+@pytest.mark.parametrize("options", [{}, {"criteria": ["mine"]}])
+def test_an_exam_comes_again_without_what_is_forgotten(tmp_path, options):
+    run, spec, answers = forgetful(tmp_path, **options)
+    n_scores = len(run.scores)
+    texts, items = stands(run), run.items.rows()
+    imported = run.import_answers(answers, benchmark=spec, **options)
+    assert (0, 3, 3) == (imported.new, imported.forgotten, imported.unchanged)
+    assert {"rows": 6, "answers": 3, "forgotten": 3} == dict(imported.row_counts)
+    assert any("3 answers are left out" in note for note in imported.notes)
+    assert (texts, items, n_scores) == (stands(run), run.items.rows(), len(run.scores))
+    assert not [check for check in run.verify() if check.wrong]
+    run.forget(responses=["b:q2"])
+    assert MARKER.encode() not in run.file.path.read_bytes()
+
+
+@pytest.mark.parametrize("new_version", [False, True])
+def test_new_candidates_come_in_but_to_what_is_forgotten(tmp_path, new_version):
+    run, spec, _ = forgetful(tmp_path)
+    rows = answer_rows({"new": {"q1": ANSWER, "q2": "Rest.", "q3": "Tea."}})
+    imported = run.import_answers(
+        write_lines(tmp_path / "more.jsonl", rows), benchmark=spec, new_version=new_version
+    )
+    assert (2, 1) == (imported.new, imported.forgotten)
+    assert {"q2", "q3"} == set(run.responses.filter(candidate="new")["item"])
+    assert QUESTION not in run.items["question"].to_list()
+
+
+def test_a_table_with_its_questions_comes_again_too(tmp_path):
+    rows = [
+        {"item": name, "question": text, "candidate": candidate, "text": said}
+        for name, text, said in (("q1", QUESTION, ANSWER), ("q2", "What helps a cold?", "Rest."))
+        for candidate in "ab"
+    ]
+    table = write_lines(tmp_path / "table.jsonl", rows)
+    run = viva.open(tmp_path / "r.viva")
+    run.import_answers(table)
+    run.forget(items=["q1"])
+    write_lines(table, [*rows, {**rows[0], "candidate": "c"}, {**rows[2], "candidate": "c"}])
+    imported = run.import_answers(table)
+    assert (1, 3) == (imported.new, imported.forgotten)
+    assert MARKER.encode() not in run.file.path.read_bytes()
+
+
+def test_an_exam_that_changed_elsewhere_is_still_refused(tmp_path):
+    run, _, answers = forgetful(tmp_path)
+    items = [{"item": "q1", "question": QUESTION}, {"item": "q2", "question": "Another?"}, {"item": "q3"}]
+    with pytest.raises(InputError, match="have changed since this run was made"):
+        run.import_answers(answers, benchmark=exam(tmp_path, items))
+
+
+def test_scores_of_a_forgotten_answer_come_in_without_their_words(tmp_path):
+    run, *_ = forgetful(tmp_path)
+    row = {"item": "q2", "candidate": "a", "good": 1.0, "note": f"it says {MARKER}", "rater": "anna"}
+    run.import_scores(write_lines(tmp_path / "s.jsonl", [row]), measure="mine", criteria=["good"])
+    run.forget(responses=["b:q2"])
+    assert 1 == len(run.scores.filter(metric="mine"))
+    assert MARKER.encode() not in run.file.path.read_bytes()
+
+
+@KINDS
+def test_ballots_from_before_come_again_without_what_is_forgotten(tmp_path, kind):
+    run = with_packets(tmp_path, 3, ["anna"])
+
+    def opinion(item: str, answer: str) -> dict[str, Any]:
+        return by_word("five", "some")(item, answer) | {"remark": f"{MARKER} {answer}"}
+
+    ballot = filled(tmp_path / "out" / "anna.csv", opinion)
+    (first,) = store_ballots(run.file, [ballot])
+    run.forget(**({"items": ["q01"]} if kind == "question" else {"responses": ["Able:q01"]}))
+    n_scores = len(run.scores)
+    (later,) = store_ballots(run.file, [ballot])
+    gone = kind == "question"
+    assert (first.new - gone, 0, gone) == (later.unchanged, later.new, later.forgotten)
+    assert n_scores == len(run.scores)
+    with run.file.reading() as db:
+        notes = [note for (note,) in db.execute("SELECT note FROM scores WHERE note LIKE '%q01%'")]
+    assert notes == []
+
+
+def test_reviews_from_before_come_again_without_those_of_forgotten_questions(tmp_path):
+    run = viva.open(tmp_path / "r.viva")
+    answers = write_lines(tmp_path / "a.jsonl", [{"item": "i1", "candidate": "A", "text": "x"}])
+    run.import_answers(answers, benchmark=exam(tmp_path, ["i1", "i2"]))
+    rows = ["item,category,rater,correct,relevance,comment",
+            f"i1,MC,anna,yes,4,see {MARKER}", "i2,MC,anna,yes,4,fine"]  # fmt: skip
+    (tmp_path / "reviews.csv").write_text("\n".join(rows) + "\n")
+    run.import_ballots(tmp_path / "reviews.csv")
+    run.forget(items=["i1"])
+    later = run.import_ballots(tmp_path / "reviews.csv")
+    assert ({"rows": 2, "reviews": 1, "forgotten": 1}, 1) == (dict(later.row_counts), later.unchanged)
+    assert MARKER.encode() not in run.file.path.read_bytes()
+
+
+def test_an_evaluator_learns_from_no_forgotten_answer(tmp_path):
+    run, *_ = forgetful(tmp_path)
+    of_run = _arguments_of_run(run.file)
+    assert {
+        ("exam", "q2"): {"b": (f"{MARKER} said b",)},
+        ("exam", "q3"): {"a": ("Tea.",), "b": ("Tea.",)},
+    } == of_run
