@@ -123,7 +123,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     draft = draft_of(path)
     try:
         yield draft
-        _sync(draft)
+        _sync(draft, strictly=True)
         try:
             os.link(
                 draft, path, follow_symlinks=False
@@ -154,7 +154,7 @@ def whole_files(folder: Path) -> Iterator[Path]:
         names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
         for name in names:
             (draft / name).chmod(_mode(folder / name))
-            _sync(draft / name)
+            _sync(draft / name, strictly=True)
         for name in names:
             private_folder((folder / name).parent)
             (draft / name).replace(folder / name)
@@ -163,14 +163,24 @@ def whole_files(folder: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _sync(path: Path) -> None:
-    """Wait until a file or a folder's names are on the disk; where a system cannot, its own time must do."""
-    with suppress(OSError):
+_LOST = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
+"""Errors after which the disk does not hold what was written."""
+
+
+def _sync(path: Path, *, strictly: bool = False) -> None:
+    """Wait until a file or a folder's names are on the disk; where a system cannot, its own time must do.
+
+    `strictly` raises `OSError` for a file that the disk has lost or has no room for.
+    """
+    try:
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+    except OSError as error:
+        if strictly and error.errno in _LOST:
+            raise
 
 
 def write_private(path: Path, content: str | bytes) -> None:

@@ -168,6 +168,11 @@ class RunFile:
                     _forget_links(draft)
             except FileExistsError:  # another process made it since we looked
                 raise occupied from None
+            except OSError as error:
+                raise StoreError(
+                    f"cannot write the copy to {to}: {error.strerror or error}. Nothing was written; give "
+                    "another path, or make room."
+                ) from None
 
     def open_to_read(self) -> Readable:
         """A connection to the tables as they are made today; `begin_reading` begins to read through it.
