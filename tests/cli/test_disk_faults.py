@@ -72,14 +72,14 @@ def test_a_fault_of_the_disk_is_one_sentence_and_leaves_nothing(
         else:
             with pytest.raises(StoreError, match=rf"cannot write .*out.*{FAULTS[fault]}"):
                 viva(*COMMANDS[command])
-            assert [] == made(tmp_path)
+            assert [] == outputs(tmp_path)
             patched.undo()
             viva(*COMMANDS[command])
-    assert [name for name in made(tmp_path) if ".part" in name] == []
-    assert 1 == len(made(tmp_path))
+    assert [name for name in outputs(tmp_path) if ".part" in name] == []
+    assert 1 == len(outputs(tmp_path))
 
 
-def made(folder: Path) -> list[str]:
+def outputs(folder: Path) -> list[str]:
     """What commands left in a folder, under a final name or as a draft."""
     return [path.name for path in folder.iterdir() if "out" in path.name or ".part" in path.name]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from tests.people.raters import by_word, filled, with_packets
-from tests.run.collect.test_conversations import FakeTalker, talker
+from tests.run.collect import test_conversations
+from tests.run.collect.test_conversations import FakeTalker
 from tests.run.tool_files.batch_answers import fake_batch
 from tests.studies.making import answer_rows, exam, write_lines
 
@@ -16,7 +17,7 @@ from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.run.run import Run
 from vivavoce.run.train.training_data import _arguments_of_run
 
-__all__ = ["talker"]
+talker = test_conversations.talker
 MARKER = "zyloprexiaferry"
 QUESTION, ANSWER = f"Does {MARKER} hurt the chest?", f"It is {MARKER} of the left arm, and it does."
 SETTINGS: dict[str, Any] = {"models": ["vllm/m"], "repeats": 2}
@@ -134,7 +135,7 @@ def test_no_line_of_training_data_is_of_what_is_forgotten(talked, tmp_path, kind
 def test_no_pair_is_of_what_is_forgotten(tmp_path, kind):
     items = [{"item": name, "question": f"{MARKER} {name}?", "references": ["yes"]} for name in ("q1", "q2")]
     run = viva.open(tmp_path / "r.viva")
-    rows = answer_rows({name: {"q1": f"{name} yes {MARKER}", "q2": said} for name, said in
+    rows = answer_rows({name: {"q1": f"{name} yes {MARKER}", "q2": word} for name, word in
                         (("a", "yes"), ("b", "no"))})  # fmt: skip
     run.import_answers(write_lines(tmp_path / "a.jsonl", rows), benchmark=exam(tmp_path, items))
     run.score("rouge(n=1)")
@@ -197,12 +198,12 @@ def test_no_export_holds_the_words(talked, tmp_path, form, kind):
 def test_what_is_said_and_shown_holds_no_word(talked, tmp_path, kind):
     talked.score("rouge(n=1)")
     forget(talked, kind)
-    said = [str(talked.status()), repr(talked), str(talked.study("audit"))]
+    texts = [str(talked.status()), repr(talked), str(talked.study("audit"))]
     for frame in (talked.items, talked.responses, talked.scores):
-        said.append(str(frame.rows()))
+        texts.append(str(frame.rows()))
     talked.report(tmp_path / "report.html")
-    said.append((tmp_path / "report.html").read_text())
-    assert not [text for text in said if WORDS[kind] in text]
+    texts.append((tmp_path / "report.html").read_text())
+    assert not [text for text in texts if WORDS[kind] in text]
 
 
 def forgetful(tmp_path: Path, **options: Any) -> tuple[Run, str, Path]:
@@ -255,8 +256,8 @@ def test_new_candidates_come_in_but_to_what_is_forgotten(tmp_path, new_version):
 
 def test_a_table_with_its_questions_comes_again_too(tmp_path):
     rows = [
-        {"item": name, "question": text, "candidate": candidate, "text": said}
-        for name, text, said in (("q1", QUESTION, ANSWER), ("q2", "What helps a cold?", "Rest."))
+        {"item": name, "question": text, "candidate": candidate, "text": reply}
+        for name, text, reply in (("q1", QUESTION, ANSWER), ("q2", "What helps a cold?", "Rest."))
         for candidate in "ab"
     ]
     table = write_lines(tmp_path / "table.jsonl", rows)
