@@ -46,7 +46,7 @@ FUNCTION_WORDS: dict[str, int] = {
     "stats": 48,
     "store": 8,
     "studies": 226,
-    "systems": 95,
+    "systems": 94,
     "testing": 6,
     "variants": 22,
 }
@@ -92,9 +92,9 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6669,
+    "cli": 6685,
     "contrib": 467,
-    "core": 6871,
+    "core": 6873,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
@@ -111,17 +111,17 @@ LINES: dict[str, int] = {
     "reading": 8238,
     "report": 8463,
     "retrieval": 1692,
-    "run": 31216,
+    "run": 32163,
     "stats": 12423,
     "store": 9683,
     "studies": 24770,
-    "systems": 15001,
+    "systems": 15126,
     "testing": 921,
     "variants": 2268,
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_044, 177
+MODULES, COMPLEX = 1_050, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -122,7 +122,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         annotations = inspect.signature(Run.import_annotations).parameters
         theirs |= {n: default_of(annotations[n]) for n in ("partial", "replace")}
         theirs["rater"] = default_of(annotations["raters"])  # one at a time here, a mapping there
-        options["criteria"] = None  # a text with commas here, a list there
+        options["criteria"] = options["raters"] = None  # a text with commas here, a list there
         theirs["file"] = theirs.pop("data")  # a frame there too
     if verb == "collect":
         options["models"] = options.pop("model")  # one at a time here, a list there

@@ -121,6 +121,14 @@ def import_(
             metavar="COLUMNS",
         ),
     ] = "",
+    raters: Annotated[
+        str,
+        typer.Option(
+            help="Answers: the columns that hold people's scores, each COLUMN or RATER=COLUMN, separated by "
+            "commas, or none.",
+            metavar="COLUMNS",
+        ),
+    ] = "",
     where: Where = [],
     status: Annotated[
         str | None,
@@ -233,6 +241,7 @@ def import_(
         "--reasoning-marks": reasoning_marks,
         "--near-duplicates": near_duplicates,
         **{"--candidate-from": candidate_from, "--by": by, "--yes": yes, "--criteria": criteria},
+        "--raters": raters,
     }
     options_of_annotations = AnnotationOptions(
         rater, partial, replace, again, options_of_scores | options_of_answers
@@ -244,6 +253,7 @@ def import_(
         **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
         **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
         **{"--candidate-from": candidate_from, "--by": by, "--yes": yes, "--criteria": criteria},
+        "--raters": raters,
         "--faulty": faulty == "exclude",
     }
     if not (scores or ballots) and _are_logs(file, reader, as_tables=any(options_of_tables.values())):
@@ -271,7 +281,7 @@ def import_(
         _refuse_options(
             {"--role": role, "--new-version": new_version, "--name": name, "--faulty": faulty == "exclude"}
             | {"--models-in-columns": models_in_columns, "--reasoning-marks": reasoning_marks}
-            | {"--candidate-from": candidate_from, "--by": by, "--yes": yes},
+            | {"--candidate-from": candidate_from, "--by": by, "--yes": yes, "--raters": raters},
             "answers: it does not go with --scores",
         )
         if measure is None:
@@ -314,7 +324,8 @@ def import_(
             candidate_from=candidate_from,
             by=by,
             yes=yes,
-            criteria=_split_names(criteria) or None,
+            criteria=_names_or_null(criteria),
+            raters=_names_or_null(raters),
             **file_options,
         )
     show(run, imported, print_answers, json=json, quiet=quiet)
@@ -350,6 +361,11 @@ def _only_file(paths: Sequence[Path], reader: str | None) -> Path:
 def _split_names(text: str) -> list[str]:
     """The names between commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _names_or_null(text: str) -> list[str] | None:
+    """The names between commas; null for none."""
+    return _split_names(text) or None
 
 
 def _refuse_options(options: Mapping[str, object], subject: str) -> None:

@@ -16,6 +16,8 @@ _NAMED = ("rubric", "model", "of")
 """Settings of judges and juries that their names are made of; others stand behind, in brackets."""
 OF_FILE = "file"
 """The metric of the scores that a file of answers gives to them itself, a criterion for each column."""
+OF_PEOPLE = "people"
+"""The metric of people's scores that stand in columns beside answers, a rater for each column."""
 
 
 def is_of_file(measure: Measure) -> bool:

@@ -31,7 +31,7 @@ class ImportVerbs:
         faulty: Faulty = "refuse", reasoning_marks: Sequence[str] | None = None,
         near_duplicates: NearDuplicates | None = None, candidate_from: str | None = None,
         by: Literal["id", "words", "row"] | None = None, yes: bool = False,
-        criteria: Sequence[str] | None = None,
+        criteria: Sequence[str] | None = None, raters: Sequence[str] | None = None,
     ) -> "Imported":  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -60,7 +60,9 @@ class ImportVerbs:
 
         Columns of true and false or of 0 to 1 whose names say that they score the answers (`correct`, `acc`,
         `judge_score` …) are kept as the file's own scores, under the metric `file`: they rank no candidate,
-        and `score` compares them with ours. `criteria` names these columns; ["none"] keeps none.
+        and `score` compares them with ours. `criteria` names these columns; ["none"] keeps none. Columns such
+        as `rater_1` or `physician_2_score` are kept as people's scores, under the metric `people`: the column
+        names the rater, and the criterion. `raters` names these columns, each "COLUMN" or "RATER=COLUMN".
         """
         from vivavoce.run.exchange.answers import import_answers
         from vivavoce.run.exchange.sources import Reading
@@ -71,6 +73,7 @@ class ImportVerbs:
             reading=Reading(
                 Dialect(delimiter, encoding, sheet), models_in_columns, faulty, candidate_from, by, yes,
                 [criteria] if isinstance(criteria, str) else criteria,
+                [raters] if isinstance(raters, str) else raters,
             ),
             near_duplicates=near_duplicates,
         )  # fmt: skip

@@ -10,7 +10,8 @@ from vivavoce.core.numbers import LARGEST
 from vivavoce.core.records import Item, ItemKey, Response, ResponseStatus
 from vivavoce.core.tables import Kept, Line, cell_names
 from vivavoce.core.text import one_line
-from vivavoce.run.exchange.file_scores import NO_SCORES, FileScores
+from vivavoce.run.exchange.answer_scores import NO_SCORES, AnswerScores
+from vivavoce.run.exchange.option_likelihoods import OptionLikelihoods
 from vivavoce.run.exchange.recorded_log import Mark
 from vivavoce.run.exchange.rows import named, number_of, of_probe, text_of, without_server_error
 
@@ -34,12 +35,16 @@ class AnswerRow(NamedTuple):
 
 
 class Skipped:
-    """Of so many `rows` those that give no response: of each item outside, and of log-probabilities."""
+    """Of so many `rows` those that give no response: of each item outside, and of log-probabilities.
+
+    `alone` rows say something of options, and hold no answer in words.
+    """
 
     def __init__(self) -> None:
         self.by_item: Counter[str] = Counter()
         self.probes = 0
         self.rows = 0
+        self.alone = 0
 
 
 def keys_by_name(items: Iterable[Item]) -> dict[tuple[str, str], ItemKey]:
@@ -53,7 +58,8 @@ class AnswerRows(Iterable[AnswerRow]):
 
     `skipped` counts the other rows, of which the last reading gave none. With `numbers_are_texts` a number or
     a truth value is the text of an answer: a frame holds a column of such answers so. Of a `small` table
-    they are kept. `scores` are those that the file gives to its answers.
+    they are kept. `scores` are those that the file gives to its answers, and `likelihoods` what it says of
+    options: a response of its own, behind that in words.
 
     Raises `InputError` for a row that is no response, with where it stands.
     """
@@ -66,8 +72,10 @@ class AnswerRows(Iterable[AnswerRow]):
         *,
         numbers_are_texts: bool = False,
         small: bool = False,
-        scores: FileScores = NO_SCORES,
+        scores: AnswerScores = NO_SCORES,
+        likelihoods: OptionLikelihoods | None = None,
     ) -> None:
+        self._likelihoods = likelihoods
         self._lines, self._items, self._matched = lines, items, matched
         self._numbers_are_texts = numbers_are_texts
         self._begin = Kept(self._responses).__iter__ if small else self._responses
@@ -79,17 +87,36 @@ class AnswerRows(Iterable[AnswerRow]):
     def _responses(self) -> Iterator[AnswerRow]:
         self.skipped = Skipped()
         lines = map(_with_text, self._lines) if self._numbers_are_texts else self._lines
-        for line in named(lines, self._matched, _NEEDED):
+        for line in named(lines, self._matched, self._needed):
             self.skipped.rows += 1
             if of_probe(line):
                 self.skipped.probes += 1
                 continue
             name = text_of(line, "item") or "", text_of(line, "variant") or ""
             if name in self._items:
-                response = without_server_error(_response(line, self._items[name]))
-                yield AnswerRow(response, line.where, name[0], self.scores.marks(line))
+                yield from self._of_row(line, name)
             else:
                 self.skipped.by_item[" ".join(name).strip()] += 1
+
+    @property
+    def _needed(self) -> Mapping[str, str]:
+        """What a row needs: what a table says of options may stand in the place of answers in words."""
+        if self._likelihoods is None or "text" in self._matched:
+            return _NEEDED
+        return {name: remedy for name, remedy in _NEEDED.items() if name != "text"}
+
+    def _of_row(self, line: Line, name: tuple[str, str]) -> Iterator[AnswerRow]:
+        """The answer of a row, and behind it what it says of options."""
+        in_words = "text" in line.row
+        line = line if in_words else Line(line.where, {**line.row, "text": None})
+        response = without_server_error(_response(line, self._items[name]))
+        of_options = None if self._likelihoods is None else self._likelihoods.response(line, response)
+        if in_words or of_options is None:
+            yield AnswerRow(response, line.where, name[0], self.scores.marks(line))
+        else:
+            self.skipped.alone += 1
+        if of_options is not None:
+            yield AnswerRow(of_options, line.where, name[0])
 
 
 def _with_text(line: Line) -> Line:

@@ -21,7 +21,7 @@ _SCORES = ("scores_hash",)
 _COLUMNS = pl.Schema(
     dict.fromkeys(("item", "candidate", "edit"), pl.Int32())
     | dict.fromkeys(("repeat", "text_hash", "rest_hash", "scores_hash"), pl.Int64())
-    | dict.fromkeys(("blank", "failed"), pl.Boolean())
+    | dict.fromkeys(("blank", "failed", "of_options"), pl.Boolean())
 )
 
 
@@ -42,6 +42,7 @@ class AnswerTally(NamedTuple):
     `is_first` tells for every row whether it is the first under its item, candidate, repeat and edit: any
     other one repeats that row word for word. `rows` are the first ones: their numbers, 64-bit hashes of the
     text (null where none arrived) and of what else they say, and whether they are blank or failed.
+    `n_words` of all rows, first or not, are answers in words; the others say something of options.
     `scored_twice` is the place of the first row that repeats another one and gives it another score.
     """
 
@@ -49,6 +50,7 @@ class AnswerTally(NamedTuple):
     candidates: Mapping[str, int]
     is_first: np.ndarray
     rows: pl.DataFrame
+    n_words: int
     scored_twice: str | None = None
 
     @classmethod
@@ -60,21 +62,22 @@ class AnswerTally(NamedTuple):
         """
         items: dict[ItemKey, int] = {}
         candidates: dict[str, int] = {}
-        edits: dict[str, int] = {"": 0}
+        edits: dict[tuple[str, str], int] = {("", ""): 0}
 
         def row(answer: AnswerRow) -> tuple[int | bool | None, ...]:
             r = answer.response
             return (
                 items.setdefault((r.benchmark, r.item, r.variant), len(items)),
                 candidates.setdefault(r.candidate, len(candidates)),
-                edits.setdefault(r.edit, len(edits)),
+                edits.setdefault((r.edit, r.probe), len(edits)),
                 r.repeat,
                 None if r.text is None else hash(r.text),
                 hash((r.status, r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error,
-                      *r.meta.items())),
+                      r.logprobs, *r.meta.items())),
                 hash(tuple((mark.criterion, mark.value) for mark in answer.marks)),
                 r.text is not None and is_blank(r.text),
                 r.status == "failed",
+                bool(r.probe),
             )  # fmt: skip
 
         iterator = iter(answers)
@@ -83,17 +86,28 @@ class AnswerTally(NamedTuple):
             parts.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
         rows = pl.concat(parts)
         is_first = first_of_key(rows, _KEY)
+        n_words = rows.height - int(rows["of_options"].sum())
         scored_twice = None
         if not is_first.all():
             _refuse_contradiction(rows, answers)
             if numbers := first_contradiction(rows, _KEY, _SCORES):
                 scored_twice = next(islice(answers, numbers.second, None)).where
             rows = rows.filter(pl.Series(is_first))
-        return cls(items, candidates, is_first, rows, scored_twice)
+        return cls(items, candidates, is_first, rows, n_words, scored_twice)
 
     def distinct(self, answers: Iterable[AnswerRow]) -> Iterator[AnswerRow]:
         """The answers of the table that was counted, without those that repeat an earlier one."""
         return (answer for answer, is_first in zip(answers, self.is_first, strict=True) if is_first)
+
+    @property
+    def in_words(self) -> int:
+        """How many answers in words there are, each once."""
+        return self.rows.height - self.of_options
+
+    @property
+    def of_options(self) -> int:
+        """How many times something is said of the options of a question, each once."""
+        return int(self.rows["of_options"].sum())
 
     @property
     def identical_repeats(self) -> tuple[str, ...]:

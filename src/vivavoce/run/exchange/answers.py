@@ -1,274 +1,44 @@
 """Recorded answers in: other people's files become responses of a run."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from vivavoce.benchmarks import Loaded
-from vivavoce.benchmarks.column_names import (
-    by_field,
-    columns_of,
-    holds_questions,
-)
-from vivavoce.benchmarks.table import TableItems, table_items
-from vivavoce.benchmarks.table_layout import TableLayout, layout_of
 from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.exclusions import Faulty, exclusion_facts
+from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.parts import with_marks
 from vivavoce.core.records import Response, Role
-from vivavoce.core.tables import ITEMS, Line, Lines
 from vivavoce.language.near_repeats import count_with_near
-from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, keys_by_name
+from vivavoce.run.exchange.answer_reading import Answers, read_answers
 from vivavoce.run.exchange.answer_storing import put_answers
-from vivavoce.run.exchange.answer_tally import AnswerTally, SecondAnswer
-from vivavoce.run.exchange.import_plan import (
-    BY_ROW,
-    COUNTED,
-    OpenQuestions,
-    Plan,
-    counted_repeats,
-    planned,
+from vivavoce.run.exchange.imported import (
+    Imported,
+    file_scores_text,
+    forgotten_text,
+    joined_text,
+    logprobs_text,
+    odd_texts,
+    people_scores_text,
 )
-from vivavoce.run.exchange.imported import Imported, file_scores_text, forgotten_text, joined_text, odd_texts
-from vivavoce.run.exchange.joins import By, Join, fits_by_row
-from vivavoce.run.exchange.planned_scores import with_scores
 from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.rows import count_server_error, listed, refuse_blank_twins
 from vivavoce.run.exchange.sources import (
     AS_IT_IS,
     Data,
     Reading,
-    Source,
-    of_tables,
-    read_source,
 )
-from vivavoce.run.exchange.table_files import exam_among
 from vivavoce.run.tables.stored_benchmarks import (
-    load_benchmark,
-    only_benchmark,
     store_loaded,
-    with_earlier_exclusions,
 )
 from vivavoce.store.cases import check_choice, kept_choice
-from vivavoce.store.generated import made_items
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.read import candidate_roles
 from vivavoce.store.recorded_texts import parting_recorded
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.view import with_view
 from vivavoce.store.write import put_candidates, put_provenance
-
-COLUMNS = (
-    *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
-    *("tokens", "seconds", "cost", "error", "probe", "confidence"),
-)
-
-
-class Answers(NamedTuple):
-    """What a table of answers holds: the benchmark, and the rows that answer its items, read when asked for.
-
-    `tally` counts them, `skipped` the rows that are no answer to the benchmark. `matched` gives for our
-    fields the source's columns, `formats` how many questions were taken for each format, `left_out` the
-    columns that are no field of ours. `plan` is how the table was read, `joined` how many rows found their
-    question by id, by words or by row.
-    """
-
-    source: Source
-    benchmark: Loaded
-    rows: AnswerRows
-    tally: AnswerTally
-    skipped: Skipped
-    matched: Mapping[str, str]
-    formats: Mapping[str, int]
-    left_out: tuple[str, ...]
-    plan: Plan
-    joined: Mapping[str, int]
-    table: TableItems | None = None
-
-    @property
-    def distinct(self) -> Iterator[AnswerRow]:
-        """The rows, each answer once."""
-        return self.tally.distinct(self.rows)
-
-
-def read_answers(
-    run: RunFile,
-    data: Data,
-    *,
-    benchmark: str | None,
-    name: str | None,
-    columns: Mapping[str, str],
-    constants: Mapping[str, Any],
-    reading: Reading = AS_IT_IS,
-) -> Answers:
-    """The answers of a table, and the benchmark that they are to: the one named, else that of the table.
-
-    Where the table holds no questions either, it is the benchmark of the run, if that holds one alone.
-    """
-    columns = by_field(columns)
-    loaded = with_view(run, load_benchmark, benchmark) if benchmark else None
-    source = read_source(data, loaded, reading, {*columns, *constants})
-    if loaded is None and source.joined is not None and (file := exam_among(source.joined)) is not None:
-        loaded = _exam_in(run, file, reading)
-        source = of_tables(source.joined.of_answers(file))
-    with source.named():
-        plan = planned(
-            source,
-            columns,
-            constants,
-            candidate_from=reading.candidate_from,
-            has_exam=loaded is not None,
-            scores=reading.scores,
-        )
-    answers = _planned_answers(run, plan, loaded, name, reading)
-    if answers.plan.questions and not reading.yes:
-        raise OpenQuestions(source.name, answers.plan.questions)
-    return answers
-
-
-def _without_misfits(plan: Plan, rows: AnswerRows, tally: AnswerTally, *, named: bool) -> Plan:
-    """Take out of the rows the columns that hold no scores after all, with a sentence for each.
-
-    Raises `InputError` where the user `named` them.
-    """
-    misfits = dict(rows.scores.misfits)
-    if tally.scored_twice:
-        reason = (
-            f"{tally.scored_twice}: an answer has a second score, which --scores imports with --map rater=…"
-        )
-        misfits |= dict.fromkeys(rows.scores.columns, reason)
-    for column, reason in misfits.items():
-        sentence = f"{column!r} holds no scores from 0 to 1 of each answer ({reason})"
-        if named:
-            raise InputError(f"{sentence}: leave it out of --criteria.")
-        plan = plan.noting(f"{sentence}: it is not taken.")
-    rows.scores = rows.scores.removing(misfits)
-    return plan
-
-
-def _exam_in(run: RunFile, file: Path, reading: Reading) -> Loaded:
-    """The questions of a file beside files of answers."""
-    source = read_source(file, None, Reading(reading.dialect))
-    with source.named():
-        lines = layout_of(source.lines).rows(source.lines)
-    loaded = table_items(lines, source.stem, reading.faulty).benchmark
-    return with_view(run, with_earlier_exclusions, loaded, source.name)
-
-
-def _planned_answers(
-    run: RunFile, plan: Plan, exam: Loaded | None, name: str | None, reading: Reading
-) -> Answers:
-    """The answers of a planned table; what is learnt on the way is asked beside what the plan asks."""
-    source = plan.source
-    layout, with_questions = _layout_of(plan, exam, reading)
-    rows_read = layout.rows(source.lines)
-    if with_questions:
-        loaded, table = _questions_in(run, source, layout, name, reading)
-        lines = Lines(lambda: filter(_of_answer, table.lines))
-    else:
-        loaded, table, lines = exam or _benchmark_of(run, source), None, rows_read
-    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    plan, scores = with_scores(plan, layout.unmatched, layout.fields, reading.scores)
-    by_name = keys_by_name(loaded.items)
-    plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)
-    join = Join(lines, loaded.items, by_name, way)
-    joined = _with_repeats(lines if with_questions else join, plan)
-    rows = AnswerRows(
-        joined, by_name, layout.fields, numbers_are_texts=source.in_memory, small=source.is_small,
-        scores=scores,
-    )  # fmt: skip
-    try:
-        tally = AnswerTally.of(rows)
-    except SecondAnswer as error:
-        if "repeat" in {*layout.fields, *plan.set}:
-            raise
-        return _planned_answers(run, plan.counting(error.sentence), exam, name, reading)
-    plan = _without_misfits(plan, rows, tally, named=reading.scores is not None)
-    used = {*COLUMNS, *ITEMS, *rows.scores.columns, rows.scores.parsed if rows.scores.columns else None}
-    left_out = tuple(column for column in layout.unmatched if column not in used)
-    source = source._replace(notes=(*source.notes, *plan.notes))
-    formats = table.formats if table else {}
-    return Answers(
-        source, loaded, rows, tally, rows.skipped, layout.matched, formats, left_out, plan, join.counts, table
-    )
-
-
-def _questions_in(
-    run: RunFile, source: Source, layout: TableLayout, name: str | None, reading: Reading
-) -> tuple[Loaded, TableItems]:
-    """The questions of a table as a benchmark, and what the table says of them."""
-    lines = layout.rows(source.lines)
-    table = table_items(lines, name or source.stem, reading.faulty, layout.levels)
-    return with_view(run, with_earlier_exclusions, table.benchmark, source.name), table
-
-
-def _way_to_questions(
-    plan: Plan, layout: TableLayout, lines: Lines, loaded: Loaded, way: By | None
-) -> tuple[Plan, By | None]:
-    """What tells the question of a row: by its place is proposed where nothing else does and it fits."""
-    if way is None and plan.is_nameless(layout.fields) and fits_by_row(lines, loaded.items):
-        return plan.asking(*BY_ROW), "row"
-    return plan, way
-
-
-def _with_repeats(lines: Iterable[Line], plan: Plan) -> Iterable[Line]:
-    """The rows, with their repeats numbered where these are to be counted."""
-    return Lines(partial(counted_repeats, lines)) if plan.set.get("repeat") == COUNTED else lines
-
-
-def _layout_of(plan: Plan, exam: Loaded | None, reading: Reading) -> tuple[TableLayout, bool]:
-    """The layout of a planned table, and whether it holds the questions that it answers."""
-    source, constants = plan.source, plan.constants
-    present = columns_of(source.lines) if source.free else []
-    with source.named():
-        in_table = "question" in constants or holds_questions(present, plan.map)
-        with_questions = exam is None and in_table
-        refuse_faulty(reading.faulty, with_questions=with_questions)
-        check_fields((*plan.map, *constants), (*COLUMNS, *ITEMS) if in_table else COLUMNS)
-        layout = layout_of(
-            source.lines if source.free else (),
-            map=plan.map,
-            set=constants,
-            with_questions=with_questions,
-            needed=("question", "candidate"),
-            reserved=plan.scores or (),
-        )
-    return (layout if with_questions or not in_table else layout.asking()), with_questions
-
-
-def refuse_faulty(faulty: str, *, with_questions: bool) -> None:
-    """Raise `InputError` for a word that says nothing, and where the questions are not those of the table."""
-    if faulty not in get_args(Faulty):
-        raise InputError(f"faulty {faulty!r}: write refuse or exclude.")
-    if faulty == "exclude" and not with_questions:
-        raise InputError(
-            "faulty=exclude is for the questions of a table, and these stand elsewhere: write it into the "
-            "spec of the benchmark, as jsonl(path=exam.jsonl, faulty=exclude)."
-        )
-
-
-def check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
-    """Raise `InputError` for a field that a table of answers does not have."""
-    unknown = [name for name in names if name not in fields]
-    if unknown:
-        raise InputError(f"answers have no field {unknown[0]!r}.{suggest(unknown[0], list(fields))}")
-
-
-def _benchmark_of(run: RunFile, source: Source) -> Loaded:
-    """The run's only benchmark. Raises `InputError` where there is none, or several."""
-    spec = with_view(run, only_benchmark)
-    if spec is None:
-        columns = columns_of(source.lines) if source.free else []
-        raise InputError(
-            f"{source.name}: no benchmark is named, and no column holds the questions (there are "
-            f'{", ".join(columns)}): name it with benchmark="jsonl(path=exam.jsonl)" (--benchmark), or the '
-            'column with map={"question": "COLUMN"} (--map question=COLUMN).'
-        )
-    return with_view(run, load_benchmark, spec)
 
 
 def _with_marks(response: Response, marks: tuple[str, str] | None, errors: Counter[str]) -> Response:
@@ -277,21 +47,18 @@ def _with_marks(response: Response, marks: tuple[str, str] | None, errors: Count
     return replace(response, meta=with_marks(response.meta, marks)) if marks else response
 
 
-def _of_answer(line: Line) -> bool:
-    """Whether a row of a table with questions tells of an answer, and not of a question alone."""
-    return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
-
-
 def _row_counts(answers: Answers, n_forgotten: int) -> dict[str, int]:
     """What became of each row of the source."""
-    skipped, table, n_answers = answers.skipped, answers.table, answers.tally.rows.height
+    skipped, table, tally = answers.skipped, answers.table, answers.tally
+    alone = skipped.alone if tally.n_words else tally.of_options
+    n_answers = tally.in_words + alone
     n_rows = skipped.rows if table is None else table.n_rows
     unnamed = 0 if table is None else table.unnamed
     return row_counts(
         n_rows,
         answers=n_answers - n_forgotten,
         forgotten=n_forgotten,
-        same=len(answers.tally.is_first) - n_answers,
+        same=tally.n_words + skipped.alone - n_answers,
         questions=n_rows - unnamed - skipped.rows,
         skipped=skipped.by_item.total(),
         faulty=unnamed,
@@ -350,7 +117,15 @@ def import_answers(
             row._replace(response=_with_marks(row.response, own_marks, errors)) for row in answers.distinct
         )
         with parting_recorded(db) as recorded:
-            stored, n_scores = put_answers(db, rows, answers.rows.scores, items=items, candidates=keys)
+            in_words, of_options, n_scores, n_people = put_answers(
+                db,
+                rows,
+                answers.rows.scores,
+                items=items,
+                candidates=keys,
+                has_figures=tally.of_options > 0,
+            )
+        stored = in_words if tally.n_words else of_options
         put_provenance(
             db,
             "import",
@@ -369,13 +144,16 @@ def import_answers(
                 "formats": dict(answers.formats),
                 "left_out": list(answers.left_out),
                 **({"file_scores": n_scores} if n_scores else {}),
+                **({"people_scores": n_people} if n_people else {}),
+                **({"logprobs": tally.of_options} if tally.of_options else {}),
                 **source.read_as,
             },
-            changed=stored.new + stored.replaced,
+            changed=sum(done.new + done.replaced for done in (in_words, of_options)),
         )
         choice = kept_choice(db, near_duplicates)
     return Imported(
-        responses=tally.rows.height,
+        responses=tally.in_words or tally.of_options,
+        logprobs=tally.of_options,
         candidates=len(candidates),
         items=len(tally.items),
         blank=int(tally.rows["blank"].sum()),
@@ -401,10 +179,13 @@ def import_answers(
             *same_text(answers.table),
             *forgotten_text(stored.forgotten),
             *file_scores_text(n_scores),
+            *logprobs_text(tally.of_options),
+            *people_scores_text(answers.rows.scores.raters, n_people),
             *odd_texts(errors, recorded.escaped),
         ),
         row_counts=_row_counts(answers, stored.forgotten),
         file_scores=n_scores,
+        people_scores=n_people,
         joined=dict(answers.joined),
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,

@@ -2,15 +2,11 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from vivavoce.benchmarks.column_names import FIELDS, folded
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.tables import Line, cell
-from vivavoce.core.text import one_line
-from vivavoce.run.exchange.recorded_log import Mark
-from vivavoce.studies.comparing.file_scores import UNPARSED
 
 NONE = "none"
 """`--criteria none`: no column holds scores of the answers."""
@@ -145,90 +141,19 @@ def scale_of(values: Sequence[Any]) -> tuple[float, float] | None:
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):
         return bool(re.fullmatch(r"\s*[+-]?\d+(?:\.\d+)?\s*", value))
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300
 
 
 def parsed_column(columns: Sequence[str], values_of: Callable[[str], Sequence[Any]]) -> str | None:
     """Of the columns the one that holds the answer as the file read it; null for none, and for several."""
     likely = [column for column in columns if _PARSED.fullmatch(folded(column))]
-    likely = [column for column in likely if any(not _is_unparsed(value) for value in values_of(column))]
+    likely = [column for column in likely if any(not is_unparsed(value) for value in values_of(column))]
     return likely[0] if len(likely) == 1 else None
 
 
-def _is_unparsed(value: Any) -> bool:
+def is_unparsed(value: Any) -> bool:
+    """Whether a cell says that the file read no answer."""
     return value in (None, []) or str(value).strip().casefold() in _EMPTY
-
-
-def file_mark(column: str, value: float | None = None, note: str | None = None) -> Mark:
-    """A score of a file in one of its columns, on the scale from 0 to 1."""
-    return Mark(
-        scorer="", criterion=one_line(column, 80), value=value, low=0.0, high=1.0, if_unanswered="worst",
-        note=note,
-    )  # fmt: skip
-
-
-def scores_by_model(
-    columns: Sequence[str], models: Mapping[str, str], values_of: Callable[[str], Sequence[Any]]
-) -> dict[str, dict[str, str]]:
-    """By candidate the columns of scores that bear its name, such as `gpt-4o_correct`, by what else they say.
-
-    `models` gives the column of each candidate's answers.
-    """
-    scores: dict[str, dict[str, str]] = {}
-    for column in (column for column in columns if column not in models.values()):
-        for model in sorted(models, key=len, reverse=True):
-            name = _name_without(folded(column), folded(model))
-            if name and names_scores(name) and are_scores(values_of(column)):
-                scores.setdefault(model, {})[name] = column
-                break
-    return scores
-
-
-def _name_without(column: str, model: str) -> str:
-    """What the name of a column says before or after that of a model; '' where it does not bear it."""
-    if column.startswith(f"{model}_"):
-        return column.removeprefix(f"{model}_")
-    return column.removesuffix(f"_{model}") if column.endswith(f"_{model}") else ""
-
-
-class FileScores:
-    """The columns that hold a file's scores of its own answers, and the column of the answer that it read.
-
-    `misfits` gives for a column the first place where what it holds is no score, as far as rows were read.
-    """
-
-    def __init__(self, columns: Sequence[str] = (), parsed: str | None = None) -> None:
-        self.columns, self.parsed = tuple(columns), parsed
-        self.misfits: dict[str, str] = {}
-
-    def marks(self, line: Line) -> tuple[Mark, ...]:
-        """The scores that a row gives to its answer; one that the file lacks has failed."""
-        return tuple(mark for column in self.columns if (mark := self._mark(line, column)))
-
-    def _mark(self, line: Line, column: str) -> Mark | None:
-        try:
-            content = cell(line.row, column)
-            value = score_value(content)
-        except KeyError:
-            return None
-        except ValueError:
-            self.misfits.setdefault(column, f"{line.where}: {column} is {one_line(str(content), 40)!r}")
-            return None
-        unparsed = UNPARSED if self.parsed is not None and self._is_unparsed(line) else None
-        return file_mark(column, value, unparsed or ("no value was recorded" if value is None else None))
-
-    def _is_unparsed(self, line: Line) -> bool:
-        try:
-            return _is_unparsed(cell(line.row, self.parsed or ""))
-        except KeyError:
-            return False
-
-    def removing(self, columns: Collection[str]) -> "FileScores":
-        """The scores but for those of these columns."""
-        return FileScores([column for column in self.columns if column not in columns], self.parsed)
-
-
-NO_SCORES = FileScores()
 
 
 def check_columns(named: Sequence[str], columns: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import filterfalse, islice
+from itertools import chain, filterfalse, islice
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.column_names import (
@@ -20,17 +20,20 @@ from vivavoce.benchmarks.table_options import ANSWERS, option_columns
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, Lines, cell
 from vivavoce.core.text import one_line
+from vivavoce.run.exchange.answer_scores import scores_by_model
 from vivavoce.run.exchange.file_scores import (
     NONE,
     are_scores,
     are_truths,
     check_columns,
     names_scores,
-    scores_by_model,
 )
+from vivavoce.run.exchange.numbered_repeats import Numbering
+from vivavoce.run.exchange.option_likelihoods import option_figures
+from vivavoce.run.exchange.rater_columns import numbers_rater
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.exchange.table_files import names_of, refuse_columns_as_values, with_fields
-from vivavoce.run.exchange.wide_tables import long_lines
+from vivavoce.run.exchange.wide_tables import MODEL_FAMILIES, long_lines
 
 COUNTED = "counted"
 """`--set repeat=counted`: the rows of one question and candidate are its repeats, in their order."""
@@ -41,10 +44,6 @@ BY_ROW = (
 )
 _HEAD = 200
 """Rows whose values tell what a column holds."""
-_FAMILIES = re.compile(
-    r"(chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|deepseek|(med)?palm|phi\d?|grok|falcon|o[134]"
-    r"|command|yi|vicuna|meditron|medalpaca|bio(mistral|gpt)|clinical\w*|human|physician|baseline"
-)
 _SPREAD = (*FIELDS["text"].others, "text", *ANSWERS)
 """Words of a column with a model's answers, beside the model's name."""
 
@@ -98,6 +97,17 @@ class Plan(NamedTuple):
             ("--set", f"repeat={COUNTED}"),
         )
         return plan._replace(set={**plan.set, "repeat": COUNTED})
+
+    def numbering(self, numbering: Numbering, sentence: str) -> "Plan":
+        """The plan in which a column numbers the repeats: it is asked about unless its name says so too."""
+        column = numbering.column
+        text = f"{column!r} numbers the repeats: it counts {numbering.n:,} for a question and candidate."
+        plan = (
+            self.noting(text)
+            if numbering.by_name
+            else self.asking(f"Repeats: {sentence}. Proposed: {text}", ("--map", f"repeat={column}"))
+        )
+        return plan._replace(map={**plan.map, "repeat": column})
 
     def is_nameless(self, fields: Mapping[str, str]) -> bool:
         """Whether the rows say nothing of the question that they answer."""
@@ -253,7 +263,7 @@ def _models(plan: Plan) -> Plan:
         return plan
     further = scores_by_model(plan.columns, models, plan.values)
     lines = Lines(partial(long_lines, plan.source.lines, models, (), further))
-    names = dict.fromkeys(name for columns in further.values() for name in columns)
+    names = dict.fromkeys(filterfalse(numbers_rater, chain.from_iterable(further.values())))
     source = plan.source._replace(lines=lines, models=models)
     scores = (*(plan.scores or ()), *names) or None
     return plan._replace(source=source, scores=scores).noting(
@@ -265,7 +275,8 @@ def _refuse_exam(plan: Plan) -> None:
     """Raise `InputError` for a table of questions with keys in which no column may answer them."""
     says_whose = plan.source.models or plan.likely("candidate") or "candidate" in plan.names
     answers = [column for column in plan.columns if folded(column) in ANSWERS]
-    if not (says_whose or _has_text(plan)) and _is_exam(plan, answers):
+    has_figures = option_figures(plan.columns, plan.map, plan.set) is not None
+    if not (says_whose or has_figures or _has_text(plan)) and _is_exam(plan, answers):
         raise InputError(_of_exam(plan, answers))
 
 
@@ -298,7 +309,7 @@ _LETTERED = re.compile(rf"^(?:({'|'.join(ANSWERS)})_)?[a-z]$")
 def _bare_models(plan: Plan) -> tuple[Plan, dict[str, str]]:
     """Columns of texts that bear names of models; else all columns of texts, where there are several."""
     columns = _other_texts(plan)
-    models = {column: column for column in columns if _FAMILIES.match(folded(column))}
+    models = {column: column for column in columns if MODEL_FAMILIES.match(folded(column))}
     if len(models) > 1 or len(columns) < 2:
         return plan, models
     sentence = "Whose answers: no column holds models and none answers. Proposed: each of "
@@ -415,16 +426,8 @@ def _repeats(lines: Iterable[Line], column: str) -> Iterator[Line]:
 
 def _is_score_list(column: str, value: Any, n: int) -> bool:
     """Whether a cell holds a score for each of so many answers."""
-    return isinstance(value, list) and len(value) == n and bool(names_scores(column)) and are_scores(value)
-
-
-def counted_repeats(lines: Iterable[Line]) -> Iterator[Line]:
-    """Rows under our names with the repeat that each is of its question and candidate, in their order."""
-    counts: dict[tuple[str, ...], int] = {}
-    for line in lines:
-        key = tuple(str(line.row.get(name) or "") for name in ("item", "variant", "candidate", "edit"))
-        counts[key] = counts.get(key, 0) + 1
-        yield Line(line.where, {**line.row, "repeat": counts[key]})
+    is_of_answers = bool(names_scores(column)) and isinstance(value, list) and are_scores(value)
+    return isinstance(value, list) and len(value) == n and (is_of_answers or numbers_rater(column))
 
 
 def _cell(line: Line, column: str) -> Any:

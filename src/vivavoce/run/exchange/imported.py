@@ -1,10 +1,11 @@
 """What an import of answers did, in numbers and in sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.text import one_line
+from vivavoce.run.exchange.rater_columns import RaterColumn
 from vivavoce.studies.text import and_so, count
 
 
@@ -80,6 +81,32 @@ def file_scores_text(n_scores: Mapping[str, int]) -> list[str]:
     ]
 
 
+def logprobs_text(n: int) -> list[str]:
+    """The sentence on what a table says of the options of questions; none without it."""
+    if not n:
+        return []
+    return [
+        f"The log-probabilities of options were kept for {count(n, 'answer')}: `viva score RUN options` and "
+        "`confidence:of=likelihood` read them."
+    ]
+
+
+def people_scores_text(raters: Sequence[RaterColumn], n_scores: Mapping[str, int]) -> list[str]:
+    """The sentences on people's scores that came with the answers, by criterion; none without any."""
+    if not n_scores:
+        return []
+    by_criterion: dict[str, list[str]] = {}
+    for rater in raters:
+        name = f"{one_line(rater.rater, 40)} ({n_scores.get(rater.column, 0):,})"
+        by_criterion.setdefault(rater.criterion, []).append(name)
+    criteria = [f"{one_line(name, 40)} by {and_so(names)}" for name, names in by_criterion.items()]
+    total = count(sum(n_scores.values()), "score")
+    return [
+        f"People's scores were kept under the metric people, {total}: {'; '.join(criteria)}. `viva study RUN "
+        "agreement` compares the raters."
+    ]
+
+
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
@@ -95,8 +122,9 @@ class Imported(NamedTuple):
     `escaped_line_ends` have a backslash and an n for a line end. `delimiter`, `encoding` and `sheet` are how
     a file was read, null where its kind has none; `guess` says why one of them was guessed. `row_counts` says
     what became of each of the file's rows, `joined` what told their question: id, words or row. `file_scores`
-    counts by column the scores that the file gave to its answers. `notes` are sentences on what the log of
-    another tool lacks.
+    counts by column the scores that the file gave to its answers, `people_scores` those of people. `logprobs`
+    counts what was said of the options of a question beside, or in place of, an answer in words. `notes` are
+    sentences on what the log of another tool lacks.
     """
 
     responses: int
@@ -138,6 +166,8 @@ class Imported(NamedTuple):
     row_counts: Mapping[str, int] = {}
     joined: Mapping[str, int] = {}
     file_scores: Mapping[str, int] = {}
+    people_scores: Mapping[str, int] = {}
+    logprobs: int = 0
 
     def __str__(self) -> str:
         return f"{self._answers} {self.left_out_text}".rstrip()

@@ -1,17 +1,16 @@
-"""Which columns of a planned table hold the file's own scores of its answers."""
+"""Which columns of a planned table hold scores of its answers: the file's own, and people's."""
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import filterfalse
 from typing import NamedTuple
 
 from vivavoce.core.tables import Line, cell
 from vivavoce.core.text import has_line_ends
+from vivavoce.run.exchange.answer_scores import NO_SCORES, AnswerScores
 from vivavoce.run.exchange.file_scores import (
-    NO_SCORES,
     NONE,
-    FileScores,
     are_scores,
     is_key_name,
     names_scores,
@@ -20,6 +19,7 @@ from vivavoce.run.exchange.file_scores import (
     score_value,
 )
 from vivavoce.run.exchange.import_plan import Plan
+from vivavoce.run.exchange.rater_columns import RaterColumn, named_columns, numbers_rater, rater_columns
 
 _FEW = 20
 """Questions on which models may all be right, or all wrong, by chance."""
@@ -29,24 +29,81 @@ class Scored(NamedTuple):
     """A plan, and the file's scores of its answers that it takes."""
 
     plan: Plan
-    scores: FileScores
+    scores: AnswerScores
 
 
 def with_scores(
-    plan: Plan, columns: Sequence[str], fields: Mapping[str, str], named: Sequence[str] | None
+    plan: Plan,
+    columns: Sequence[str],
+    fields: Mapping[str, str],
+    named: Sequence[str] | None,
+    raters: Sequence[str] | None = None,
 ) -> Scored:
-    """The columns of the file's own scores, of `columns` that are no field of ours; `named` are those said.
+    """The columns of the file's own scores and of people's, of `columns` that are no field of ours.
 
-    Those whose name says so are taken, and those whose name may say so are asked about. One that says the
-    same of all models of a question is none; `fields` gives the columns of our fields.
+    `named` are those of the file that the user says, `raters` those of people. Columns whose name says so are
+    taken, and those whose name may say so are asked about. One that says the same of all models of a question
+    is none; `fields` gives the columns of our fields.
     """
-    if not plan.source.free or list(named or ()) == [NONE]:
+    if not plan.source.free:
         return Scored(plan, NO_SCORES)
-    free = [column for column in columns if not has_line_ends(column)]
-    parsed = parsed_column(list(filterfalse(is_key_name, free)), plan.values)
+    free = list(filterfalse(has_line_ends, columns))
+    people: Sequence[RaterColumn] = ()
+    if raters is not None:
+        people = named_columns(list(filter(NONE.__ne__, raters)), free)
+    elif not (named and NONE in named):
+        plan, people = _people(plan, free, fields, named or ())
+    scored = {rater.column for rater in people}
+    return _of_file(plan, list(filterfalse(scored.__contains__, free)), fields, named, people)
+
+
+def _of_file(
+    plan: Plan,
+    columns: Sequence[str],
+    fields: Mapping[str, str],
+    named: Sequence[str] | None,
+    people: Sequence[RaterColumn],
+) -> Scored:
+    """The scores of people, and of other columns those of the file."""
+    if named and NONE in named:
+        return Scored(plan, AnswerScores(raters=people))
+    parsed = parsed_column(list(filterfalse(is_key_name, columns)), plan.values)
     if named is None:
-        plan, named = _unnamed(*_without_constant(plan, free, fields))
-    return Scored(plan, FileScores(named, parsed))
+        plan, named = _unnamed(*_without_constant(plan, columns, fields))
+    return Scored(plan, AnswerScores(named, parsed, people))
+
+
+def _people(
+    plan: Plan, columns: Sequence[str], fields: Mapping[str, str], named: Sequence[str]
+) -> tuple[Plan, tuple[RaterColumn, ...]]:
+    """The plan, and the columns of people's scores where nobody names them; `named` are the file's own."""
+    columns = list(filterfalse(named.__contains__, columns))
+    plan, free = _without_constant(plan, columns, fields, is_likely=numbers_rater)
+    sure, likely = rater_columns(free, plan.values)
+    likely = tuple(rater for rater in likely if rater.column not in (plan.scores or ()))
+    scored = {rater.column for rater in sure}
+    for column in filter(numbers_rater, free):
+        if column not in scored and plan.values(column):
+            plan = plan.noting(
+                f"{column!r} holds {plan.example(column)!r}, no number and no yes or no: it came in as no "
+                "person's score."
+            )
+    return _asking_raters(plan, sure, likely), (*sure, *likely)
+
+
+def _asking_raters(plan: Plan, sure: Sequence[RaterColumn], likely: Sequence[RaterColumn]) -> Plan:
+    """The plan that asks whether the likely columns hold scores of people."""
+    if not likely:
+        return plan
+    examples = ", ".join(f"{rater.column!r} ({plan.example(rater.column)})" for rater in likely[:5])
+    more = f" and {len(likely) - 5} more" if len(likely) > 5 else ""
+    names = ", ".join(dict.fromkeys(rater.rater for rater in likely))
+    denial = shlex.quote(",".join(rater.column for rater in sure) or NONE)
+    return plan.asking(
+        f"Whether {examples}{more} are scores by several people ({names}). Proposed: yes; --raters {denial} "
+        "says no.",
+        ("--raters", ",".join(rater.column for rater in (*sure, *likely))),
+    )
 
 
 def _unnamed(plan: Plan, columns: Sequence[str]) -> tuple[Plan, list[str]]:
@@ -59,10 +116,16 @@ def _unnamed(plan: Plan, columns: Sequence[str]) -> tuple[Plan, list[str]]:
 
 
 def _without_constant(
-    plan: Plan, columns: Sequence[str], fields: Mapping[str, str]
+    plan: Plan,
+    columns: Sequence[str],
+    fields: Mapping[str, str],
+    is_likely: Callable[[str], bool] = lambda column: names_scores(column) is not False,
 ) -> tuple[Plan, list[str]]:
-    """The plan, and the columns but for those that say the same of all models of a question, with a note."""
-    by_name = [column for column in columns if names_scores(column) is not False]
+    """The plan, and the columns but for those that say the same of all models of a question, with a note.
+
+    Only those that are likely to hold scores by their names are looked at.
+    """
+    by_name = [column for column in columns if is_likely(column)]
     constant = _constant_columns(plan.source.lines, by_name, fields)
     free = [column for column in columns if column not in constant or column in (plan.scores or ())]
     return _noting_constant(plan, [column for column in constant if column not in free]), free
@@ -73,10 +136,11 @@ def _noting_constant(plan: Plan, columns: Sequence[str]) -> Plan:
     shares = [column for column in columns if are_scores(plan.values(column))]
     if not shares:
         return plan
+    option = "raters" if any(map(numbers_rater, shares)) else "criteria"
     verb, pronoun = ("says", "it") if len(shares) == 1 else ("say", "them")
     return plan.noting(
         f"{', '.join(map(repr, shares))} {verb} the same of all models of a question and came in as no "
-        f"score of answers: --criteria {shlex.quote(','.join(shares))} takes {pronoun}."
+        f"score of answers: --{option} {shlex.quote(','.join(shares))} takes {pronoun}."
     )
 
 

@@ -15,7 +15,7 @@ from vivavoce.core.cases import NearDuplicates
 from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.tables import ITEMS
 from vivavoce.language.near_repeats import count_with_near
-from vivavoce.run.exchange.answers import check_fields, refuse_faulty
+from vivavoce.run.exchange.answer_reading import check_fields, refuse_faulty
 from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.exchange.row_counts import row_counts, same_text
 from vivavoce.run.exchange.sources import Source

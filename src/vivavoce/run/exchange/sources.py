@@ -29,7 +29,8 @@ class Reading(NamedTuple):
 
     That is how a file is written, which columns are models, what becomes of questions that can be none, where
     in a file's path its model stands, `by` what rows find their question, whether proposals are taken, and
-    which columns hold the file's own scores of its answers, null where nobody says.
+    which columns hold the file's own scores of its answers, and which `raters` those of people; null where
+    nobody says.
     """
 
     dialect: Dialect = AS_FOUND
@@ -39,6 +40,7 @@ class Reading(NamedTuple):
     by: By | None = None
     yes: bool = False
     scores: Sequence[str] | None = None
+    raters: Sequence[str] | None = None
 
 
 AS_IT_IS = Reading()

@@ -1,5 +1,6 @@
 """Wide tables: a row per question, and a column with the answers of each model."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,11 @@ from vivavoce.core.tables import Line, cell, cell_names
 
 Columns = Sequence[str] | Mapping[str, str]
 """Columns that are named like their candidate, or candidates with the column of each."""
+MODEL_FAMILIES = re.compile(
+    r"(chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|deepseek|(med)?palm|phi\d?|grok|falcon|o[134]"
+    r"|command|yi|vicuna|meditron|medalpaca|bio(mistral|gpt)|clinical\w*|human|physician|baseline"
+)
+"""How the names of models begin, folded."""
 
 
 def columns_of_models(words: Sequence[str]) -> dict[str, str]:

@@ -12,14 +12,15 @@ from typing import NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
-from vivavoce.core.tables import Line, is_file, open_table
-from vivavoce.core.text import is_blank, label, one_line
+from vivavoce.core.tables import is_file
+from vivavoce.core.text import is_blank, label
 from vivavoce.language.languages import codes
 from vivavoce.retrieval.columns import IMAGE, unhyphenated
 from vivavoce.retrieval.documents import Unusable
 from vivavoce.retrieval.reader_process import FileReader
 from vivavoce.run.building.parts import Part, Passage
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
+from vivavoce.systems.careqa.step.exam_key import read_keys
 
 _NUMBER = re.compile(r"\s*(\d{1,3})\s*[.)]\s*[-–.]?(?:\s+|\Z)")
 _LETTER = re.compile(r"\s*\(?([a-hA-H])\s*[.)]\s*[-–]?(?:\s+|\Z)")
@@ -30,23 +31,10 @@ _LOOK = (
 _PICTURE = r"imagen|figura|fotograf[ií]a|image|figure|picture"
 _ON_IMAGE = re.compile(
     rf"\b(?:vinculad[ao]s? a la imagen|(?:{_LOOK})(?:{_PICTURE})|(?:{_PICTURE})\s+(?:n?[.º°o]*\s*)?\d+"
-    r"|(?:imagen|figura)\s+(?:adjunta|siguiente|que se (?:adjunta|muestra)))\b",
+    rf"|(?:{_PICTURE})\s+(?:asociada|adjunta|vinculada|relacionada|correspondiente|siguiente)"
+    rf"|(?:{_PICTURE})\s+(?:n[uú]mero|number)\s+\d+|(?:asociada|vinculada)s? a la (?:{_PICTURE})"
+    r"|(?:imagen|figura)\s+que se (?:adjunta|muestra))\b",
     re.IGNORECASE,
-)
-_NUMBER_COLUMNS = ("number", "question", "no", "n", "num", "item", "id", "pregunta", "numero", "número", "nº")
-_KEY_COLUMNS = (
-    "answer",
-    "key",
-    "correct",
-    "correct_answer",
-    "respuesta",
-    "clave",
-    "rc",
-    "correcta",
-    "solution",
-)
-_ANNULLED = frozenset(
-    ["", "-", "–", "x", "anulada", "annulled", "impugnada", "void", "cancelled", "null", "none"]
 )
 _MOST_GAP = 10
 """Numbers of questions that may be missing in a row; a larger jump is no question."""
@@ -83,9 +71,9 @@ class Question(NamedTuple):
 class ExamPaper(Step):
     """Questions of examination papers: the PDF files `papers`, each with its table of keys.
 
-    A table has a column of numbers and one of the right options, by number or letter; an empty one is
-    annulled. Questions have `options` options. Questions that were not understood, are annulled or rest on an
-    image are dropped, each with its reason.
+    A table, or a PDF, has a column of numbers and one of the right options, by number or letter; an empty one
+    is annulled. Questions have `options` options. Questions that were not understood, are annulled or rest on
+    an image are dropped, each with its reason.
     """
 
     papers: tuple[Path, ...]
@@ -112,7 +100,8 @@ class ExamPaper(Step):
         notes: list[str] = []
         for paper, key_file in zip(self.papers, self.keys, strict=True):
             pages, note = read_pages(paper)
-            keys = read_keys(key_file, self.options)
+            is_pdf = key_file.suffix.lower() == ".pdf"
+            keys = read_keys(key_file, self.options, read_pages(key_file)[0] if is_pdf else None)
             questions = parse_questions(pages, self.options, min(keys))
             refuse_unfit(paper, key_file, questions, keys)
             for outcome in self._outcomes(paper, questions, keys, lab.benchmark):
@@ -185,50 +174,6 @@ def read_pages(paper: Path) -> tuple[tuple[str, ...], str]:
     except Unusable as error:
         raise InputError(f"{paper} cannot be used: {error}.") from None
     return document.texts, note
-
-
-def read_keys(path: Path, n_options: int) -> dict[int, int | None]:
-    """The right option by number of question, counted from 1; null where it is annulled.
-
-    Raises `InputError` for a table without numbers or keys, a number that stands there twice, and a key that
-    names no option.
-    """
-    keys: dict[int, int | None] = {}
-    for line in open_table(path).lines:
-        number, key = _key_of(line, path)
-        if number in keys:
-            raise InputError(f"{line.where}: the question {number} stands there twice.")
-        keys[number] = _option(key, n_options, line.where)
-    if not keys:
-        raise InputError(f"{path} holds no key.")
-    return keys
-
-
-def _key_of(line: Line, path: Path) -> tuple[int, str]:
-    """The number of a row and its key as it is written."""
-    columns = {str(name).strip().casefold(): value for name, value in line.row.items()}
-    number = next((columns[name] for name in _NUMBER_COLUMNS if name in columns), None)
-    answers = [columns[name] for name in _KEY_COLUMNS if name in columns]
-    if number is None or not answers:
-        raise InputError(f"{path}: columns number and answer are needed; it has {', '.join(columns)}.")
-    if not re.fullmatch(r"\d{1,3}(?:\.0)?", str(number).strip()):
-        raise InputError(f"{line.where}: {one_line(str(number), 20)!r} is no number of a question.")
-    return int(float(str(number))), str("" if answers[0] is None else answers[0]).strip()
-
-
-def _option(word: str, n_options: int, where: str) -> int | None:
-    if word.casefold() in _ANNULLED:
-        return None
-    place = (
-        int(float(word))
-        if re.fullmatch(r"\d(?:\.0)?", word)
-        else ord(word.upper()) - 64
-        if len(word) == 1
-        else 0
-    )
-    if not 1 <= place <= n_options:
-        raise InputError(f"{where}: the key {one_line(word, 20)!r} names none of {n_options} options.")
-    return place
 
 
 def refuse_unfit(

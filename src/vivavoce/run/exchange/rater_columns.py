@@ -1,0 +1,271 @@
+"""Columns with people's scores of answers: which rater and which criterion a name says, and what is open."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import filterfalse, pairwise
+from typing import Any, NamedTuple
+
+from vivavoce.benchmarks.column_names import folded
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.run.exchange.file_scores import is_key_name, names_scores, scale_of, score_value
+from vivavoce.run.exchange.wide_tables import MODEL_FAMILIES
+
+VALUE = "value"
+"""The criterion of a column that names none."""
+_RATER_WORDS = """
+rater annotator reviewer assessor coder labeler labeller evaluator expert physician doctor clinician nurse
+specialist human radiologist pharmacist oncologist adjudicator
+gutachter gutachterin bewerter bewerterin beurteiler beurteilerin prufer pruferin arzt arztin experte expertin
+kodierer kodiererin fachperson
+evaluador evaluadora anotador anotadora revisor revisora experto experta medico medica
+evaluateur evaluatrice annotateur annotatrice relecteur relectrice medecin
+avaliador avaliadora especialista valutatore valutatrice annotatore esperto esperta
+评估者 评估人 评审 评审员 标注者 标注员 评分者 评分员 专家 医生
+評価者 専門家 医師 採点者 アノテーター
+"""
+_OPEN_WORDS = """
+judge grader scorer juez juge juiz
+label annotation rating score grade bewertung wertung calificacion puntuacion evaluation nota avaliacao
+评分 标注 評価 採点
+"""
+"""Words of a person or a model, or of a score: what stands in such columns with numbers is asked about."""
+_NO_SCORE_WORDS = """
+id ids idx index time times seconds minutes duration latency confidence conf age years experience count n num
+number order position rank timestamp date session batch group answer answers response reason comment comments
+note notes rationale name email weight
+zeit dauer alter konfidenz sicherheitsgrad kommentar tiempo edad confianza comentario temps confiance
+"""
+_COMBINED_WORDS = """
+mean median average avg sum total majority consensus gold final adjudicated agreement kappa alpha std sd var
+min max all any both overall mittel mittelwert durchschnitt summe gesamt mehrheit konsens media promedio
+mayoria consenso moyenne majorite model system llm ai gpt auto automatic
+"""
+"""Words of what is made of several people's scores, or of no person."""
+_CRITERION_WORDS = """
+accuracy clarity safety completeness relevance relevancy helpfulness fluency coherence factuality faithfulness
+factual correct correctness harm harmfulness empathy tone bias conciseness readability usefulness quality
+style comprehension reasoning format exact strict lenient fuzzy partial loose semantic lexical medical
+clinical syntax answer context retrieval groundedness consistency understandability overall final raw norm
+normalized normalised match letter option
+bleu rouge chrf meteor bert bertscore em f1 precision recall sacre cider ter wer judge auto gpt llm
+klarheit sicherheit vollstandigkeit relevanz verstandlichkeit richtigkeit korrektheit nutzen qualitat
+claridad seguridad exhaustividad relevancia utilidad calidad precision
+clarte securite completude pertinence utilite qualite
+"""
+"""Words of what is scored, or by which measure: names of no rater."""
+_NO_NAME_WORDS = """
+pre post train test dev dense sparse hybrid first second top best worst new old base input output prompt query
+user assistant question response left right pos neg positive negative before after tokens cost price latency
+logprob logprobs prob probability likelihood perplexity difficulty length words chars student students patient
+patients correct incorrect true false yes no
+"""
+"""Other words that name no rater."""
+_RATERS, _OPEN = frozenset(_RATER_WORDS.split()), frozenset(_OPEN_WORDS.split())
+_NO_SCORE, _COMBINED = frozenset(_NO_SCORE_WORDS.split()), frozenset(_COMBINED_WORDS.split())
+_CRITERIA = frozenset(_CRITERION_WORDS.split())
+_NO_NAMES = _CRITERIA | _COMBINED | _NO_SCORE | _OPEN | frozenset(_NO_NAME_WORDS.split())
+_TOKEN = re.compile(r"\d+|[A-Z](?![a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
+_NUMBER = re.compile(r"\d{1,2}|[a-h]|i{1,3}|iv")
+_MOST_VALUES = 12
+"""So many values at most has a scale of people; more of them are measurements."""
+
+
+class RaterColumn(NamedTuple):
+    """A column with the scores of one rater on one criterion."""
+
+    column: str
+    rater: str
+    criterion: str = VALUE
+
+
+class RaterColumns(NamedTuple):
+    """The columns whose names say that people scored, and those whose names leave it open."""
+
+    sure: tuple[RaterColumn, ...] = ()
+    likely: tuple[RaterColumn, ...] = ()
+
+
+class _Word(NamedTuple):
+    """A word of a column's name, folded, and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+def people_score(value: Any) -> float | None:
+    """A person's score: a number of any scale, a truth value or a word for one; null for an empty cell.
+
+    Raises `ValueError` for anything else.
+    """
+    try:
+        return score_value(value)
+    except ValueError:
+        number = scale_of([value.replace(",", ".") if isinstance(value, str) else value])
+        if number is None:
+            raise
+        return number[0]
+
+
+def _scores(values: Sequence[Any]) -> set[float]:
+    """The different scores that these values are; none where one of them is no score."""
+    try:
+        return {score for score in map(people_score, values) if score is not None}
+    except ValueError:
+        return set()
+
+
+def rater_in(column: str) -> RaterColumn | None:
+    """The rater that a column's name numbers, as `physician_1_score` does; null where it numbers none."""
+    return _numbered(column, _RATERS)
+
+
+def numbers_rater(column: str) -> bool:
+    """Whether a column's name numbers a rater, and names no time, comment or mean of theirs."""
+    return rater_in(column) is not None
+
+
+def rater_columns(columns: Iterable[str], values_of: Callable[[str], Sequence[Any]]) -> RaterColumns:
+    """Which of the columns hold people's scores: numbered raters are sure, names and judges are likely."""
+    scores = {column: scores for column in columns if (scores := _scores(values_of(column)))}
+    sure = tuple(filter(None, map(rater_in, scores)))
+    few = [column for column, values in scores.items() if len(values) <= _MOST_VALUES]
+    return RaterColumns(sure, tuple(_likely(list(filterfalse(numbers_rater, few)))))
+
+
+def _likely(columns: Sequence[str]) -> list[RaterColumn]:
+    """Columns of judges or scores with two numbers or more, and families of names."""
+    numbered = {column: rater for column in columns if (rater := _numbered(column, _OPEN))}
+    likely = [*numbered.values()] if len({rater.rater for rater in numbered.values()}) > 1 else []
+    return [*likely, *_families(list(filterfalse(numbered.__contains__, columns)))]
+
+
+def named_columns(words: Sequence[str], columns: Sequence[str]) -> list[RaterColumn]:
+    """The raters of columns that the user names, each `COLUMN` or `RATER=COLUMN`.
+
+    Raises `InputError` for a column that is not there, and for two of one rater and criterion.
+    """
+    named = [_split(word, columns) for word in words]
+    bare = [column for rater, column in named if not rater]
+    families = {rater.column: rater for rater in _families(bare, certain=True)}
+    raters = [_named(rater, column, families) for rater, column in named]
+    first: dict[tuple[str, str], str] = {}
+    for rater in raters:
+        column = first.setdefault((rater.rater, rater.criterion), rater.column)
+        if column != rater.column:
+            raise InputError(
+                f"the columns {column!r} and {rater.column!r} would both be {rater.rater}'s "
+                f"{rater.criterion}: write RATER=COLUMN for each."
+            )
+    return raters
+
+
+def _split(word: str, columns: Sequence[str]) -> tuple[str, str]:
+    rater, _, column = ("", "", word) if word in columns else word.partition("=")
+    column = column or rater
+    if column not in columns:
+        raise InputError(f"no column {column!r} with people's scores.{suggest(column, list(columns))}")
+    return ("" if rater == column else rater.strip()), column
+
+
+def _named(rater: str, column: str, families: Mapping[str, RaterColumn]) -> RaterColumn:
+    """The rater and criterion of a column, of which the user says the rater or nothing."""
+    numbered = rater_in(column) or _numbered(column, _OPEN) or families.get(column)
+    if not rater:
+        return numbered or RaterColumn(column, column)
+    words, name = _texts(column), _texts(rater)
+    if numbered and not {*name} & {*words}:
+        return numbered._replace(rater=rater)
+    return RaterColumn(column, rater, _criterion([word for word in words if word not in name]))
+
+
+def _words(column: str) -> list[_Word]:
+    return [_Word(folded(match[0]), match.start(), match.end()) for match in _TOKEN.finditer(column)]
+
+
+def _texts(column: str) -> list[str]:
+    return [word.text for word in _words(column)]
+
+
+def _numbered(column: str, people: frozenset[str]) -> RaterColumn | None:
+    """The rater of a column whose name holds a word of `people` with a number or a letter behind it."""
+    words = _words(column)
+    texts = [word.text for word in words]
+    for k, (word, number) in enumerate(pairwise(words)):
+        remaining = [*texts[:k], *texts[k + 2 :]]
+        if not _is_person(word.text, people) or not _NUMBER.fullmatch(number.text):
+            continue
+        if {*remaining} & (_NO_SCORE | _COMBINED):
+            return None
+        return RaterColumn(column, column[word.start : number.end].strip(), _criterion(remaining))
+    return None
+
+
+def _is_person(word: str, people: frozenset[str]) -> bool:
+    return word in people or word.removesuffix("s") in people
+
+
+def _criterion(words: Iterable[str]) -> str:
+    """The criterion of the words that name no rater; those of people in general say nothing more."""
+    return "_".join(word for word in words if not _is_person(word, _RATERS)) or VALUE
+
+
+def _families(columns: Sequence[str], *, certain: bool = False) -> list[RaterColumn]:
+    """Columns of one criterion by names, as `anna_correct` and `ben_correct`, or of several by each name.
+
+    Words that name a criterion are no raters. Without `certain` one criterion must be a word for scores, or
+    a word for people must stand beside the names.
+    """
+    pairs = {column: pair for column in columns if (pair := _pair(column))}
+    for k in (0, 1):
+        by_criterion: dict[str, dict[str, str]] = defaultdict(dict)
+        for column, pair in pairs.items():
+            by_criterion[pair[1 - k]][pair[k]] = column
+        family = {name: raters for name, raters in by_criterion.items() if _are_raters(raters)}
+        if columns_of_raters := _raters_of(family if certain else dict(_scored(family))):
+            return columns_of_raters
+    return []
+
+
+def _raters_of(family: Mapping[str, Mapping[str, str]]) -> list[RaterColumn]:
+    return [
+        RaterColumn(column, rater, _criterion(criterion.split("_")))
+        for criterion, raters in family.items()
+        for rater, column in raters.items()
+    ]
+
+
+def _pair(column: str) -> tuple[str, str] | None:
+    """The first word of a name and what follows, or all before the last one and that, where there are two."""
+    texts = _texts(column)
+    if len(texts) == 3:  # `score_rater_anna`, `rater_anna_score`: the word for people says nothing more
+        texts = [text for text in texts if not _is_person(text, _RATERS)]
+    return (texts[0], texts[1]) if len(texts) == 2 else None
+
+
+def _are_raters(names: Iterable[str]) -> bool:
+    """Whether these words may be the names of two raters or more."""
+    names = {*names}
+    return len(names) > 1 and all(map(_is_name, names))
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may be somebody's name."""
+    is_other = word in _NO_NAMES or MODEL_FAMILIES.fullmatch(word) or is_key_name(word)
+    return word.isalpha() and not is_other and names_scores(word) is False
+
+
+def _scored(family: Mapping[str, dict[str, str]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Of the criteria with their raters those that are scored, by their words or as raters share them."""
+    scored = [name for name in family if _says_scores(name)]
+    for name, raters in family.items():
+        is_shared = any(family[shared].keys() == raters.keys() for shared in scored)
+        if name not in _NO_SCORE | _COMBINED and is_shared:
+            yield name, raters
+
+
+def _says_scores(criterion: str) -> bool:
+    """Whether a word is one for a criterion, for scores or for people."""
+    is_person = _is_person(criterion, _RATERS) or criterion in ("label", "labels")
+    return is_person or criterion in _CRITERIA or names_scores(criterion) is True
