@@ -92,9 +92,9 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6685,
+    "cli": 6688,
     "contrib": 467,
-    "core": 6873,
+    "core": 6886,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
@@ -104,24 +104,24 @@ LINES: dict[str, int] = {
     "logprobs": 1886,
     "metrics": 4494,
     "models": 10085,
-    "notebook": 821,
+    "notebook": 812,
     "people": 5879,
     "pipeline": 26,
     "privacy": 623,
     "reading": 8238,
     "report": 8463,
     "retrieval": 1692,
-    "run": 32163,
+    "run": 32176,
     "stats": 12423,
     "store": 9683,
-    "studies": 24770,
+    "studies": 24762,
     "systems": 15126,
     "testing": 921,
     "variants": 2268,
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_050, 177
+MODULES, COMPLEX = 1_049, 177
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -17,6 +17,7 @@ from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.cli import demo
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
+from vivavoce.core.numbers import printed
 from vivavoce.run.run import open_run
 from vivavoce.store import read
 
@@ -93,7 +94,8 @@ def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(demo_files: tu
             marks.filter(pl.col("variant").str.starts_with(variant))["value"].fill_null(0).mean()
             for variant in ("bias:", "neutral")
         ]
-        said = f"{name.removesuffix(' (made up)')} {rates[0]:.0%}, {rates[1]:.0%} beside a neutral sentence"
+        sides = (printed(rate, ".0%") for rate in rates)
+        said = f"{name.removesuffix(' (made up)')} {', '.join(sides)} beside a neutral sentence"
         assert said in demo_files[1].splitlines()[4]
     assert demo_files[1].splitlines()[4].partition("  ->")[0].endswith("a bias of Model C")
 

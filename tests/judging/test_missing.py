@@ -9,6 +9,7 @@ from tests.judging.fake_judge import FakeJudge
 from tests.studies.making import made, row, twins
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import printed
 from vivavoce.judging.loading import load
 
 ProvidersFile = Callable[..., Path]
@@ -53,7 +54,7 @@ def test_the_table_shows_bounds_where_marks_failed(
     judge.manners[", 5"] = ["2-3"]
     said = viva("score", run.file.path, CORRECT, "--providers", providers_file(), code=1).output
     bounds = row(run.estimates(CORRECT), candidate="A")
-    assert f"{bounds['bound_low']:.3f} to {bounds['bound_high']:.3f}" in said
+    assert f"{printed(bounds['bound_low'], '.3f')} to {printed(bounds['bound_high'], '.3f')}" in said
 
 
 def test_no_less_than_nothing_can_be_spent(

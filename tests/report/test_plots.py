@@ -29,6 +29,7 @@ from tests.studies.making import exam, marked, score, twins
 from vivavoce import stats
 from vivavoce.core import registry
 from vivavoce.core.errors import StoreError
+from vivavoce.core.numbers import printed
 from vivavoce.report import charts as plots
 from vivavoce.report.charts import correlation as maps
 from vivavoce.report.charts import estimate_plots
@@ -176,7 +177,7 @@ def test_the_diagram_names_every_candidate_and_its_distance() -> None:
     said = " ".join(texts(plots.critical_difference(FOUR)))
     for row in FOUR:
         assert 1 == said.count(row["candidate"])
-        assert f"{row['mean_rank']:.2f}" in said
+        assert printed(row["mean_rank"]) in said
     assert "critical difference 1.00" in said
 
 
@@ -408,7 +409,7 @@ def test_the_figures_of_a_correlation_map_are_said() -> None:
     says = told(plots.correlation_map(correlation(CROSSED, MEASURES)))
     for (i, j), value in CROSSED.items():
         pair = {f"{MEASURES[i]} and {MEASURES[j]} ", f"{MEASURES[j]} and {MEASURES[i]} "}
-        figure = f"{value:.2f}".replace("-", "−")
+        figure = printed(value).replace("-", "−")
         assert any(f"{words}{figure}" in says for words in pair)
 
 
@@ -616,7 +617,7 @@ def test_rank_ranges_enter_the_leaderboard(run: Run) -> None:
     assert "Candidate Rank Mean" in page.text
     for row in run.estimates("told").rows:
         place = {"Ann": 1, "Ben": 2, "Cleo": 3}[row["candidate"]]
-        assert f"{row['candidate']} {place} {row['estimate']:.3f}" in page.text
+        assert f"{row['candidate']} {place} {printed(row['estimate'], '.3f')}" in page.text
     assert "Rank: the places that paired tests leave open" in page.text
 
 

@@ -10,6 +10,7 @@ from tests.report.charts import assert_harmless, texts, told
 from tests.studies.making import Answers, marked
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.sections.profiles import FEW_GROUPS, FORMATS, LEAST_GROUPS, UNTESTED, profiles
 from vivavoce.run.run import Run
@@ -68,8 +69,8 @@ def test_the_chart_says_the_figures_of_its_rows() -> None:
     (profile,) = profiles(SCORES, TOLD, ())
     said = told(profile["figure"].svg)
     for row in profile["rows"]:
-        ends = f"({row['low']:.3f} to {row['high']:.3f})"
-        assert f"{row['candidate']}, {row['part']}: {row['estimate']:.3f} {ends}" in said
+        ends = f"({printed(row['low'], '.3f')} to {printed(row['high'], '.3f')})"
+        assert f"{row['candidate']}, {row['part']}: {printed(row['estimate'], '.3f')} {ends}" in said
     shown = texts(profile["figure"].svg)
     assert {"n 4 (4)", "n 3 (3)", "0.500*"} <= set(shown)
     assert f"* fewer than {FEW_GROUPS} effective cases: not to be relied on" in shown

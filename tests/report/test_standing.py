@@ -12,6 +12,7 @@ from tests.viewing import read_anew
 
 from vivavoce.core import registry
 from vivavoce.core.measure_names import metric_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, Roster, facts_of
@@ -37,8 +38,8 @@ def test_the_lead_names_who_is_in_front_and_how_sure_that_is(tmp_path: Path) -> 
     run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
     best = run.estimates("told").rows[0]
     assert [
-        f"A has the highest mean, {best['estimate']:.3f} ({best['low']:.3f} to {best['high']:.3f}), "
-        "of 2 candidates."
+        f"A has the highest mean, {printed(best['estimate'], '.3f')} "
+        f"({best['low']:.3f} to {best['high']:.3f}), of 2 candidates."
     ] == [row["words"] for row in of(run, "answer")]
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.finished_runs import finished_run
 from tests.studies.making import SILENT, marked, twins
 
+from vivavoce.core.numbers import printed
 from vivavoce.report import context as module
 from vivavoce.run.run import Run, open_run
 
@@ -56,7 +57,7 @@ def test_the_twin_has_the_estimates_of_the_run_and_the_page_shows_them(run: Run)
         told = estimates[row["candidate"]]
         assert {k: row[k] for k in told} == dict(told)
         if told["estimate"] is not None:
-            assert f"{told['estimate']:.3f}" in page
+            assert printed(told["estimate"], ".3f") in page
     for compared in of(rows, "comparison"):
         assert compared["verdict"] in page
 

@@ -13,6 +13,7 @@ from tests.studies.test_resilience import reworded
 from tests.viewing import study_table
 
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.studies.audit.audit import Audit
@@ -270,7 +271,7 @@ def test_from_eight_candidates_on_what_goes_with_people_between_them_is_said_apa
     finding = audit(scored(tmp_path, {**columns, EXPERT: np.clip(answers + able, 0, 5)}), labels="expert")
     order = row(finding, part="agreement", metric="level", figure="pearson", level="system")
     words = "Between 9 candidates on exam, by means over disjoint halves of the cases, these go with people: "
-    assert f"{words}level: worth (r {order['value_halves']:.2f})." in finding.text
+    assert f"{words}level: worth (r {printed(order['value_halves'])})." in finding.text
     assert 0.5 < order["low"] < order["value_halves"]
     assert [] == some(finding, part="choice", chosen=True)
 

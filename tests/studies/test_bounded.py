@@ -83,7 +83,7 @@ def test_a_reason_is_given_once_and_null_is_none() -> None:
 
 def test_half_an_interval_is_no_text() -> None:
     assert interval_text(Bounded(0.5, 0.25, 0.75)) == " (0.25 to 0.75)"
-    assert interval_text(Bounded(0.5, 0.25, 0.75), "+.1f") == " (+0.2 to +0.8)"
+    assert interval_text(Bounded(0.5, 0.25, 0.75), "+.1f") == " (+0.3 to +0.8)"
     assert not interval_text(Bounded(0.5, 0.25, None))
 
 

@@ -13,6 +13,7 @@ from tests.lengths import length
 from tests.studies.making import made, row, score
 
 from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.stored_findings import stored_findings
@@ -83,7 +84,7 @@ def test_the_range_without_each_candidate_stands_beside(tmp_path: Path) -> None:
     without = [pearsonr(np.delete(x, k), np.delete(y, k)).statistic for k in range(5)]
     r = row(found, contrast="benchmarks", a_benchmark="one", b_benchmark="two", coefficient="pearson")
     assert pytest.approx((min(without), max(without))) == (r["loo_low"], r["loo_high"])
-    assert f"without one candidate {min(without):.2f} to {max(without):.2f}" in found.text
+    assert f"without one candidate {printed(min(without))} to {printed(max(without))}" in found.text
     assert (5, None) == (r["n_families"], r["loo_family_low"])
 
 

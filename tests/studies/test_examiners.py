@@ -10,6 +10,7 @@ from tests.studies.judging import JUDGE, RETESTS, card, each, judged, some
 from tests.studies.making import marked, row, twins
 
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.run.run import Run
 from vivavoce.studies.rater_scores import RaterRow
@@ -94,7 +95,7 @@ def test_with_and_without_the_reference(found: Finding, figure: str, value: str)
 def test_a_correlation_hides_a_shift_of_level_and_the_sentence_says_so(found: Finding) -> None:
     shift = row(found, part="reference", criterion="comprehension", candidate="", figure="difference")
     assert 0.5 < shift["low"] < shift["value"] < shift["high"] < 1
-    ends = f"{shift['value']:.2f} ({shift['low']:.2f} to {shift['high']:.2f}) higher"
+    ends = f"{printed(shift['value'])} ({printed(shift['low'])} to {printed(shift['high'])}) higher"
     (line,) = [s for s in found.text.splitlines() if "Without the reference" in s and "comprehension" in s]
     assert f"Without the reference the scores are {ends}" in line
     assert "does not show that shift" in line

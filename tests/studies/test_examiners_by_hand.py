@@ -12,6 +12,7 @@ from scipy.stats import rankdata, ttest_1samp
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, card, draw, each, judged, some
 from tests.studies.making import row
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import ModelCard
 from vivavoce.run.tables.load import load_scores
 from vivavoce.store.integrity import rehash
@@ -251,7 +252,7 @@ def test_the_first_shown_wins_more_than_its_share(tmp_path: Path, first_wins: in
     assert pytest.approx(first_wins / 12) == order["value"]
     assert (12, 12) == (first["n_units"], first["n_groups"])
     assert first["low"] < share or share == 1.0
-    assert f"{100 * first_wins / 12:.0f} % come out otherwise" in found.text
+    assert f"{printed(100 * first_wins / 12, '.0f')} % come out otherwise" in found.text
 
 
 def test_ranks_of_a_ballot_count_pair_by_pair(tmp_path: Path) -> None:

@@ -68,8 +68,8 @@ def test_shares_and_biases_worked_by_hand() -> None:
     assert (0.5, None) == (pytest.approx(pooled["value"]), pooled["low"])
     r = share(found, 2)
     assert found.text == (
-        "options, A on exam (24 questions of 4 options in 24 cases): of its picks place 1 0.12, "
-        "place 2 0.62, place 3 0.12, place 4 0.12, where 0.25 is even; favoured: place 2 "
+        "options, A on exam (24 questions of 4 options in 24 cases): of its picks place 1 0.13, "
+        "place 2 0.63, place 3 0.13, place 4 0.13, where 0.25 is even; favoured: place 2 "
         f"({r['low_family']:.2f} to {r['high_family']:.2f}). Position bias 0.50 (0.31 to 0.69) by question, "
         "0.50 pooled."
     )

@@ -9,6 +9,7 @@ import pytest
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, draw, each, judged, some
 from tests.studies.making import made, row
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, ModelCard
 from vivavoce.run.run import Run
 from vivavoce.run.tables.load import load_scores
@@ -70,7 +71,7 @@ def test_the_rubric_that_agrees_is_chosen_and_reported_on_other_cases(tmp_path: 
     assert ("s", "report", 30) == (apart["other"], apart["half"], apart["n_groups"])
     assert apart["low"] > 0
     assert "r agrees best with people on the 30 cases that choose" in found.text
-    assert f"the choice made it look {after['optimism']:+.2f} better" in found.text
+    assert f"the choice made it look {printed(after['optimism'], '+.2f')} better" in found.text
 
 
 def test_the_halves_share_no_case_and_are_the_same_whatever_is_compared(tmp_path: Path) -> None:

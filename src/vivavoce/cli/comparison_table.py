@@ -10,6 +10,7 @@ from vivavoce.cli.output import (
     LESS,
     figure,
     groups_of,
+    interval,
     name_room,
     p_value,
     print_plot,
@@ -158,7 +159,7 @@ def _columns(rows: Sequence[Row], *, full: bool) -> Columns:
         p = f"p ({'all analyses' if rows[0]['analysis'] else 'Holm'}, family)"
         cells |= {
             "cases": groups_of,
-            "interval, pair alone": lambda row: _ends(row["low"], row["high"]),
+            "interval, pair alone": lambda row: interval(row["low"], row["high"]),
             p: lambda row: p_value(row["p_adjusted"]),
             "q (Benjamini-Hochberg)": lambda row: p_value(row["q"]),
             "detectable (family)": lambda row: figure(row["mde_family"]),
@@ -174,11 +175,7 @@ def _interval(row: Row) -> str | None:
     low, high, _ = verdict_interval(row)
     if low is None and high is None:
         return None if row["p_adjusted"] is None else f"no interval, p {p_value(row['p_adjusted'])}"
-    return _ends(low, high)
-
-
-def _ends(low: float | None, high: float | None) -> str | None:
-    return None if low is None and high is None else f"{figure(low) or '-'} to {figure(high) or '-'}"
+    return interval(low, high)
 
 
 def _verdict(row: Row) -> str:
@@ -206,8 +203,8 @@ def _answered(row: Row) -> str | None:
         difference = "nothing to compare"
         if row["difference_answered"] is not None:
             ends = row["low_answered"], row["high_answered"]
-            difference = f"{row['difference_answered']:.3f}"
-            difference += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
+            difference = f"{figure(row['difference_answered'])}"
+            difference += "" if None in ends else f" ({interval(*ends)})"
         parts.append(f"on the {row['n_answered']} both answered: {difference}")
     if row["difference"] is not None and row["low"] is None:
         parts.append(f"no interval: {row['reason']}")

@@ -12,7 +12,9 @@ from vivavoce.cli.options import Json, Quiet, output_path
 from vivavoce.cli.output import print_json
 from vivavoce.cli.stdout import echo
 from vivavoce.core.errors import StoreError
+from vivavoce.core.numbers import printed
 from vivavoce.core.private_files import private_folder
+from vivavoce.studies.bounded import ends_text
 
 if TYPE_CHECKING:
     from vivavoce.core.records import Finding
@@ -157,8 +159,8 @@ def _short(candidate: str) -> str:
 def _estimate(row: Any) -> str:
     if row["estimate"] is None:
         return f"{_short(row['candidate'])} none"
-    ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-    return f"{_short(row['candidate'])} {row['estimate']:.2f}{ends}"
+    ends = ends_text(row["low"], row["high"])
+    return f"{_short(row['candidate'])} {printed(row['estimate'])}{ends}"
 
 
 def _verdict(row: Any) -> str:
@@ -182,7 +184,8 @@ def _bias(finding: "Finding") -> str:
     rates, biased = [], []
     for name in CANDIDATES:
         row = by_candidate[name]
-        rates.append(f"{_short(name)} {row['value']:.0%}, {row['partner']:.0%} beside a neutral sentence")
+        flipped, neutral = (printed(row[side], ".0%") for side in ("value", "partner"))
+        rates.append(f"{_short(name)} {flipped}, {neutral} beside a neutral sentence")
         if row["verdict_code"] == "worse":
             biased.append(_short(name))
     verdict = f": a bias of {', '.join(biased)}" if biased else ""

@@ -11,6 +11,7 @@ from vivavoce.cli.forest_plot import HOLLOW, POINT, PlotRow, forest_plot
 from vivavoce.cli.stdout import echo, echo_json, own_stdout, spelled, terminal_height, terminal_width
 from vivavoce.cli.table_text import GAP, name_key, table_text
 from vivavoce.core.measure_names import measure_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.short_names import cell_width, short_names
 
 
@@ -85,7 +86,7 @@ def figure(value: float | None, places: int = 3) -> str | None:
     """A number for a table, above a million by its leading digits; null stays null."""
     if value is None:
         return None
-    return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.{places}g}"
+    return printed(value, f".{places}{'f' if abs(value) < 1e6 else 'g'}")
 
 
 def p_value(value: float | None) -> str | None:
@@ -180,14 +181,14 @@ def _columns_of_estimates(
     cells: dict[str, _Cell] = {
         "estimate": _estimate_of,
         common: lambda row: figure(row["estimate_common"]),
-        "95% interval": lambda row: _ends(row["low"], row["high"]),
+        "95% interval": lambda row: interval(row["low"], row["high"]),
         "scale": itemgetter("scale"),
         "bounds": _bounds_of,
         "questions": itemgetter("n_items"),
         "cases": lambda row: (
             (groups_of(row) if full else f"{row['n_groups']}") + few_cases(row["effective_cases"])
         ),
-        "coverage": lambda row: f"{row['coverage']:.1%}",
+        "coverage": lambda row: printed(row["coverage"], ".1%"),
         **{status: itemgetter(f"n_{status}") for status in _STATUSES},
         "set aside": itemgetter("n_set_aside"),
         "never asked": itemgetter("n_never_asked"),
@@ -221,7 +222,7 @@ def _estimate_of(row: Mapping[str, Any]) -> str:
 
 
 def _bounds_of(row: Mapping[str, Any]) -> str | None:
-    return _ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None
+    return interval(row["bound_low"], row["bound_high"]) if row["n_failed"] else None
 
 
 def _is_elsewhere(row: Mapping[str, Any]) -> bool:
@@ -236,7 +237,7 @@ def groups_of(row: Mapping[str, Any]) -> str:
     return f"{row['n_groups']}{uneven(row['n_groups'], row['effective_cases'])}"
 
 
-def _ends(low: float | None, high: float | None) -> str | None:
+def interval(low: float | None, high: float | None) -> str | None:
     """Two ends; None if neither exists, a dash for one that does not."""
     if low is None and high is None:
         return None

@@ -13,6 +13,7 @@ from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import as_text, print_json, print_table
 from vivavoce.cli.stdout import echo
 from vivavoce.core.exclusions import reasons_in_words
+from vivavoce.core.numbers import printed
 from vivavoce.core.registry import load_plugin
 
 
@@ -95,7 +96,7 @@ def _show_contents(spec: str, plots: Path | None, *, json: bool) -> None:
 def _cell(name: str, value: object) -> object:
     """A cell of the contents: shares in percent, other numbers with one decimal, all for all."""
     if isinstance(value, float):
-        return f"{value:.1%}" if name in ("share", "majority", "chance") else f"{value:,.1f}"
+        return printed(value, ".1%") if name in ("share", "majority", "chance") else f"{value:,.1f}"
     return "all" if value is None and name in ("format", "part", "word", "why", "year") else value
 
 

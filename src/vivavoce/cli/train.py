@@ -11,6 +11,7 @@ from vivavoce.cli.options import Json, Offline, Plugin, Quiet, output_path
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.progress import progress_bars
 from vivavoce.cli.stdout import echo
+from vivavoce.core.numbers import printed
 from vivavoce.core.registry import load_plugin
 
 
@@ -119,7 +120,7 @@ def train(
 
 
 def _cells(row: Mapping[str, Any]) -> list[Any]:
-    accuracy = None if row["dev_accuracy"] is None else f"{row['dev_accuracy']:.1%}"
+    accuracy = None if row["dev_accuracy"] is None else printed(row["dev_accuracy"], ".1%")
     epoch = None if row["best_epoch"] is None else f"{row['best_epoch']} of {row['epochs']}"
     run = "lexical" if row["run"] is None else row["run"]
     counts = [row[name] for name in ("n_train", "texts", "tokens", "cut", "steps")]

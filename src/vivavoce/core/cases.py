@@ -14,7 +14,7 @@ from vivavoce.core.group_levels import GroupLevel, level_text, level_with_enough
 from vivavoce.core.item_content import Content, content_of, exhibit_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.repeats import Hashes, hashes_of, repeats
-from vivavoce.core.text import one_line
+from vivavoce.core.text import count, one_line
 
 NearDuplicates = Literal["count", "join"]
 """What becomes of questions that are nearly the same: they are counted, or they are one case."""
@@ -114,14 +114,14 @@ class CaseCount(NamedTuple):
     @property
     def summary(self) -> str:
         """The benchmark with its cases, and what joins them, in one line."""
-        line = f"{self.benchmark}: {_count(self.questions, 'question')} in {_count(self.cases, 'case')}"
+        line = f"{self.benchmark}: {count(self.questions, 'question')} in {count(self.cases, 'case')}"
         if self.repeated:
             line += (
                 f"; {self.repeated:,} of them {_repeat(self.repeated)} another one, and the same question is "
             )
             line += "one case"
         if self.shared:
-            line += f"; {_count(self.shared, 'case')} also in another benchmark"
+            line += f"; {count(self.shared, 'case')} also in another benchmark"
         return " ".join(filter(None, (f"{line}.", level_text(**self.facts), near_repeats_text(**self.facts))))
 
 
@@ -151,7 +151,7 @@ def repeats_text(
     declared = " with the groups that are declared" if cases < questions - repeated - of_near else ""
     sentence = (
         f"{repeated:,} of {questions:,} questions {_repeat(repeated)} another one; the same question is one "
-        f"case, which leaves {_count(cases, 'case')}{declared}."
+        f"case, which leaves {count(cases, 'case')}{declared}."
     )
     return f"{sentence} {near_text}".rstrip()
 
@@ -184,15 +184,11 @@ def near_repeats_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def look_alike(questions: int, repeated: int, near_repeated: int) -> str:
     """How many different questions there seem to be: "60 questions look like 15"."""
-    return f"{_count(questions, 'question')} look like {questions - repeated - near_repeated:,}"
+    return f"{count(questions, 'question')} look like {questions - repeated - near_repeated:,}"
 
 
 def _repeat(n: int) -> str:
     return "repeats" if n == 1 else "repeat"
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def join_cases(

@@ -1,4 +1,4 @@
-"""Numbers in other people's files and replies."""
+"""Numbers in other people's files and replies, and the one rounding of those that we print."""
 
 LARGEST = 1e60
 """No measurement is larger. Statistics take fourth powers, which a float holds up to 1e308."""
@@ -13,3 +13,15 @@ def finite(value: object) -> float | None:
     except OverflowError:
         return None
     return number if abs(number) <= LARGEST else None  # false for NaN
+
+
+TIE = 1e-9
+"""How near to a tie, as a share of itself, a number is taken for one: a float holds .0875 as .087499999…."""
+
+
+def printed(value: float | None, form: str = ".2f") -> str:
+    """A number in a format of Python, such as `.3f`, `+.2f` or `.1%`, halves away from zero; a dash for none.
+
+    `format` rounds what the float holds: it prints .0875 as 0.087, and 8.75, the same in percent, as 8.8.
+    """
+    return "–" if value is None else format(value * (1 + TIE), form)

@@ -51,6 +51,11 @@ def too_long(text: str) -> str:
 _IN_CIRCLES = frozenset(map(chr, (*range(0x249C, 0x24EA), *range(0x1F110, 0x1F18A))))
 
 
+def count(n: int, thing: str) -> str:
+    """`1 question`, `63 questions`."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def is_blank(text: str) -> bool:
     """True if `text` holds no letter and no digit, in any script.
 

@@ -7,6 +7,7 @@ from vivavoce.core.display import shows
 from vivavoce.core.errors import VivaError
 from vivavoce.core.measure_names import metric_name
 from vivavoce.core.records import Finding
+from vivavoce.core.text import count
 from vivavoce.notebook.drawings import COMPARISON, ESTIMATES, Plot, figures_of, name_of
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, soft, table
 
@@ -34,7 +35,7 @@ def finding_html(finding: Finding) -> str:
     """The sentences, a chart where there is one, and the first rows by their main columns."""
     drawing = _drawing(finding)
     return block(
-        head(f"{finding.study}: {_counted(len(finding.rows), 'row')}"),
+        head(f"{finding.study}: {count(len(finding.rows), 'row')}"),
         *_sentences(_lines(finding)),
         *(soft(note) for note in finding.notes[:MOST_SENTENCES]),
         drawing.inner if drawing else None,
@@ -56,12 +57,8 @@ def _sentences(lines: Sequence[str]) -> list[Html]:
         return sentences
     return [
         *sentences[:MOST_SENTENCES],
-        soft(f"… and {_counted(more, 'more sentence')}: print it to read all."),
+        soft(f"… and {count(more, 'more sentence')}: print it to read all."),
     ]
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def _drawing(finding: Finding) -> Plot | None:
@@ -83,7 +80,7 @@ def _table(finding: Finding) -> list[Html | None]:
     n_columns = len({name for row in rows for name in row}) - len(columns)
     if not rows:
         return [soft("It has no rows.")]
-    words = [_counted(n, f"more {thing}") for n, thing in ((n_rows, "row"), (n_columns, "column")) if n > 0]
+    words = [count(n, f"more {thing}") for n, thing in ((n_rows, "row"), (n_columns, "column")) if n > 0]
     line = element("p", escaped(f"{' and '.join(words)} in "), code("finding.table"), classes="viva-soft")
     return [table(columns), line if words else None]
 

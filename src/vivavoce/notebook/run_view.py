@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import VivaError
 from vivavoce.core.measure_names import metric_name
-from vivavoce.core.text import one_line, printable
+from vivavoce.core.text import count, one_line, printable
 from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, shortened, soft, table
 from vivavoce.store.retirement import measure_words
 from vivavoce.store.run_counts import MeasureCount, RunCounts, run_counts
@@ -54,16 +54,16 @@ def overview(file: RunFile, gaps: Gaps, headline: Headline) -> Overview:
 
 
 def _contents(counts: RunCounts) -> list[str]:
-    items = ", ".join(f"{_counted(n, 'item')} of {_name(name)}" for name, n in counts.items.items())
-    variants = f", and {_counted(counts.n_made, 'variant')} made here" if counts.n_made else ""
+    items = ", ".join(f"{count(n, 'item')} of {_name(name)}" for name, n in counts.items.items())
+    variants = f", and {count(counts.n_made, 'variant')} made here" if counts.n_made else ""
     responses = sum(counts.responses.values())
     scores = sum(sum(m.by_status.values()) for m in counts.measures)
     findings = ", ".join(f"{n:,} of {study}" for study, n in counts.findings.items())
     return [
         f"{items or 'No items'}{variants}",
-        f"{_counted(responses, 'response')} of {_counted(len(counts.candidates), 'candidate')}"
+        f"{count(responses, 'response')} of {count(len(counts.candidates), 'candidate')}"
         + (f": {_names(counts.candidates)}" if counts.candidates else ""),
-        f"{_counted(scores, 'score')} by {_counted(len(counts.measures), 'measure')}",
+        f"{count(scores, 'score')} by {count(len(counts.measures), 'measure')}",
         *([f"retired: {_retired(counts.retired)}"] if counts.retired else []),
         *([f"findings: {findings}"] if findings else []),
     ]
@@ -72,9 +72,7 @@ def _contents(counts: RunCounts) -> list[str]:
 def _retired(measures: tuple[MeasureCount, ...]) -> str:
     """The measures that count nowhere, with how many scores each has."""
     return _names(
-        tuple(
-            f"{measure_words(m.measure)} ({_counted(sum(m.by_status.values()), 'score')})" for m in measures
-        )
+        tuple(f"{measure_words(m.measure)} ({count(sum(m.by_status.values()), 'score')})" for m in measures)
     )
 
 
@@ -89,7 +87,7 @@ def _missing(counts: RunCounts, never_asked: int) -> list[str]:
         (_by_status(counts, "unreadable"), "score", "of answers that could not be read"),
         (_by_status(counts, "unanswered"), "score", "of answers that say nothing"),
     ]
-    return [f"{_counted(n, thing)} {words}" for n, thing, words in lines if n]
+    return [f"{count(n, thing)} {words}" for n, thing, words in lines if n]
 
 
 def _by_status(counts: RunCounts, status: str) -> int:
@@ -111,10 +109,6 @@ def _next(counts: RunCounts, unfinished: int) -> tuple[str, str]:
         both = len(counts.candidates) == 2
         return ("run.compare()", "who is better") if both else ("run.compare('…', '…')", "who is better")
     return "run.report()", "all of it on one page"
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def _name(name: str) -> str:
@@ -172,5 +166,5 @@ def _measures(measures: tuple[MeasureCount, ...]) -> list[Html | None]:
         *(Column(s.replace("_", " "), [m.by_status.get(s, 0) for m in visible]) for s in STATUSES),
     ]
     more = len(measures) - len(visible)
-    lines = [soft(f"… and {_counted(more, 'more measure')}")] if more > 0 else []
+    lines = [soft(f"… and {count(more, 'more measure')}")] if more > 0 else []
     return [table([c for c in columns if any(c.cells)]), *lines]

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import IfUnanswered
 
 MANY, HUGE = 1_000, 100_000
@@ -26,7 +27,7 @@ def number(value: float | None, form: str = ".3f") -> str:
     if form.endswith("f") and MANY <= abs(value) < math.inf:
         sign = "+" if form.startswith("+") else ""
         form = f"{sign}.3g" if abs(value) >= HUGE else f"{sign},.0f"
-    return _PLUS.sub("e", format(value, form)).replace("-", "−")
+    return _PLUS.sub("e", printed(value, form)).replace("-", "−")
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -43,7 +44,7 @@ def p_value(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A share of 1 in percent; a dash where there is none."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return "–" if value is None else f"{printed(100 * value, '.1f')} %"
 
 
 def ranks(places: str) -> str:

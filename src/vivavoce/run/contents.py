@@ -7,6 +7,7 @@ from typing import Any
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.benchmarks.contents import NEGATIVE, VOCABULARY, WORDS, GuesserRow, SizeRow
 from vivavoce.benchmarks.contents import contents as contents_of
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.studies.text import count
 
@@ -43,8 +44,8 @@ def _sentence(loaded: Loaded, rows: list[Any]) -> str:
     for row in rows:
         if isinstance(row, GuesserRow):
             sentences.append(
-                f"Who always names {row.label} ({row.by}) is right in {row.majority:.1%}, who guesses in "
-                f"{row.chance:.1%}."
+                f"Who always names {row.label} ({row.by}) is right in {printed(row.majority, '.1%')}, who "
+                f"guesses in {printed(row.chance, '.1%')}."
             )
     counts = loaded.exclusion_counts
     return " ".join([*sentences, *([counts.text] if counts else [])])

@@ -13,6 +13,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.endings import SERVER_ERROR
 from vivavoce.core.errors import VivaError
+from vivavoce.core.numbers import printed
 from vivavoce.core.parts import ESCAPED, PROMPT_CUT
 from vivavoce.core.specs import parse
 from vivavoce.core.text import one_line
@@ -132,7 +133,7 @@ def _named(rows: Sequence[Mapping[str, Any]], kind: str, *, several: bool) -> It
 def share(row: Mapping[str, Any], kind: str) -> str:
     """'5 of 40 answers (12 %)'."""
     n, n_answers = row[kind], row["answers"]
-    percent = "under 1" if n and n < n_answers / 100 else f"{100 * n / n_answers:.0f}"
+    percent = "under 1" if n and n < n_answers / 100 else printed(100 * n / n_answers, ".0f")
     return f"{n:,} of {count(n_answers, 'answer')} ({percent} %)"
 
 

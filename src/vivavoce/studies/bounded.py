@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 
 
 class Ends(Protocol):
@@ -28,6 +29,14 @@ class Figure(Ends, Protocol):
     @property
     def value(self) -> float | None:
         """The value."""
+
+
+class Explained(Figure, Protocol):
+    """A row with a value and an interval, or why it has none."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why something of it is null."""
 
 
 class Bounded(NamedTuple):
@@ -61,6 +70,10 @@ class Bounded(NamedTuple):
     def holds_zero(self) -> bool:
         """Whether there is an interval, and 0 lies in it."""
         return self.low is not None and self.high is not None and self.low <= 0 <= self.high
+
+    def text(self, form: str = ".2f") -> str:
+        """The value with its interval, for a sentence."""
+        return f"{printed(self.value, form)}{ends_text(self.low, self.high, form)}"
 
     def ends(self, ending: str = "") -> dict[str, Any]:
         """The columns `low` and `high` of a row, with this ending."""
@@ -147,9 +160,19 @@ def _outer(farther: Callable[[float, float], float], bound: float | None, end: f
     return bound if bound is None or end is None else farther(bound, end)
 
 
+def ends_text(low: float | None, high: float | None, form: str = ".2f") -> str:
+    """An interval for a sentence, with a blank before it; nothing where there is none."""
+    return "" if low is None or high is None else f" ({printed(low, form)} to {printed(high, form)})"
+
+
 def interval_text(row: Ends, form: str = ".2f") -> str:
-    """The interval of a row for a sentence, with a blank before it; nothing where there is none."""
-    return "" if row.low is None or row.high is None else f" ({row.low:{form}} to {row.high:{form}})"
+    """The interval of a row, as `ends_text`."""
+    return ends_text(row.low, row.high, form)
+
+
+def figure_text(row: Explained, form: str = ".2f") -> str:
+    """The value of a row with its interval; without a value, why there is none."""
+    return str(row.reason) if row.value is None else Bounded.from_figure(row).text(form)
 
 
 def reasons(*texts: str | None) -> str | None:

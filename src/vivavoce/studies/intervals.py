@@ -25,6 +25,10 @@ class Estimate(NamedTuple):
     se: float | None = None
     reason: str | None = None
 
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row; what `n_units` counts stands in a column of another name."""
+        return {name: value for name, value in self._asdict().items() if name != "n_units"}
+
 
 def too_few(groups: Any) -> str | None:
     """Why so few groups give no figure; null where there are 10 effective ones. One label per unit."""

@@ -6,7 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion
+from vivavoce.core.text import count as count
 from vivavoce.stats import enough_groups
 
 HEADLINES = ("mean", "pooled")
@@ -21,7 +23,7 @@ def number(value: float, criterion: Criterion) -> str:
     """A number for a sentence: two decimals, three on a scale up to 1 wide, three digits without limits."""
     if criterion.low is None or criterion.high is None:
         return _digits(value)
-    text = f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
+    text = printed(value, ".2f" if criterion.high - criterion.low > 1 else ".3f")
     return text.lstrip("-") if float(text) == 0 else text
 
 
@@ -33,9 +35,9 @@ def plain(value: float) -> str:
 def _digits(value: float) -> str:
     """Three significant digits, as people write them: 0.0123, 1.23, 12,300, 2.31 × 10^11."""
     if value and math.isfinite(value) and not 1e-4 <= abs(value) < 999_500:
-        digits, _, power = f"{value:.2e}".partition("e")
+        digits, _, power = printed(value, ".2e").partition("e")
         return f"{digits} × 10^{int(power)}"
-    text = f"{value:.3g}"
+    text = printed(value, ".3g")
     return f"{float(text):,.0f}" if "e+" in text else text
 
 
@@ -46,11 +48,16 @@ def factor(value: float) -> str:
     """
     if abs(value) > 700:  # exp(710) is no float
         power = math.floor(value / math.log(10))
-        return f"{math.exp(value - power * math.log(10)):.2f} × 10^{power}"
+        return f"{printed(math.exp(value - power * math.log(10)))} × 10^{power}"
     distance = abs(math.expm1(value))
     if 1e-6 < distance < 0.1:
         return f"{math.exp(value):.{1 - math.floor(math.log10(distance))}f}".rstrip("0")
     return _digits(math.exp(value))
+
+
+def percent(share: float) -> str:
+    """A share of 1 in whole percent: `87 %`."""
+    return f"{printed(100 * share, '.0f')} %"
 
 
 def missing_words(counts: Mapping[str, int], unit: str) -> str:
@@ -65,11 +72,6 @@ def ordinal(n: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th."""
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n}{ending}"
-
-
-def count(n: int, thing: str) -> str:
-    """`1 question`, `63 questions`."""
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def and_so(words: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.measure_names import metric_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Measure
 from vivavoce.studies.rater_scores import (
     INSIDE,
@@ -113,8 +114,8 @@ def _status_row(
 
 def _beside_people(row: RaterRow, people: RaterRow, least: float) -> RaterRow:
     """The row of a judge that agrees with people well enough, if their own alpha is above `least`."""
-    ends = "" if people.low is None else f", {people.low:.2f} to {people.high:.2f}"
-    agreement = f"people's alpha {people.value:.2f}{ends}"
+    ends = "" if people.low is None else f", {printed(people.low)} to {printed(people.high)}"
+    agreement = f"people's alpha {printed(people.value)}{ends}"
     row = replace(row, people=people.value, people_low=people.low, people_high=people.high)
     if people.low is None or people.low <= least:
         reason = f"people agree too little with each other: {agreement}, not above {least:g}"
@@ -127,7 +128,7 @@ def _inside_questions(row: RaterRow, undefined: str | None, difference: RaterRow
     """The row of a judge, its stamp kept if it tells answers to one question apart as people do."""
     if row.r_inside is None or row.r_inside_low is None:
         return replace(row, stamp=NOT_SHOWN, reason=f"{INSIDE_TEXT}: {undefined}")
-    figure = f"r {row.r_inside:.2f}, {row.r_inside_low:.2f} to {row.r_inside_high:.2f}"
+    figure = f"r {printed(row.r_inside)}, {printed(row.r_inside_low)} to {printed(row.r_inside_high)}"
     if row.r_inside_low <= 0:
         reason: str | None = "the judge is not shown to go with people"
     elif difference.low is None:

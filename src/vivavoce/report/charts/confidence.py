@@ -11,6 +11,7 @@ from vivavoce.report.charts.sheet import LINE_HEIGHT, Sheet
 from vivavoce.report.charts.svg import Drawing, drawing, listed, no_chart, short
 from vivavoce.report.data import Rows
 from vivavoce.report.format import interval, number
+from vivavoce.studies.text import percent
 
 SIDE = 232.0
 """Width and height of the field from 0 to 100 %, in pixels."""
@@ -32,18 +33,14 @@ def _y(share: float) -> float:
     return TOP + (1 - share) * SIDE
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _field(name: object, x_title: str, y_title: str, top: float) -> Sheet:
     """A sheet with the frame of a panel: its grid, the texts of both axes, and the candidate's name."""
     sheet = Sheet(WIDTH)
     sheet.lines("grid", [(LEFT, _y(t), _x(1), _y(t)) for t in TICKS])
     sheet.lines("grid", [(_x(t), TOP, _x(t), _y(0)) for t in TICKS])
     for t in TICKS:
-        sheet.text(_x(t), _y(0) + 12, _percent(t), "soft small middle")
-        sheet.text(LEFT - 6, _y(t), _percent(t * top), "soft small end")
+        sheet.text(_x(t), _y(0) + 12, percent(t), "soft small middle")
+        sheet.text(LEFT - 6, _y(t), percent(t * top), "soft small end")
     sheet.text(_x(0.5), _y(0) + 28, x_title, "soft middle")
     sheet.text(0, 8, name, "bold", room=WIDTH)
     sheet.text(0, 28, y_title, "soft")
@@ -82,7 +79,7 @@ def reliability_diagram(rows: Rows) -> Drawing | str:
         return sheet
 
     parts = listed(
-        f"at {_percent(row['confidence'])} right in {_percent(row['value'])}, "
+        f"at {percent(row['confidence'])} right in {percent(row['value'])}, "
         f"{interval(row['low'], row['high'])}, {row['n']} answers"
         for row in bins
     )
@@ -125,7 +122,7 @@ def risk_coverage_curve(rows: Rows) -> Drawing | str:
         sheet.notes(notes, style="soft small")
         return sheet
 
-    parts = listed(f"{_percent(r['coverage'])} answered, {number(r['value'])} wrong" for r in points)
+    parts = listed(f"{percent(r['coverage'])} answered, {number(r['value'])} wrong" for r in points)
     says = f"Risk by coverage of {short(points[0]['candidate'])}: {'; '.join([*notes, parts])}"
     return drawing(says, draw)
 
@@ -157,7 +154,7 @@ def _threshold_note(by_figure: Mapping[str, Mapping[str, Any]]) -> str:
     if "answered" not in by_figure:
         return "no threshold keeps it with confidence"
     threshold, share = by_figure["threshold"]["value"], by_figure["answered"]["value"]
-    return f"diamond: confidence of {threshold:g} or more answers {_percent(share)}"
+    return f"diamond: confidence of {threshold:g} or more answers {percent(share)}"
 
 
 def _top(risks: Sequence[float], risk: float | None) -> float:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.report.charts.grid import Cell, Grid
 from vivavoce.report.charts.sheet import Line, Sheet, clean, text_width, wrapped
 from vivavoce.report.charts.svg import (
@@ -128,7 +129,7 @@ def _dendrogram(sheet: Sheet, grid: Grid, grown: Tree, depth: float) -> None:
         lines += [(x(h_left), y_left, joint, y_left), (x(h_right), y_right, joint, y_right),
                   (joint, y_left, joint, y_right)]  # fmt: skip
         if support is not None and k < len(grown.mergers):  # the last holds all measures by construction
-            shares.append((joint + 4, (y_left + y_right) / 2, f"{100 * support:.0f}"))
+            shares.append((joint + 4, (y_left + y_right) / 2, printed(100 * support, ".0f")))
     sheet.lines("fine", lines)
     for at, middle, text in shares:
         sheet.text(at, middle, text, "small halo")
@@ -137,7 +138,7 @@ def _dendrogram(sheet: Sheet, grid: Grid, grown: Tree, depth: float) -> None:
         "axis", [(x(0), end, x(deepest), end), *((at, end - 3, at, end + 3) for at in (x(0), x(deepest)))]
     )
     sheet.text(x(0), end + 12, "0", "soft middle")
-    sheet.text(x(deepest), end + 12, f"{deepest:.2f}", "soft middle")
+    sheet.text(x(deepest), end + 12, printed(deepest), "soft middle")
     words = ["joined at 1 − ρ", *(["support in %"] if shares else [])]
     # One line above the other: the numbers of the columns stand beside the lower one.
     for k, word in enumerate(reversed(words)):

@@ -19,7 +19,7 @@ from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import MISSING
-from vivavoce.studies.text import count
+from vivavoce.studies.text import count, percent
 
 FEW_VALUES = 7
 """Scores with at most this many different values are drawn as shares of a bar."""
@@ -129,7 +129,7 @@ def _draw_bar(sheet: Sheet, scale: Scale, y: float, parts: Sequence[tuple[int, s
     start = 0
     for n, fill, ink in parts:
         x, x2 = scale(start), scale(start + n)
-        text = f"{100 * n / scale.high:.0f} %"
+        text = percent(n / scale.high)
         if n:
             sheet.box("outlined", x, y - 10, x2 - x, 20, fill=fill)
         if x2 - x > text_width(text, "small") + 4:
@@ -141,7 +141,7 @@ def _shares(tally: Mapping[tuple[str, float | str], int], name: str, used: Seque
     """`0 1 (25 %), 1 3 (75 %)`: how many of a candidate's answers have each value, and their share."""
     tallied = {state: tally[name, state] for state in used if tally.get((name, state))}
     total = sum(tallied.values())
-    return ", ".join(f"{_name(state)} {n} ({100 * n / total:.0f} %)" for state, n in tallied.items())
+    return ", ".join(f"{_name(state)} {n} ({percent(n / total)})" for state, n in tallied.items())
 
 
 def _name(state: float | str) -> str:

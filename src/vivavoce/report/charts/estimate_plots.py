@@ -7,6 +7,7 @@ apart by place, shape, lightness or words, never by hue alone.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.core.numbers import printed
 from vivavoce.report.charts.lanes import Lanes, Scale, tick_labels
 from vivavoce.report.charts.sheet import Line, Sheet, clean, nice_ticks, text_width
 from vivavoce.report.charts.svg import Drawing, drawing, listed, no_chart, short, unique
@@ -169,7 +170,7 @@ def _variance_lines(name: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
         if row[part]:
             share = row[part] / total
             lines.append({"label": name, "part": word, "start": start, "end": start + share, "fill": fill,
-                          "on": ink, "text": f"{100 * share:.0f}"})  # fmt: skip
+                          "on": ink, "text": printed(100 * share, ".0f")})  # fmt: skip
             start += share
     return lines
 
@@ -303,8 +304,8 @@ def critical_difference(rows: Rows) -> Drawing | str:
         sheet.notes([JOINED] if joined else [])
         return sheet
 
-    by_candidate = listed(f"{short(name)} {k:.2f}" for name, k in zip(names, mean_ranks, strict=True))
-    return drawing(f"Mean ranks, critical difference {distance:.2f}: {by_candidate}", draw)
+    by_candidate = listed(f"{short(name)} {printed(k)}" for name, k in zip(names, mean_ranks, strict=True))
+    return drawing(f"Mean ranks, critical difference {printed(distance)}: {by_candidate}", draw)
 
 
 LEAST_SCALE, STEP, AXIS = 200.0, 20.0, 40.0
@@ -324,7 +325,7 @@ def _mean_rank_diagram(
     at the end of its line.
     """
     n, half = len(names), (len(names) + 1) // 2
-    texts = [f"{name}  {k:.2f}" for name, k in zip(names, mean_ranks, strict=True)]
+    texts = [f"{name}  {printed(k)}" for name, k in zip(names, mean_ranks, strict=True)]
     gutters = [max(map(text_width, side), default=0.0) + 14 for side in (texts[:half], texts[half:])]
     at_sides = sheet.room - sum(gutters) >= LEAST_SCALE
     start, stop = (gutters[0], sheet.room - gutters[1]) if at_sides else (8.0, sheet.room - 8)
@@ -356,7 +357,7 @@ class _Label(NamedTuple):
 
 def _draw_distance(sheet: Sheet, x: Scale, distance: float) -> None:
     """The critical distance as a line over the scale."""
-    end, words = min(x(1 + distance), sheet.room), f"critical difference {distance:.2f}"
+    end, words = min(x(1 + distance), sheet.room), f"critical difference {printed(distance)}"
     sheet.lines("thin", [(x.start, 8, end, 8), (x.start, 4, x.start, 12), (end, 4, end, 12)])
     fits = end + 8 + text_width(words) <= sheet.room
     sheet.text(end + 8 if fits else end - 8, 8, words, "" if fits else "end halo")
@@ -373,9 +374,9 @@ def _labels_at_sides(
         end = x.start - 8 if better else x.stop + 8
         sheet.lines("axis", [(x(rank), AXIS, x(rank), y), (x(rank), y, end, y)])
         if better:
-            labels.append(_Label(end - 4, y, f"{name}  {rank:.2f}", "end", end))
+            labels.append(_Label(end - 4, y, f"{name}  {printed(rank)}", "end", end))
         else:
-            labels.append(_Label(end + 4, y, f"{rank:.2f}  {name}", "", sheet.room - end))
+            labels.append(_Label(end + 4, y, f"{printed(rank)}  {name}", "", sheet.room - end))
     return labels
 
 
@@ -385,7 +386,7 @@ def _labels_below(
     """Lines that go straight down, each to its text: to the right of its end where that has room."""
     labels = []
     for place, (name, rank) in enumerate(zip(names, mean_ranks, strict=True)):
-        y, text, x_place = y_labels + STEP * (len(names) - 1 - place), f"{name}  {rank:.2f}", x(rank)
+        y, text, x_place = y_labels + STEP * (len(names) - 1 - place), f"{name}  {printed(rank)}", x(rank)
         sheet.lines("axis", [(x_place, AXIS, x_place, y + 5)])
         if x_place < sheet.room / 2 or x_place + 6 + text_width(text) <= sheet.room:
             labels.append(_Label(x_place + 6, y, text, "halo", sheet.room - x_place - 6))

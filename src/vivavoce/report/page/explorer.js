@@ -21,7 +21,7 @@
     return made;
   };
   const figure = (value) =>
-    value === null || value === undefined ? "–" : value.toFixed(3).replace("-", "−");
+    value === null || value === undefined ? "–" : (value * (1 + 1e-9)).toFixed(3).replace("-", "−");
   const byName = new Intl.Collator("en", { numeric: true });
   const itemOf = (answer) => data.items[answer.item];
   const speaker = (role) => role[0].toUpperCase() + role.slice(1);

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.cases import CaseCount, cases_of
 from vivavoce.core.exclusions import exclusion_facts
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
@@ -125,11 +126,15 @@ def _detectable(differences: Sequence[tuple[float, float | None]]) -> str:
         return "One case detects no difference."
     # Two accuracies are never further apart than 1.
     within = [
-        f"{d:.2f} if they differ on {share:.0%} of the cases" for share, d in differences if d and d <= 1
+        f"{printed(d)} if they differ on {printed(share, '.0%')} of the cases"
+        for share, d in differences
+        if d and d <= 1
     ]
     if not within:
         return "Between two candidates it could detect no difference in accuracy short of everything."
-    beyond = [f", none short of everything if on {share:.0%}" for share, d in differences if d and d > 1]
+    beyond = [
+        f", none short of everything if on {printed(share, '.0%')}" for share, d in differences if d and d > 1
+    ]
     return (
         f"Between two candidates it could detect a difference in accuracy of {' or '.join(within)}"
         f"{''.join(beyond)}."

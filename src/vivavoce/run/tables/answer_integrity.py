@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.store import read
@@ -94,4 +95,4 @@ def _place(row: Mapping[str, Any]) -> tuple[tuple[Any, ...], str]:
 
 
 def _figure(estimate: float | None) -> str:
-    return "without an estimate" if estimate is None else f"{estimate:.3f}"
+    return "without an estimate" if estimate is None else printed(estimate, ".3f")

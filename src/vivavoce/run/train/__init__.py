@@ -15,6 +15,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.extras import require_extras
 from vivavoce.core.net import offline as offline_mode
+from vivavoce.core.numbers import printed
 from vivavoce.core.private_files import private_folder, write_private
 from vivavoce.core.records import Finding
 from vivavoce.core.specs import parse
@@ -372,7 +373,8 @@ def _text(
     lexical = fmean(row["dev_lexical"] for row in of_mixtures)
     guess = fmean(row["dev_guess"] for row in of_mixtures)
     return (
-        f"{what} in {folder}: {_reached_text(runs)}the lexical evaluator {lexical:.1%}, guessing {guess:.1%}."
+        f"{what} in {folder}: {_reached_text(runs)}the lexical evaluator {printed(lexical, '.1%')}, guessing "
+        f"{printed(guess, '.1%')}."
     )
 
 
@@ -380,7 +382,9 @@ def _reached_text(runs: Sequence[Mapping[str, Any]]) -> str:
     if not runs:
         return ""
     scores = [row["dev_accuracy"] for row in runs]
-    return f"{len(runs)} runs with dev accuracy {min(scores):.1%} to {max(scores):.1%}, "
+    return (
+        f"{len(runs)} runs with dev accuracy {printed(min(scores), '.1%')} to {printed(max(scores), '.1%')}, "
+    )
 
 
 def _notes(

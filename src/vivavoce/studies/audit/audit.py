@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
@@ -25,14 +26,14 @@ from vivavoce.studies.audit.figures import (
 )
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.rater_scores import is_people, is_rated
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study
-from vivavoce.studies.text import and_so, count
+from vivavoce.studies.text import and_so, count, percent
 
 NO_YARDSTICK = (
     "Nothing to hold the measures against: --labels METRIC names people's scores of this run, and "
@@ -60,10 +61,8 @@ KEEP = NamingSentence(
 BETWEEN = NamingSentence(
     code="audit.between",
     templates=(
-        (
-            "Between {candidates} on {benchmark}, by means over disjoint halves of the cases, these go with "
-            "{standard}: {measures}."
-        ),
+        "Between {candidates} on {benchmark}, by means over disjoint halves of the cases, these go with "
+        "{standard}: {measures}.",
     ),
     names=("metric",),
     family="all measures of one benchmark",
@@ -93,10 +92,8 @@ NOT_KEPT = NamingSentence(
 MUCH_THE_SAME = NamingSentence(
     code="audit.much_the_same",
     templates=(
-        (
-            "{measure} and {others} say much the same on {benchmark}: inside questions every two of "
-            "them correlate above {r}."
-        ),
+        "{measure} and {others} say much the same on {benchmark}: inside questions every two of "
+        "them correlate above {r}.",
     ),
     names=("metric",),
     counts="correlations of the answers of this run",
@@ -253,8 +250,8 @@ def _alike_text(rows: Sequence[AuditRow]) -> str:
         return ""
     wrong, right = ('"No."', '"Yes."') if row.contrast == "yes" else ('"Yes."', '"No."')
     return (
-        f'it calls "Yes." and "No." alike ({wrong} scores {row.score_wrong:.2f} where {right} is right and '
-        f"scores {row.score_reference:.2f}, an unrelated word {row.score_unrelated:.2f})"
+        f'it calls "Yes." and "No." alike ({wrong} scores {printed(row.score_wrong)} where {right} is right '
+        f"and scores {printed(row.score_reference)}, an unrelated word {printed(row.score_unrelated)})"
     )
 
 
@@ -317,7 +314,7 @@ def _clear_between(responses: Responses, tested: Sequence[AuditRow]) -> Iterator
         if r.value_halves is not None:
             ends = stats.fisher_interval(r.value_halves, r.n_candidates or 0, level=level)
             if ends and ends.low > 0:
-                yield f"{names[r.signature, r.criterion, r.rater]} (r {r.value_halves:.2f})"
+                yield f"{names[r.signature, r.criterion, r.rater]} (r {printed(r.value_halves)})"
 
 
 def _cluster_lines(responses: Responses, pairs: Sequence[AuditRow], threshold: float) -> Iterator[str]:
@@ -362,7 +359,7 @@ def _order_text(row: AuditRow) -> str:
         return f"of candidates {row.reason}"
     pairs = count(row.n_pairs or 0, "pair")
     few = "" if row.reason is None else f" ({row.reason})"
-    return f"of candidates tau-b {row.value:.2f}, same order in {row.same_order} of {pairs}{few}"
+    return f"of candidates tau-b {printed(row.value)}, same order in {row.same_order} of {pairs}{few}"
 
 
 def _wording_text(rows: Sequence[AuditRow]) -> str:
@@ -370,8 +367,7 @@ def _wording_text(rows: Sequence[AuditRow]) -> str:
     return "; ".join(
         f"with {r.contrast}, {r.reason}"
         if r.value is None
-        else f"with {r.contrast}, variance over wordings {r.value:.2f}{interval_text(r)} times that between "
-        "candidates"
+        else f"with {r.contrast}, variance over wordings {figure_text(r)} times that between candidates"
         for r in shares
     )
 
@@ -394,9 +390,10 @@ def _silence_text(rows: Sequence[AuditRow]) -> str:
     )
     if silent.value is None:
         return ""
-    comparison = "" if answered.value is None else f" beside {answered.value:.2f}"
-    of_spread = "" if share.value is None else f", {100 * share.value:.0f} % of its spread inside questions"
-    return f"{count(silent.n_units or 0, 'silent answer')} score {silent.value:.2f}{comparison}{of_spread}"
+    comparison = "" if answered.value is None else f" beside {printed(answered.value)}"
+    of_spread = "" if share.value is None else f", {percent(share.value)} of its spread inside questions"
+    answers = count(silent.n_units or 0, "silent answer")
+    return f"{answers} score {printed(silent.value)}{comparison}{of_spread}"
 
 
 def _polarity_text(rows: Sequence[AuditRow]) -> str:
@@ -412,4 +409,4 @@ def _polarity_text(rows: Sequence[AuditRow]) -> str:
 
 
 def _figure(row: AuditRow) -> str:
-    return str(row.reason) if row.value is None else f"r {row.value:.2f}{interval_text(row)}"
+    return str(row.reason) if row.value is None else f"r {figure_text(row)}"

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.studies.audit.responses import YARDSTICK, Responses, Yardstick
 from vivavoce.studies.audit.rows import CENTRED, ONE_CALL, AuditRow, Within, audit_row
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.intervals import Estimate
 from vivavoce.studies.text import and_so, cases, count
 
@@ -250,20 +251,18 @@ class _Outcome(NamedTuple):
         row = next(self.together(), None)
         if row is None or len(self.choice.confirmed) < 2:
             return ""
-        return f" Together r {row.value:.2f}{interval_text(row)}."
+        return f" Together r {figure_text(row)}."
 
     def _judged(self, n: int) -> str:
         """Whether to keep a measure, and why; not needed is what is shown to add next to nothing."""
         name, alone, confirmed = self.name(n), self.alone(n), self.choice.confirmed
         if not confirmed or n == confirmed[0]:
-            figure = (
-                str(alone.reason) if alone.value is None else f"r {alone.value:.2f}{interval_text(alone)}"
-            )
+            figure = str(alone.reason) if alone.value is None else f"r {figure_text(alone)}"
             return f"{'Keep' if confirmed else 'Not shown:'} {name}: {figure}"
         others, beyond = and_so(map(self.name, self.controls(n))), self.beyond(n)
         if beyond.value is None:
             return f"Not needed: {name}: {beyond.reason}"
-        figure = f"(partial r {beyond.value:.2f}{interval_text(beyond)}; alone r {alone.value:.2f})"
+        figure = f"(partial r {figure_text(beyond)}; alone r {printed(alone.value)})"
         if n in confirmed:
             return f"Keep {name}: it adds to {others} {figure}"
         if beyond.low is not None and beyond.low > 0:
@@ -284,5 +283,5 @@ class _Outcome(NamedTuple):
         for neighbour in self.choice.confirmed:
             value = self.half.estimate(n, neighbour, "").value
             if value is not None and value > self.threshold:
-                return f" and says much the same as {self.name(neighbour)} (r {value:.2f})"
+                return f" and says much the same as {self.name(neighbour)} (r {printed(value)})"
         return ""

@@ -6,8 +6,10 @@ from itertools import groupby
 from math import inf
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Measure
 from vivavoce.core.short_names import Name
+from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.headline import fitting_headline
 from vivavoce.studies.study import MeasureRow
 from vivavoce.studies.text import cases, count, listed, number, plain
@@ -130,8 +132,8 @@ def with_verdict(row: BiasRow, measure: Measure) -> BiasRow:
     if row.flips is not None:
         repeats = "how often it flips by itself is not known"
         if row.flips_repeats is not None:
-            repeats = f"{row.flips_repeats:.0%} between repeats"
-        text += f" Its score flips in {row.flips:.0%}; {repeats}."
+            repeats = f"{printed(row.flips_repeats, '.0%')} between repeats"
+        text += f" Its score flips in {printed(row.flips, '.0%')}; {repeats}."
     return replace(row, verdict=text)
 
 
@@ -186,6 +188,6 @@ def _variance_text(row: BiasRow) -> str:
     basis = f"{count(row.n_pairs or 0, 'question')} in {_cases(row)}"
     if row.verdict_code == "too_few":
         return f"{basis}: too few to say."
-    interval = "" if row.low is None else f" ({row.low:.3g} to {row.high:.3g})"
     verdict = _WORSE_TEXTS["demographic"] if row.verdict_code == "worse" else "Nothing was shown."
-    return f"variance beyond that of repeats {row.difference:.3g}{interval}; {basis}. {verdict}"
+    size = f"{printed(row.difference, '.3g')}{interval_text(row, '.3g')}"
+    return f"variance beyond that of repeats {size}; {basis}. {verdict}"

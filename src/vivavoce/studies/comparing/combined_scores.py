@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.studies.exact_mean import exact_mean
@@ -380,7 +381,7 @@ def _notes(
         parts = [section for section in sections if section.group == group]
         n_items = sum(part.items.height for part in parts)
         by = " and ".join(dict.fromkeys(short[key_of(scores.measures[part.key])] for part in parts))
-        share = f" {shares[group]:.0%}," if shares else ""
+        share = f" {printed(shares[group], '.0%')}," if shares else ""
         words.append(f"{group}{share} by {by} ({count(n_items, 'question')})")
     how = HOW.get(weights, "means of groups by their shares")
     yield f"Overall on {benchmark}, {how}: {'; '.join(words)}."

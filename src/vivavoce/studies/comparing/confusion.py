@@ -15,6 +15,7 @@ import polars as pl
 import scipy
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
@@ -234,7 +235,7 @@ def _sentences(rows: Sequence[ConfusionRow], scores: ScoreTable) -> Iterator[str
         line = f"{subject}: no label of {candidate} is shown weaker than the others"
         if lowest.is_weaker:
             line = (
-                f"{subject}: {candidate} is weakest on {lowest.label!r}, F1 {lowest.f1:.3f}"
+                f"{subject}: {candidate} is weakest on {lowest.label!r}, F1 {printed(lowest.f1, '.3f')}"
                 f"{interval_text(lowest, '.3f')}{few_cases(lowest.effective_cases)}"
             )
         wrong = [

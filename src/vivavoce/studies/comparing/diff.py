@@ -15,8 +15,9 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import is_of_file
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Finding, Measure
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import Bounded, figure_text
 from vivavoce.studies.comparing.change import Change, DiffRow
 from vivavoce.studies.comparing.pairs import check_margin
 from vivavoce.studies.comparing.rater_change import bridge, level, order
@@ -277,9 +278,7 @@ def _coefficients(change: Change, part: pl.DataFrame, candidate: str) -> Iterato
             "agreement",
             candidate=candidate,
             coefficient=name,
-            value=estimate.value,
-            low=estimate.low,
-            high=estimate.high,
+            **Bounded.from_figure(estimate).columns(),
             n_answers=len(values),
             n_groups=estimate.n_groups,
             reason=estimate.reason,
@@ -353,9 +352,9 @@ def _agreement_words(rows: Sequence[DiffRow]) -> str:
     alpha, kappa = overall["alpha_ordinal"], overall["quadratic_kappa"].value
     if alpha.value is None:
         return alpha.reason or ""
-    weighted = "" if kappa is None else f"quadratic kappa {kappa:.2f}, "
-    agreed = f"alpha (ordinal) {alpha.value:.2f}{interval_text(alpha)}"
-    return f"{agreed}, {weighted}{overall['percent'].value:.1%} equal"
+    weighted = "" if kappa is None else f"quadratic kappa {printed(kappa)}, "
+    agreed = f"alpha (ordinal) {figure_text(alpha)}"
+    return f"{agreed}, {weighted}{printed(overall['percent'].value, '.1%')} equal"
 
 
 def _ends(row: DiffRow, criterion: Criterion) -> str:
@@ -396,7 +395,7 @@ def _beyond_lines(c: Criterion, beyond: Sequence[DiffRow]) -> Iterator[str]:
 def _order_line(row: DiffRow) -> str:
     if row.n_pairs is None:
         return f"Order: {row.reason}."
-    tau = "" if row.kendall is None else f"tau-b {row.kendall:.2f}, "
+    tau = "" if row.kendall is None else f"tau-b {printed(row.kendall)}, "
     line = (
         f"Order of {count(row.n_candidates or 0, 'candidate')} on {count(row.n_items or 0, 'question')} "
         f"({count(row.n_groups or 0, 'case')}): {tau}{row.n_swapped} of {count(row.n_pairs, 'pair')} swapped"
@@ -426,7 +425,7 @@ def _bridge_line(change: Change, line: DiffRow, carried: Sequence[DiffRow]) -> s
         " What leaves the scale was set to its end." if any(row.clipped for row in points.values()) else ""
     )
     return (
-        f"Bridge: new = {line.intercept:.3f} + {line.slope:.3f} old "
+        f"Bridge: new = {printed(line.intercept, '.3f')} + {printed(line.slope, '.3f')} old "
         f"({count(line.n_candidates or 0, 'candidate')}, {way}). A further candidate with an old mean of "
         f"{old['mean']} is expected at {new['mean']}{_ends(points['mean'], criterion)}. Means from "
         f"{old['least']} ({new['least']}) to {old['greatest']} ({new['greatest']}) may be carried over; "

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.measure_names import measure_name, metric_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.studies.bounded import interval_text
 from vivavoce.studies.comparing.common_items import common_items, order_basis
@@ -183,7 +184,7 @@ def _order_sentences(rows: Sequence[EstimateRow]) -> Iterator[str]:
     for row in rows:
         boards.setdefault((_what(row), row.signature), []).append(row)
     for (subject, _), board in boards.items():
-        basis = order_basis([as_mapping(row) for row in board], "{:.3f}".format)
+        basis = order_basis([as_mapping(row) for row in board], partial(printed, form=".3f"))
         if basis:
             yield f"{subject}: {basis}"
 
@@ -235,7 +236,7 @@ def _sentence(row: EstimateRow) -> str:
     }
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
-    estimate = f"{row.estimate:.3f}{interval_text(row, '.3f')}{_correction(row)}"
+    estimate = f"{printed(row.estimate, '.3f')}{interval_text(row, '.3f')}{_correction(row)}"
     return (
         f"{subject} {estimate}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
@@ -249,12 +250,12 @@ def _correction(row: EstimateRow) -> str:
     if row.estimate_kind == "rogan_gladen":
         return (
             f", corrected by the judge's errors on {count(labels, 'answer')} that people scored elsewhere "
-            f"(the judge alone {row.estimate_judge:.3f})"
+            f"(the judge alone {printed(row.estimate_judge, '.3f')})"
         )
     if row.estimate_kind == "prediction_powered":
         return (
-            f" on people's scale (the judge alone {row.estimate_judge:.3f}, people alone "
-            f"{row.estimate_people:.3f} on {count(labels, 'question')})"
+            f" on people's scale (the judge alone {printed(row.estimate_judge, '.3f')}, people alone "
+            f"{printed(row.estimate_people, '.3f')} on {count(labels, 'question')})"
         )
     return ""
 

@@ -18,10 +18,11 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import rubric_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, signed
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import Bounded, figure_text, interval_text
 from vivavoce.studies.comparing.human_agreement import human_agreement
 from vivavoce.studies.comparing.judge_biases import NO_BALLOTS, length_bias, position_bias, self_preference
 from vivavoce.studies.comparing.rating_behaviour import HALO, ceiling_and_floor, halo, saturation
@@ -65,10 +66,8 @@ ABSENT = {
 FAVOUR = NamingSentence(
     code="examiners.favour",
     templates=(
-        (
-            "{judge} against people on {benchmark}: more generous (or, below 0, stricter) than with "
-            "the others to {names}."
-        ),
+        "{judge} against people on {benchmark}: more generous (or, below 0, stricter) than with "
+        "the others to {names}.",
     ),
     names=("candidate", "metric", "rater"),
     family="all candidates of one criterion",
@@ -78,10 +77,8 @@ FAVOUR = NamingSentence(
 YES_NO = NamingSentence(
     code="examiners.yes_no",
     templates=(
-        (
-            "{judge} against people on {benchmark}: {figure} differs for {candidate}: {counts}, with "
-            "the other candidates {rest} (p {p}, {family})."
-        ),
+        "{judge} against people on {benchmark}: {figure} differs for {candidate}: {counts}, with "
+        "the other candidates {rest} (p {p}, {family}).",
     ),
     names=("candidate", "metric", "rater"),
     family="both figures of all candidates",
@@ -91,10 +88,8 @@ YES_NO = NamingSentence(
 STAMP = NamingSentence(
     code="examiners.stamp",
     templates=(
-        (
-            "{judge} on {benchmark}: shown within {margin} on {labels} ({people}; between answers to one "
-            "question {figure}) ({criteria})."
-        ),
+        "{judge} on {benchmark}: shown within {margin} on {labels} ({people}; between answers to one "
+        "question {figure}) ({criteria}).",
     ),
     names=("metric", "rater"),
     family="each judge and criterion alone",
@@ -104,10 +99,8 @@ STAMP = NamingSentence(
 SATURATED = NamingSentence(
     code="examiners.saturated",
     templates=(
-        (
-            "{measure} on {benchmark}: saturated, {share} of {scores} are {value}; it hardly tells "
-            "candidates apart and belongs in no mean over criteria."
-        ),
+        "{measure} on {benchmark}: saturated, {share} of {scores} are {value}; it hardly tells "
+        "candidates apart and belongs in no mean over criteria.",
     ),
     names=("metric", "rater"),
     counts="the share of scores at one value, and whether it is 95 % or more",
@@ -224,7 +217,7 @@ def _retest_text(name: str, row: AgreementRow) -> str:
     if row.value is None:
         return f"{place}: {row.reason}."
     return (
-        f"{place}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
+        f"{place}: alpha (ordinal) {figure_text(row)}; {row.n_changed} of "
         f"{counts_text(row, 'unit')} were not scored alike."
     )
 
@@ -359,14 +352,13 @@ def _pair_text(part: str, by: Mapping[str | None, RaterRow]) -> str:
     alpha, shift, tau = by["alpha_ordinal"], by["difference"], by["tau_b"]
     if shift.value is None:
         return f": {shift.reason}."
-    agreed = alpha.reason if alpha.value is None else f"{alpha.value:.2f}{interval_text(alpha)}"
     order = ""
     if tau.value is not None:
         candidates = count(tau.n_units or 0, "candidate")
-        order = f"; on what both scored they order {candidates} with tau-b {tau.value:.2f}"
+        order = f"; on what both scored they order {candidates} with tau-b {printed(tau.value)}"
     scores = "Without the reference the scores are" if part == "reference" else "The second scores"
     return (
-        f" ({counts_text(shift, 'response')}): alpha (ordinal) {agreed}{order}. {scores} "
+        f" ({counts_text(shift, 'response')}): alpha (ordinal) {figure_text(alpha)}{order}. {scores} "
         f"{_shift_text(shift)}.{_hidden_shift(shift, by['pearson'])}"
     )
 
@@ -375,14 +367,12 @@ def _shift_text(shift: RaterRow) -> str:
     """A shift with its interval, both as seen from the side that is higher."""
     value = shift.value or 0.0
     if value >= 0:
-        return f"{abs(value):.2f}{interval_text(shift)} higher"
-    low, high = shift.low, shift.high
-    ends = "" if low is None or high is None else f" ({-high:.2f} to {-low:.2f})"
-    return f"{abs(value):.2f}{ends} lower"
+        return f"{printed(abs(value))}{interval_text(shift)} higher"
+    return f"{printed(abs(value))}{interval_text(-Bounded.from_figure(shift))} lower"
 
 
 def _hidden_shift(shift: RaterRow, pearson: RaterRow) -> str:
     """That a correlation does not show the shift, where there is one."""
     if pearson.value is None or shift.low is None or shift.high is None or shift.low * shift.high <= 0:
         return ""
-    return f" Their correlation (r {pearson.value:.2f}) does not show that shift."
+    return f" Their correlation (r {printed(pearson.value)}) does not show that shift."

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.measure_names import is_of_file
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Measure
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, ScoreTable, counted_value
@@ -122,7 +123,7 @@ def file_scores_lines(rows: Sequence[Row], run: str) -> list[str]:
     names = _names_apart(totals)
     named = list(zip(totals, names, strict=True))
     lines = [_line(row, name, run) for row, name in named if row["score"] is not None]
-    single = [f"{name} {row['file_mean']:.3f}" for row, name in named if row["score"] is None]
+    single = [f"{name} {printed(row['file_mean'], '.3f')}" for row, name in named if row["score"] is None]
     return lines + (
         [f"Scores that came with the answers and are compared with none: {', '.join(single)}."]
         if single
@@ -154,7 +155,8 @@ def _name(row: Row, rows: Sequence[Row]) -> str:
 def _line(row: Row, name: str, run: str) -> str:
     subject = "The file" if row["source"] == "file" else row["source"]
     metrics = ", ".join(row["metrics"])
-    line = f"{subject} says {row['file_score']:.3f} ({name}); read here {row['score']:.3f} "
+    file_text, run_text = printed(row["file_score"], ".3f"), printed(row["score"], ".3f")
+    line = f"{subject} says {file_text} ({name}); read here {run_text} "
     line += f"({metrics}); "
     if not row["n_differ"]:
         return f"{line}no answer of {row['n_both']:,} differs."

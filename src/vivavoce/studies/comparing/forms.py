@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
@@ -63,10 +64,8 @@ class FormsRow(MeasureRow):
 SHOWN = NamingSentence(
     code="forms.shown",
     templates=(
-        (
-            "{measure} on {benchmarks}: {candidate} {means} on {n} shared cases, a difference of "
-            "{difference}, which is shown (p {p} by Holm over {tests}){rho}."
-        ),
+        "{measure} on {benchmarks}: {candidate} {means} on {n} shared cases, a difference of "
+        "{difference}, which is shown (p {p} by Holm over {tests}){rho}.",
     ),
     names=("candidate", "metric"),
     family="all candidates, pairs of benchmarks and criteria of the call",
@@ -76,10 +75,8 @@ SHOWN = NamingSentence(
 ASSOCIATION = NamingSentence(
     code="forms.association",
     templates=(
-        (
-            "{measure} on {benchmarks}: {candidate} {means} shared cases{difference}; Spearman's rho over "
-            "cases {rho}."
-        ),
+        "{measure} on {benchmarks}: {candidate} {means} shared cases{difference}; Spearman's rho over "
+        "cases {rho}.",
     ),
     names=("candidate", "metric"),
     counts="a coefficient with its interval",
@@ -255,7 +252,8 @@ def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
         if row.candidate:
             yield f"{subject}: {row.candidate} {_figures_text(row, n_tests)}"
         elif row.order_tau is not None:
-            yield f"{subject} order {row.n_candidates} candidates with Kendall's tau {row.order_tau:.2f}."
+            tau = printed(row.order_tau)
+            yield f"{subject} order {row.n_candidates} candidates with Kendall's tau {tau}."
 
 
 def _has_no_figure(row: FormsRow) -> bool:
@@ -283,14 +281,15 @@ def _lacking_texts(rows: Sequence[FormsRow], names: Mapping[Any, str]) -> Iterat
 
 def _figures_text(row: FormsRow, n_tests: int) -> str:
     """The means, their difference and how far the forms go together, over so many shared cases."""
-    text = f"{row.mean:.3f} and {row.mean_2:.3f} on {count(row.n_groups, 'shared case')}"
+    means = f"{printed(row.mean, '.3f')} and {printed(row.mean_2, '.3f')}"
+    text = f"{means} on {count(row.n_groups, 'shared case')}"
     if row.difference is not None:
-        text += f", a difference of {row.difference:+.3f}{interval_text(row, '+.3f')}"
+        text += f", a difference of {printed(row.difference, '+.3f')}{interval_text(row, '+.3f')}"
         if row.p_adjusted is None:
             return f"{text}; {row.reason}."
         verdict = "shown" if row.p_adjusted <= 0.05 else "not shown"
         text += f", which is {verdict} (p {row.p_adjusted:.3g} by Holm over {count(n_tests, 'test')})"
     if row.association is not None:
         ends = interval_text(Bounded(None, row.association_low, row.association_high))
-        text += f"; Spearman's rho over cases {row.association:.2f}{ends}"
+        text += f"; Spearman's rho over cases {printed(row.association)}{ends}"
     return f"{text}."

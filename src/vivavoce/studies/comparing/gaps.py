@@ -111,10 +111,8 @@ DIFFERS = NamingSentence(
 FAILS = NamingSentence(
     code="gaps.fails",
     templates=(
-        (
-            "{candidate} scores {figure} on {category}, against {rest} elsewhere ({test}, "
-            "Holm-adjusted p = {p})."
-        ),
+        "{candidate} scores {figure} on {category}, against {rest} elsewhere ({test}, "
+        "Holm-adjusted p = {p}).",
     ),
     names=("candidate", "category"),
     family="all small categories, candidates and criteria of the call",

@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.measure_names import metric_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparing.paired import no_result
@@ -248,7 +249,7 @@ def _pair_check(row: ComparisonRow, terms: GateTerms) -> CheckRow:
         rater=row.rater,
         signature=row.signature,
         condition=_condition(row, terms),
-        outcome="passed" if passed or not reason else _failure(worse),
+        outcome="passed" if passed or not reason else "worse" if worse else "unclear",
         closes=closes,
         difference=row.difference,
         loss=row.loss_b,
@@ -256,10 +257,6 @@ def _pair_check(row: ComparisonRow, terms: GateTerms) -> CheckRow:
         reason=_about(row, reason),
         opens=_opens(row, terms) if closes else None,
     )
-
-
-def _failure(worse: str | None) -> Literal["worse", "unclear"]:
-    return "worse" if worse else "unclear"
 
 
 def _about(row: ComparisonRow, reason: str | None) -> str | None:
@@ -314,7 +311,7 @@ def _not_shown(row: ComparisonRow, require: Require) -> str | None:
         return f"was not shown to be better: {row.verdict}"
     could = "no interval bounds how much worse it is"
     if row.loss_b is not None:
-        could = f"it could be worse by {row.loss_b:.3g}{_unseen(row)}"
+        could = f"it could be worse by {printed(row.loss_b, '.3g')}{_unseen(row)}"
     return f"was not shown to be not worse than {row.a} by {plain(row.margin or 0.0)}: {could}. {row.verdict}"
 
 
@@ -322,7 +319,8 @@ def _unseen(row: ComparisonRow) -> str:
     """What a bound holds that the data do not show, in words; nothing where hardly any case differs."""
     if row.unseen_loss_b is None or row.n_different < LEAST_DIFFERENT:
         return ""
-    return f", as up to {100 * row.unseen_loss_b:.2g} % of cases may be whole losses although none was seen"
+    share = printed(100 * row.unseen_loss_b, ".2g")
+    return f", as up to {share} % of cases may be whole losses although none was seen"
 
 
 _REMEDIES = {

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.group_levels import scope_of_all
 from vivavoce.core.measure_names import measure_name
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
@@ -38,7 +39,7 @@ class Unit(NamedTuple):
 
     def figure(self, value: float) -> str:
         """A value or a difference without its unit, with a minus sign that is one."""
-        text = f"{100 * value:.1f}" if self.is_share else number(value, self.criterion)
+        text = printed(100 * value, ".1f") if self.is_share else number(value, self.criterion)
         return "0.0" if text == "-0.0" else text.replace("-", "−")
 
     def value(self, value: float) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
-from vivavoce.studies.bounded import Bounded, interval_text
+from vivavoce.studies.bounded import Bounded, figure_text
 from vivavoce.studies.comparing.yes_no import yes_no_rows, yes_no_sentences
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import (
@@ -385,7 +385,7 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
         yield from yes_no_sentences(place, part)
         tested = [r for r in part if r.figure == "favour" and r.value is not None]
         clear = [
-            f"{r.candidate} by {_figure(r, '+.2f')}"
+            f"{r.candidate} by {figure_text(r, '+.2f')}"
             for r in tested
             if _is_clear(r) and r.p_adjusted is not None and r.p_adjusted <= stats.ALPHA
         ]
@@ -408,7 +408,7 @@ def _agreement_text(by_figure: Mapping[tuple[str | None, str | None], RaterRow])
     bias = by_figure["judge less people", "bias"]
     return (
         f"{_beside_people(by_figure, 'alpha_ordinal', 'alpha (ordinal)')} Judge less person, on "
-        f"average: {_figure(bias, '+.2f')}."
+        f"average: {figure_text(bias, '+.2f')}."
     )
 
 
@@ -425,9 +425,5 @@ def _beside_people(
     if person.value is None:
         among = str(person.reason)
     else:
-        among = f"people among themselves {_figure(person)}, the difference {_figure(difference)}"
-    return f"({counts_text(judge, 'answer')}): {name} {_figure(judge)}; {among}."
-
-
-def _figure(row: RaterRow, form: str = ".2f") -> str:
-    return str(row.reason) if row.value is None else f"{row.value:{form}}{interval_text(row, form)}"
+        among = f"people among themselves {figure_text(person)}, the difference {figure_text(difference)}"
+    return f"({counts_text(judge, 'answer')}): {name} {figure_text(judge)}; {among}."

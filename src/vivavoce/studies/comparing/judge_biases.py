@@ -8,7 +8,7 @@ import polars as pl
 
 from vivavoce.core.records import Measure, ModelCard
 from vivavoce.studies.answers import N_WORDS
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import (
     Estimate,
@@ -35,6 +35,7 @@ from vivavoce.studies.rater_scores import (
 )
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
+from vivavoce.studies.text import percent
 
 UNKNOWN = "difference, cause unknown"
 NO_BALLOTS = "no ballots: answers were scored one at a time"
@@ -117,9 +118,9 @@ def _position_text(first: RaterRow, order: RaterRow) -> str:
     if first.value is None:
         return f"{first.reason}."
     return (
-        f"the answer shown first wins {first.value:.2f}{interval_text(first)} of "
+        f"the answer shown first wins {figure_text(first)} of "
         f"{counts_text(first, 'pair')} that were shown in both orders; "
-        f"{100 * (order.value or 0.0):.0f} % come out otherwise in the other order."
+        f"{percent(order.value or 0.0)} come out otherwise in the other order."
     )
 
 
@@ -167,7 +168,7 @@ def _length_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
     for benchmark in dict.fromkeys(r.benchmark for r in rows):
         defined = [r for r in rows if r.benchmark == benchmark and r.value is not None]
         if defined:
-            correlations = ", ".join(f"{r.criterion} {r.value:.2f}{interval_text(r)}" for r in defined)
+            correlations = ", ".join(f"{r.criterion} {figure_text(r)}" for r in defined)
             most = max(defined, key=lambda r: r.n_units or 0)
             yield (
                 f"{name} on {benchmark}: inside a question marks and numbers of words correlate, by ranks: "
@@ -198,7 +199,7 @@ def self_preference(scores: ScoreTable) -> Entries:
             if row.value is not None:
                 yield (
                     f"{scored.name} on {scored.benchmark}: answers of its own family "
-                    f"({', '.join(sides.family)}) get {row.value:+.2f}{interval_text(row, '+.2f')} against "
+                    f"({', '.join(sides.family)}) get {figure_text(row, '+.2f')} against "
                     f"the others ({counts_text(row, 'unit')}; {contrast})."
                 )
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.answers import BLANK
@@ -349,7 +350,9 @@ def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> It
             f"{SEVEN[r['format']]} {number(r['estimate'], c)}" for r in columns if r["estimate"] is not None
         )
         rates = [
-            f"{subject} {overall[key]:.0%}" for key, subject in _SAID.items() if overall[key] is not None
+            f"{subject} {printed(overall[key], '.0%')}"
+            for key, subject in _SAID.items()
+            if overall[key] is not None
         ]
         yield f"{overall['candidate']}: {'; '.join([figures or 'no score that counts', *rates])}."
 

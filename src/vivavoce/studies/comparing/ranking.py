@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.comparing.common_items import OwnMean, on_common_items
@@ -435,5 +436,5 @@ def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: 
 def _ranked(row: RankingRow, criterion: Criterion) -> str:
     """A candidate with its ranks, mean and mean rank."""
     span = "" if row.rank_high == row.rank_low else f"-{row.rank_high}"
-    mean_rank = "" if row.mean_rank is None else f"; {row.mean_rank:.2f}"
+    mean_rank = "" if row.mean_rank is None else f"; {printed(row.mean_rank)}"
     return f"{row.candidate} {row.rank_low}{span} ({number(row.mean or 0.0, criterion)}{mean_rank})"

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.studies.bounded import interval_text
+from vivavoce.core.numbers import printed
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
@@ -36,10 +37,8 @@ from vivavoce.studies.text import count
 HALO = NamingSentence(
     code="examiners.halo",
     templates=(
-        (
-            "{judge} on {benchmark}: beyond what items and candidates explain, these criteria move together "
-            "({basis}): {pairs}."
-        ),
+        "{judge} on {benchmark}: beyond what items and candidates explain, these criteria move together "
+        "({basis}): {pairs}.",
     ),
     names=("metric", "rater"),
     family="all raters, benchmarks and pairs of criteria of the call",
@@ -69,7 +68,8 @@ def saturation(scores: ScoreTable) -> Entries:
             yield from (modal, *ends)
             if modal.saturated:
                 yield (
-                    f"{scored.name} on {scored.benchmark}: saturated, {100 * (modal.value or 0.0):.1f} % "
+                    f"{scored.name} on {scored.benchmark}: saturated, "
+                    f"{printed(100 * (modal.value or 0.0), '.1f')} % "
                     f"of {counts_text(modal, 'score')} are {modal.contrast}; it hardly tells candidates "
                     "apart and belongs in no mean over criteria."
                 )
@@ -181,7 +181,7 @@ def _halo_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
 def _moving_together(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
     """The pairs of criteria of one benchmark that a test shows to move together, the closest first."""
     closest = sorted(filter(_moves_together, rows), key=lambda row: -(row.value or 0.0))
-    texts = [f"{r.criterion} and {r.other} r {r.value:.2f}{interval_text(r)}" for r in closest[:NAMED_PAIRS]]
+    texts = [f"{r.criterion} and {r.other} r {figure_text(r)}" for r in closest[:NAMED_PAIRS]]
     if len(closest) > NAMED_PAIRS:
         texts[-1] += f" and {count(len(closest) - NAMED_PAIRS, 'more pair')}"
     for row in closest[:1]:
@@ -210,7 +210,7 @@ def _halo_text(rows: Sequence[RaterRow]) -> str:
 
 
 def _range_text(level: str, values: Sequence[Any]) -> str:
-    return f"{level} r {min(values):.2f} to {max(values):.2f}, mean {np.mean(values):.2f}"
+    return f"{level} r {printed(min(values))} to {printed(max(values))}, mean {printed(np.mean(values))}"
 
 
 @card_part
@@ -284,6 +284,7 @@ def _bound_sentence(bound: RaterRow, rows: Sequence[RaterRow]) -> str:
     distances = [r.value for r in beside if r.value is not None]
     candidates = ""
     if distances:
-        candidates = f"; candidates stand {min(distances):+.2f} to {max(distances):+.2f} from it"
-    mean = f"{bound.value:.2f}{interval_text(bound)}"
+        lowest, highest = printed(min(distances), "+.2f"), printed(max(distances), "+.2f")
+        candidates = f"; candidates stand {lowest} to {highest} from it"
+    mean = figure_text(bound)
     return f"{name} has {mean} on {counts_text(bound, 'question')}{candidates}."

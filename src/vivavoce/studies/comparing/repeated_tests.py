@@ -79,7 +79,8 @@ def data_digests(
 
 def comparison_digest(digests: Mapping[PairKey, str], settings: Mapping[str, Any]) -> str:
     """One digest of a whole comparison: of its pairs in any order, and of these settings."""
-    return _digest(_line(sorted(digests.values())), _line(sorted(settings.items())))
+    lines = _line(sorted(digests.values())) + _line(sorted(settings.items()))
+    return hashlib.sha256(lines).hexdigest()[:_LENGTH]
 
 
 def _content(rows: pl.DataFrame) -> memoryview:
@@ -95,10 +96,6 @@ def _content(rows: pl.DataFrame) -> memoryview:
 
 def _line(content: Any) -> bytes:
     return (json.dumps(content) + "\n").encode()
-
-
-def _digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:_LENGTH]
 
 
 _Pair = TypeVar("_Pair", Compared, Compared | Incomparable)

@@ -17,11 +17,12 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.errors import SpecError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text, interval_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, minus
 from vivavoce.studies.naming import NamingSentence
@@ -299,19 +300,19 @@ def _choice_text(
 ) -> str:
     chosen = (
         f"{name} agrees best with people on the {count(choosing.n_groups or 0, 'case')} that choose, alpha "
-        f"(ordinal) {choosing.value:.2f}"
+        f"(ordinal) {printed(choosing.value)}"
     )
     if reporting.value is None:
         return f"{chosen}; on the others: {reporting.reason}."
     people = "1 person" if reporting.n_people == 1 else f"{reporting.n_people} people"
     against = "; ".join(
-        f"{r.other}: {r.value:+.2f}{interval_text(r)}" for r in differences if r.value is not None
+        f"{r.other}: {printed(r.value, '+.2f')}{interval_text(r)}" for r in differences if r.value is not None
     )
     at_once = ", intervals for all at once" if len(differences) > 1 else ""
     cases, answers = count(reporting.n_groups or 0, "case"), count(reporting.n_units or 0, "answer")
     return (
-        f"{chosen}; on the other {cases} ({answers}, labels of {people}) it has {reporting.value:.2f}"
-        f"{interval_text(reporting)}: the choice made it look {reporting.optimism:+.2f} better. Less the "
+        f"{chosen}; on the other {cases} ({answers}, labels of {people}) it has {figure_text(reporting)}"
+        f": the choice made it look {printed(reporting.optimism, '+.2f')} better. Less the "
         f"agreement there of {against}{at_once}."
     )
 

@@ -149,7 +149,7 @@ def status(
     rows = scores_rows(responses, scores, measures, requests, only=only, probes=probes)
     calls_rows = [_calls_row(call) for call in calls]
     questions = [QuestionsRow(**counted._asdict()) for counted in cases]
-    left_out = list(map(_exclusions_row, exclusions))
+    left_out = [ExclusionsRow(benchmark=e.benchmark, spec=e.spec, **e.facts) for e in exclusions]
     text = [
         *(counted.summary for counted in cases),
         *map(attrgetter("text"), exclusions),
@@ -238,10 +238,6 @@ def _without_scores(
             counted = coverage_of_responses(requests.expected(benchmark, candidate, probe), part)
             place = {"about": subject, "benchmark": benchmark, "candidate": candidate}
             yield _row(counted, _causes(part, "error"), None, metric=probe or None, **place)
-
-
-def _exclusions_row(counts: ExclusionCounts) -> ExclusionsRow:
-    return ExclusionsRow(benchmark=counts.benchmark, spec=counts.spec, **counts.facts)
 
 
 def _calls_row(spent: Mapping[str, Any]) -> CallsRow:

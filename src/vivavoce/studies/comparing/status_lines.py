@@ -8,7 +8,8 @@ from typing import Any
 from vivavoce.core.cases import near_repeats_lines
 from vivavoce.core.group_levels import scope_lines
 from vivavoce.core.index import REMOVED
-from vivavoce.core.text import one_line
+from vivavoce.core.numbers import printed
+from vivavoce.core.text import count, one_line
 from vivavoce.studies.answer_integrity import integrity_lines
 from vivavoce.studies.text import missing_words
 
@@ -59,11 +60,11 @@ def _contents(
         return "Here: nothing yet."
     benchmarks = one_line(", ".join(row["benchmark"] for row in questions), 60)
     n_cases = sum(row["further"] for row in questions)
-    of_candidates = _count(len({row["candidate"] for row in every}), "candidate")
-    by_metrics = _count(len({(row["metric"], row["rater"]) for row in scores}), "metric")
+    of_candidates = count(len({row["candidate"] for row in every}), "candidate")
+    by_metrics = count(len({(row["metric"], row["rater"]) for row in scores}), "metric")
     n_questions = sum(row["questions"] for row in questions)
     return (
-        f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
+        f"Here: {count(n_questions, 'question')} ({count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
 
@@ -108,7 +109,7 @@ def _built(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     waiting = f"; {last['review']:,} wait for a person" if last["review"] else ""
     recipes = ", ".join(dict.fromkeys(row["recipe"] for row in steps))
     return [
-        f"Built: {_count(len(steps), 'step')} of {recipes}, the last {last['step']} with "
+        f"Built: {count(len(steps), 'step')} of {recipes}, the last {last['step']} with "
         f"{last['n_out']:,} parts; {dropped:,} dropped{waiting}."
     ]
 
@@ -135,7 +136,7 @@ def retired_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     retired = [row for row in rows if row["about"] == "retired"]
     if not retired:
         return []
-    named = [f"{_count(row['scores'], 'score')} of {row['words']}" for row in retired[:MOST_RETIRED]]
+    named = [f"{count(row['scores'], 'score')} of {row['words']}" for row in retired[:MOST_RETIRED]]
     named += [f"and {len(retired) - MOST_RETIRED:,} more"] if len(retired) > MOST_RETIRED else []
     return [f"Retired: {', '.join(named)}; `viva retire RUN MEASURE --undo` lets one count again."]
 
@@ -159,12 +160,13 @@ def _coverage(rows: Sequence[Mapping[str, Any]], *, are_scores: bool) -> str:
     if not expected:
         return "Coverage: no answer is here."
     ok = sum(_share(row) * row["expected"] for row in rows)
-    line = f"Coverage: {ok / expected:.1%} of {_count(expected, 'score' if are_scores else 'answer')} are ok"
+    things = count(expected, "score" if are_scores else "answer")
+    line = f"Coverage: {printed(ok / expected, '.1%')} of {things} are ok"
     least = min(rows, key=_share)
     if ok == expected:
         return f"{line}."
     by = f" by {least['metric']}" if least["metric"] else ""
-    return f"{line}; the least, {_share(least):.1%}, of {one_line(least['candidate'], 40)}{by}."
+    return f"{line}; the least, {printed(_share(least), '.1%')}, of {one_line(least['candidate'], 40)}{by}."
 
 
 def _share(row: Mapping[str, Any]) -> float:
@@ -215,8 +217,8 @@ def _cost(calls: Sequence[Mapping[str, Any]]) -> str:
     costs = [row["cost"] for row in calls if row["calls"] > row["failed"]]
     n_calls, failed = (sum(row[name] for row in calls) for name in ("calls", "failed"))
     bill = "not known" if None in costs else f"{sum(costs):.4f}"
-    models = _count(len({row["model"] for row in calls}), "model")
-    return f"Cost: {bill}, for {_count(n_calls, 'call')} to {models}, {failed:,} failed."
+    models = count(len({row["model"] for row in calls}), "model")
+    return f"Cost: {bill}, for {count(n_calls, 'call')} to {models}, {failed:,} failed."
 
 
 def _next(
@@ -261,7 +263,7 @@ def _next_request(rows: Sequence[Mapping[str, Any]]) -> str | None:
     if not requests:
         return None
     n = sum(row["never_asked"] for row in requests)
-    return f"`{requests[0]['command']}` asks for the {_count(n, 'answer')} that were never asked for."
+    return f"`{requests[0]['command']}` asks for the {count(n, 'answer')} that were never asked for."
 
 
 def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -279,7 +281,3 @@ def _worth_a_try(row: Mapping[str, Any]) -> bool:
     if row["metric"].partition("(")[0] in REMOVED["metric"]:
         return False
     return bool(row["unscored"] or (row["failed"] and row["rater"]))
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
@@ -353,6 +354,6 @@ def _unseen(compared: Compared, row: ComparisonRow) -> _Unseen | None:
         return None
     return _Unseen(
         questions=f"{count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)})",
-        percent=f"{100 * share:.2g}",
+        percent=printed(100 * share, ".2g"),
         undo=undoes(share, row.difference or 0.0, width),
     )

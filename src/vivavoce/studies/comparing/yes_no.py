@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.intervals import Estimate, in_cases
 from vivavoce.studies.rater_scores import LabelledScores, RaterRow, rater_row
@@ -187,5 +188,5 @@ def _words(row: RaterRow) -> str:
 
 def _value(row: RaterRow) -> str:
     """A figure with its interval, for brackets."""
-    ends = "" if row.low is None or row.high is None else f", {row.low:.2f} to {row.high:.2f}"
-    return f"{row.value:.2f}{ends}"
+    ends = "" if row.low is None or row.high is None else f", {printed(row.low)} to {printed(row.high)}"
+    return f"{printed(row.value)}{ends}"

@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, ModelCard
 from vivavoce.core.registry import study
 from vivavoce.studies.contamination.signals import PLACEBO, REWRITTEN, OtherWords, Signal, signals
@@ -361,7 +362,7 @@ def _difference_text(signal: Signal, value: float, row: ContaminationRow) -> str
 def _detectable_text(signal: Signal, row: ContaminationRow) -> str:
     if row.verdict != NO_SIGN or not row.mde_family:
         return ""
-    smallest = factor(-row.mde_family) + " times" if signal.logs else f"{row.mde_family:.2g}"
+    smallest = factor(-row.mde_family) + " times" if signal.logs else printed(row.mde_family, ".2g")
     return f"; {smallest} could have been detected (80% power)"
 
 
@@ -369,7 +370,7 @@ def _signed_text(value: float, signal: Signal) -> str:
     """A difference with its sign, three decimals; one of logarithms as a factor."""
     if signal.logs:
         return factor(value)
-    return "0.000" if abs(value) < 0.0005 else f"{value:+.3f}"
+    return "0.000" if abs(value) < 0.0005 else printed(value, "+.3f")
 
 
 def _p_text(row: ContaminationRow) -> str:

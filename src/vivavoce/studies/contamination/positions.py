@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import ends_text, figure_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, Floats, by_mean, too_few
 from vivavoce.studies.naming import NamingSentence
@@ -69,10 +70,8 @@ class _Picks(NamedTuple):
 FAVOURED = NamingSentence(
     code="positions.favoured",
     templates=(
-        (
-            "{measure}, {candidate} on {benchmark} ({basis}): of its picks {shares}, where {share} is "
-            "even; favoured: {places}."
-        ),
+        "{measure}, {candidate} on {benchmark} ({basis}): of its picks {shares}, where {share} is "
+        "even; favoured: {places}.",
     ),
     names=("candidate", "metric"),
     family="all shares of places of the call",
@@ -171,13 +170,8 @@ def _row(picks: _Picks, figure: str, estimate: Estimate) -> PositionRow:
         candidate=picks.candidate,
         options=picks.options,
         figure=figure,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        se=estimate.se,
         n_items=estimate.n_units,
-        n_groups=estimate.n_groups,
-        reason=estimate.reason,
+        **estimate.columns(),
     )
 
 
@@ -224,10 +218,10 @@ def _sentence(shares: Sequence[PositionRow], single: PositionRow, pooled: Positi
     head = f"{first.candidate} on {first.benchmark} ({sample}): "
     if first.reason:
         return f"{head}{first.reason}; it takes {LEAST_GROUPS} cases."
-    picked = ", ".join(f"place {r.position} {r.value:.2f}" for r in shares)
-    places = [f"place {r.position} ({r.low_family:.2f} to {r.high_family:.2f})" for r in shares if r.favoured]
+    picked = ", ".join(f"place {r.position} {printed(r.value)}" for r in shares)
+    places = [f"place {r.position}{ends_text(r.low_family, r.high_family)}" for r in shares if r.favoured]
     finding = f"favoured: {', '.join(places)}" if places else "no place was shown to be favoured"
     return (
-        f"{head}of its picks {picked}, where {1 / k:.2f} is even; {finding}. Position bias {single.value:.2f}"
-        f"{interval_text(single)} by question, {pooled.value:.2f} pooled."
+        f"{head}of its picks {picked}, where {printed(1 / k)} is even; {finding}. Position bias "
+        f"{figure_text(single)} by question, {printed(pooled.value)} pooled."
     )

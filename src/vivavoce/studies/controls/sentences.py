@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion
 from vivavoce.stats import ALPHA
 from vivavoce.studies.controls.rows import ControlRow
@@ -80,10 +81,10 @@ def _figures(row: ControlRow, criterion: Criterion) -> str:
     difference = -(row.difference or 0.0)
     gained = number(difference, criterion)
     if difference and not gained.strip("-+−0."):
-        gained = f"{difference:.1g}"
+        gained = printed(difference, ".1g")
     return (
         f"{row.control} (control less real text {gained}; the real text is ahead with probability "
-        f"{row.p_greater or 0.0:.2f})"
+        f"{printed(row.p_greater or 0.0)})"
     )
 
 

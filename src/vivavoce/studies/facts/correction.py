@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.studies.bounded import Bounded
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.intervals import in_cases, too_few
@@ -76,9 +77,7 @@ def _corrected(row: FactsRow, labelled: pl.DataFrame, unlabelled: pl.DataFrame) 
     )
     return replace(
         row,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
+        **Bounded.from_figure(figure).columns(),
         se=figure.se,
         full=figure.judge_mean,
         n_groups=figure.n_groups,

@@ -14,7 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.facts.severity import severity
 from vivavoce.studies.facts.fact_table import KINDS, OTHER, WORDS, FactTable, by_item
-from vivavoce.studies.facts.rows import FactsRow, estimate_columns, facts_row
+from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.intervals import Estimate, by_mean, by_ratio
 from vivavoce.studies.score_table import RESPONSE, item_of, weights_of
 
@@ -64,7 +64,7 @@ def _with(row: FactsRow, items: pl.DataFrame, column: str, *, high: float | None
 def estimated(estimate: Estimate, groups: Any, sizes: Any = None) -> dict[str, Any]:
     """An estimate of one value per item as columns of a row; `sizes` are what each item is of a ratio."""
     return {
-        **estimate_columns(estimate),
+        **estimate.columns(),
         "n_items": len(groups),
         "effective_cases": stats.effective_groups(groups, weights=sizes) if len(groups) else None,
     }

@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.benchmarks import sampled
 from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Item
 from vivavoce.studies.facts.coverage import NO_FACT
 from vivavoce.studies.facts.fact_table import FactTable, by_item
@@ -138,8 +139,8 @@ def draw_sentences(rows: list[FactsRow]) -> Iterator[str]:
     for (candidate, benchmark, rater, _), of_it in by_candidate.items():
         values = [row.value or 0.0 for row in of_it]
         yield (
-            f"{candidate} on {benchmark}, by {rater}: {of_it[0].full:.3f} over all questions, "
-            f"{min(values):.3f} to {max(values):.3f} in {count(len(of_it), 'draw')}"
+            f"{candidate} on {benchmark}, by {rater}: {printed(of_it[0].full, '.3f')} over all questions, "
+            f"{printed(min(values), '.3f')} to {printed(max(values), '.3f')} in {count(len(of_it), 'draw')}"
             f"{_equivalence_text(of_it)}."
         )
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.facts.coverage import by_category, by_severity, coverage, precision
 from vivavoce.studies.facts.draws import PUBLISHED, draw_sentences, draws
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
@@ -47,10 +48,8 @@ class Part(NamedTuple):
 TEMPERATURE = NamingSentence(
     code="facts.temperature",
     templates=(
-        (
-            "{model} on {benchmark}, by {checker}, at {n} temperatures from {low} to {high}: "
-            "{candidate} is better than {other} ({figure})."
-        ),
+        "{model} on {benchmark}, by {checker}, at {n} temperatures from {low} to {high}: "
+        "{candidate} is better than {other} ({figure}).",
     ),
     names=("candidate", "rater"),
     family="all neighbouring temperatures",
@@ -167,7 +166,7 @@ def _coverage_text(figures: Mapping[str, float | None]) -> str:
         f"{figures[kind]:,.0f} {kind}" for kind in KINDS if figures[kind] or kind == KINDS[0]
     )
     length = figures["units_per_answer"]
-    units = "" if length is None else f" with {length:.3g} checked facts each"
+    units = "" if length is None else f" with {printed(length, '.3g')} checked facts each"
     return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *more_rows])
 
 
@@ -175,7 +174,8 @@ def _precision_text(macro: FactsRow, pooled: FactsRow) -> str:
     if macro.value is None:
         return f"precision: {macro.reason}"
     sample = cases(macro.n_groups, macro.effective_cases)
-    text = f"precision {macro.value:.3f}{interval_text(macro, '.3f')} in {sample}"
+    text = f"precision {figure_text(macro, '.3f')} in {sample}"
     if macro.bound_low is not None and macro.bound_low != macro.bound_high:
-        text += f", {macro.bound_low:.3f} to {macro.bound_high:.3f} with all that is unsettled"
-    return text if pooled.value is None else f"{text}; over all facts {pooled.value:.3f}"
+        low, high = printed(macro.bound_low, ".3f"), printed(macro.bound_high, ".3f")
+        text += f", {low} to {high} with all that is unsettled"
+    return text if pooled.value is None else f"{text}; over all facts {printed(pooled.value, '.3f')}"

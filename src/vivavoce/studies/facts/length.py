@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.studies.facts.coverage import NO_FACT, estimated
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow, facts_row
@@ -158,7 +159,8 @@ def length_sentences(table: FactTable, rows: list[FactsRow]) -> Iterator[str]:
             continue
         yield (
             f"{candidate} on {table.benchmark}, by {table.measure.rater}: one verdict that is none drops a "
-            f"whole answer from the published score, {lost:.1%} of them ({expected:.1%} expected from their "
+            f"whole answer from the published score, {printed(lost, '.1%')} of them "
+            f"({printed(expected, '.1%')} expected from their "
             "lengths): "
-            f"{published:.3f} published, {unit:.3f} by facts."
+            f"{printed(published, '.3f')} published, {printed(unit, '.3f')} by facts."
         )

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.facts.unit_matching import match_units
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.facts.correction import corrected
 from vivavoce.studies.facts.coverage import estimated
@@ -182,8 +183,11 @@ def pair_sentences(rows: Sequence[FactsRow]) -> Iterator[str]:
         yield f"{_names(of_it[0])}: {_agreement_text(figures)}."
         for row in of_it:
             if row.figure == "corrected_precision" and row.value is not None:
-                corrected_text = f"{_text(row, '.3f')} corrected by recorded verdicts"
-                yield f"{row.candidate}: precision {row.full:.3f} by the checker, {corrected_text}."
+                checked, corrected = printed(row.full, ".3f"), figure_text(row, ".3f")
+                yield (
+                    f"{row.candidate}: precision {checked} by the checker, {corrected} corrected by recorded "
+                    "verdicts."
+                )
 
 
 def _place(row: FactsRow) -> tuple[str, ...]:
@@ -194,16 +198,12 @@ def _agreement_text(by: Mapping[str, FactsRow]) -> str:
     if "alpha_nominal" not in by:
         return str(by["units_difference"].reason)
     return (
-        f"units an answer {_text(by['units_difference'], '+.2f')}; facts of the second that the first names "
-        f"{_text(by['matched_of_second'])}; verdicts alike {_text(by['percent'])}, "
-        f"alpha {_text(by['alpha_nominal'])}"
+        f"units an answer {figure_text(by['units_difference'], '+.2f')}; facts of the second that the first "
+        f"names {figure_text(by['matched_of_second'])}; verdicts alike {figure_text(by['percent'])}, "
+        f"alpha {figure_text(by['alpha_nominal'])}"
     )
 
 
 def _names(row: FactsRow) -> str:
     name = row.rater if row.part == PEOPLE else f"{row.rater} with {row.contrast} facts a call"
     return f"{name} against {row.against if row.part == PEOPLE else 'single calls'} on {row.benchmark}"
-
-
-def _text(row: FactsRow, form: str = ".2f") -> str:
-    return str(row.reason) if row.value is None else f"{row.value:{form}}{interval_text(row, form)}"

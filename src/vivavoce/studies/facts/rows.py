@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivavoce.studies.facts.fact_table import FactTable
-from vivavoce.studies.intervals import Estimate
 from vivavoce.studies.study import MeasureRow, measure_columns
 
 
@@ -52,10 +51,3 @@ def facts_row(table: FactTable, part: str, figure: str, **values: Any) -> FactsR
         **measure_columns(table.measure),
         **values,
     )
-
-
-def estimate_columns(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as columns of a row; what its `n_units` counts stands in a column of another name."""
-    columns = estimate._asdict()
-    del columns["n_units"]
-    return columns

@@ -10,7 +10,9 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.errors import SpecError
+from vivavoce.core.numbers import printed
 from vivavoce.core.specs import Spec, parse
+from vivavoce.studies.bounded import Bounded
 from vivavoce.studies.facts.coverage import precision_row
 from vivavoce.studies.facts.fact_table import FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, facts_row
@@ -91,10 +93,8 @@ def _step(table: FactTable, row: FactsRow) -> Step:
     low, high = (stats.exact_mean(side.values, side.weighing["weights"]) for side in sides[1:])
     row = replace(
         row,
-        value=paired.difference,
+        **Bounded.from_ends(paired.difference, ends).columns(),
         se=paired.se,
-        low=ends.low if ends else None,
-        high=ends.high if ends else None,
         bound_low=low,
         bound_high=high,
         effective_cases=paired.effective_groups,
@@ -168,4 +168,5 @@ def _range_text(rows: Sequence[FactsRow]) -> str:
 
 def _better_text(row: FactsRow) -> str:
     worse = row.against if row.favours == row.candidate else row.candidate
-    return f"{row.favours} is better than {worse} ({abs(row.value or 0.0):.3f}, Holm p {row.p_adjusted:.3g})"
+    difference = printed(abs(row.value or 0.0), ".3f")
+    return f"{row.favours} is better than {worse} ({difference}, Holm p {row.p_adjusted:.3g})"

@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.specs import signed
 from vivavoce.stats.bradley_terry import parts
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text
 from vivavoce.studies.intervals import by_coefficient, by_mean, too_few
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.score_table import ScoreTable
@@ -188,7 +188,7 @@ def pair_sentences(rows: Sequence[Any]) -> list[str]:
     """A sentence for each candidate of a panel, the most preferred first."""
     shares = [row for row in rows if row.figure == "preferred"]
     return [
-        f"{row.panel}, {row.benchmark}: {row.candidate} is preferred in {row.value:.2f}{interval_text(row)} "
+        f"{row.panel}, {row.benchmark}: {row.candidate} is preferred in {figure_text(row)} "
         f"of its {count(row.n, 'comparison')}."
         if row.value is not None
         else f"{row.panel}, {row.benchmark}: {row.candidate}: {row.reason}."

@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import Bounded, figure_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_jackknife, by_rank_inside_items, too_few
 from vivavoce.studies.panels.pairs import SENTENCES, SEPARATED, pair_rows, pair_sentences, pairs_of_panels
@@ -270,7 +271,10 @@ def _expert_row(board: Board, figure: str, estimate: Estimate, **values: Any) ->
 
 def _estimate_columns(estimate: Estimate) -> dict[str, Any]:
     """The fields of an estimate that a row of a panel has."""
-    return {name: getattr(estimate, name) for name in ("value", "low", "high", "n_groups", "reason")}
+    return Bounded.from_figure(estimate).columns() | {
+        "n_groups": estimate.n_groups,
+        "reason": estimate.reason,
+    }
 
 
 def _with_others(board: Board, at: int) -> Estimate:
@@ -371,7 +375,7 @@ def _rank_text(by: Mapping[FigureKey, PanelRow], name: str) -> str:
     interval = ""
     if place and place.low is not None and place.high is not None:
         interval = f", place {place.low}" + (f"-{place.high}" if place.high > place.low else "")
-    return f"{name} {mean.value:.2f}{interval_text(mean)}{interval}"
+    return f"{name} {figure_text(mean)}{interval}"
 
 
 def _order_texts(by: Mapping[FigureKey, PanelRow]) -> Iterator[str]:
@@ -379,10 +383,10 @@ def _order_texts(by: Mapping[FigureKey, PanelRow]) -> Iterator[str]:
     if friedman and distance:
         test = str(friedman.reason)
         if friedman.value is not None:
-            test = f"F {friedman.value:.1f}, p {friedman.p:.2g} by permutation within cases"
+            test = f"F {printed(friedman.value, '.1f')}, p {friedman.p:.2g} by permutation within cases"
         yield (
             f"Friedman's test over cases: {test}; mean ranks over cases further apart than "
-            f"{distance.value:.2f} differ (Nemenyi)."
+            f"{printed(distance.value)} differ (Nemenyi)."
         )
 
 
@@ -397,7 +401,8 @@ def _ceiling_texts(board: Board, by: Mapping[FigureKey, PanelRow]) -> Iterator[s
         above = [who for k, who in enumerate(board.systems) if ranked.better[k, at]]
         below = [who for k, who in enumerate(board.systems) if ranked.better[at, k]]
         yield (
-            f"{name} (ceiling) is {place.value:g} of {len(board.systems)} by mean rank {mean.value:.2f}; "
+            f"{name} (ceiling) is {place.value:g} of {len(board.systems)} by mean rank "
+            f"{printed(mean.value)}; "
             f"shown better than it: {', '.join(above) or 'nobody'}; shown worse: "
             f"{', '.join(below) or 'nobody'}."
         )
@@ -410,7 +415,7 @@ def _tag_texts(by: Mapping[FigureKey, PanelRow], order: Sequence[str]) -> Iterat
         rows = [by.get(("tags", name, tag)) for tag in TAGS]
         shares = [row.value for row in rows if row and row.value is not None]
         if len(shares) == len(TAGS):
-            texts.append(f"{name} {' / '.join(f'{share:.0%}' for share in shares)}")
+            texts.append(f"{name} {' / '.join(printed(share, '.0%') for share in shares)}")
     if texts:
         yield f"good / okay / bad / clearly wrong: {'; '.join(texts)}."
 
@@ -420,22 +425,18 @@ def _experts_text(board: Board, by: Mapping[FigureKey, PanelRow]) -> str:
     if w.value is None:
         return f"agreement of raters: {w.reason}."
     return (
-        f"raters agree with Kendall's W {_figure_text(w)} (without any agreement "
-        f"{1 / len(board.raters):.2f}), alpha (ordinal) {_figure_text(alpha)}."
+        f"raters agree with Kendall's W {figure_text(w)} (without any agreement "
+        f"{printed(1 / len(board.raters))}), alpha (ordinal) {figure_text(alpha)}."
     )
 
 
 def _metric_text(by: Mapping[FigureKey, PanelRow], other: str | None) -> str:
     tau, within = by["metrics", other, "tau"], by.get(("metrics", other, "within"))
     same = by.get(("metrics", other, "same_order"))
-    parts = [str(tau.reason) if tau.value is None else f"tau-b {tau.value:.2f} with the panel"]
+    parts = [str(tau.reason) if tau.value is None else f"tau-b {printed(tau.value)} with the panel"]
     if same:
         n = same.n or 0
         parts.append(f"same order in {round((same.value or 0.0) * n)} of {count(n, 'pair')}")
     if within:
-        parts.append(f"inside questions: {_figure_text(within)}")
+        parts.append(f"inside questions: {figure_text(within)}")
     return "; ".join(parts)
-
-
-def _figure_text(row: PanelRow) -> str:
-    return str(row.reason) if row.value is None else f"{row.value:.2f}{interval_text(row)}"

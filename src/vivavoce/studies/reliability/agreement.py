@@ -19,7 +19,7 @@ from vivavoce.core.measure_names import measure_name
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import Bounded, figure_text
 from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text
 from vivavoce.studies.rater_scores import is_rated
 from vivavoce.studies.row_parts import by_benchmark, select_rows
@@ -182,9 +182,7 @@ def agreement_rows(table: RatingTable) -> Iterator[AgreementRow]:
             contrast=table.contrast,
             candidate=table.candidate,
             coefficient=name,
-            value=estimate.value,
-            low=estimate.low,
-            high=estimate.high,
+            **Bounded.from_figure(estimate).columns(),
             n_units=int(rated.sum()),
             n_groups=len(set(groups.tolist())),
             n_raters=table.values.shape[1],
@@ -207,6 +205,6 @@ def _sentences(rows: Sequence[AgreementRow], names: Mapping[tuple[str, str, str]
             continue
         note = f" {row.reason[0].upper()}{row.reason[1:]}." if row.reason else ""
         yield (
-            f"{subject}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
+            f"{subject}: alpha (ordinal) {figure_text(row)}; {row.n_changed} of "
             f"{counts_text(row, 'unit')} were not scored alike.{note}"
         )

@@ -11,6 +11,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import in_cases, too_few
@@ -27,7 +28,7 @@ from vivavoce.studies.reliability.calibration_rows import (
 from vivavoce.studies.reliability.confidence_pairs import confidences, correctness, pairs
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study, measure_columns
-from vivavoce.studies.text import cases, count, few_cases, plain
+from vivavoce.studies.text import cases, count, few_cases, percent, plain
 
 NOTHING = (
     "No answer has a confidence here: `viva collect RUN BENCH --confidence`, then `viva score RUN accuracy "
@@ -82,10 +83,8 @@ OVER = NamingSentence(
 THRESHOLD = NamingSentence(
     code="calibration.threshold",
     templates=(
-        (
-            "Answering only when confidence is at least {threshold} keeps errors of {candidate} below "
-            "{share} % (with {level} % confidence) and answers {coverage}."
-        ),
+        "Answering only when confidence is at least {threshold} keeps errors of {candidate} below "
+        "{share} % (with {level} % confidence) and answers {coverage}.",
     ),
     names=("candidate",),
     family="all thresholds of one candidate and kind of confidence",
@@ -343,10 +342,6 @@ def _always_sure(rows: Sequence[CalibrationRow], scores: ScoreTable) -> list[str
     ]
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
-
-
 def _sentences(rows: Sequence[CalibrationRow]) -> Iterator[str]:
     """Two or three per candidate and kind, over all categories."""
     by: dict[tuple[str, str, str], dict[str, CalibrationRow]] = {}
@@ -367,9 +362,9 @@ def _candidate_sentences(figures: dict[str, CalibrationRow]) -> Iterator[str]:
         yield f"{name}: no figure, {gap.reason}.{_missing(gap)}"
         return
     confidence, accuracy = figures["confidence"].value or 0.0, figures["accuracy"].value or 0.0
-    says = SAYS.get(gap.of, "has a confidence of {} on average").format(_percent(confidence))
+    says = SAYS.get(gap.of, "has a confidence of {} on average").format(percent(confidence))
     yield (
-        f"{name}: it {says} and is right in {_percent(accuracy)}: {_direction(gap)}; "
+        f"{name}: it {says} and is right in {percent(accuracy)}: {_direction(gap)}; "
         f"{_error(figures['ece_debiased'])}.{_missing(gap)}"
     )
     yield _promise(figures)
@@ -388,7 +383,7 @@ def _direction(row: CalibrationRow) -> str:
     """Over- or underconfident where the interval shows it."""
     value = row.value or 0.0
     if row.low is None or row.high is None:
-        return f"a difference of {value:.2f} without an interval ({row.reason})"
+        return f"a difference of {printed(value)} without an interval ({row.reason})"
     if row.low <= 0 <= row.high or (row.p_adjusted or 0.0) > stats.ALPHA:
         span = f"{_decimals(row.low)} to {_decimals(row.high)}{few_cases(row.effective_cases)}"
         if not row.low <= 0 <= row.high:
@@ -402,7 +397,7 @@ def _direction(row: CalibrationRow) -> str:
 
 def _decimals(value: float) -> str:
     """Two decimals, and no sign before 0."""
-    text = f"{value:.2f}"
+    text = printed(value)
     return text.lstrip("-") if float(text) == 0 else text
 
 
@@ -423,9 +418,10 @@ def _promise(figures: dict[str, CalibrationRow]) -> str:
         below = f"errors of {row.candidate} below {risk} %"
         return f"No threshold keeps {below} (with {level} % confidence): {reason}."
     answered = figures["answered"]
-    span = "" if answered.low is None else f" ({100 * answered.low:.0f} to {_percent(answered.high or 0.0)})"
+    least = printed(100 * (answered.low or 0.0), ".0f")
+    span = "" if answered.low is None else f" ({least} to {percent(answered.high or 0.0)})"
     return (
         f"Answering only when confidence is at least {plain(row.value)} keeps errors of {row.candidate} "
-        f"below {risk} % (with {level} % confidence) and answers {_percent(answered.value or 0.0)} of the "
+        f"below {risk} % (with {level} % confidence) and answers {percent(answered.value or 0.0)} of the "
         f"questions{span}."
     )

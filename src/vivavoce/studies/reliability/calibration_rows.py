@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
+from vivavoce.studies.bounded import Bounded
 from vivavoce.studies.intervals import in_cases
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.study import MeasureRow
@@ -14,10 +16,8 @@ from vivavoce.studies.study import MeasureRow
 CATEGORY = NamingSentence(
     code="calibration.category",
     templates=(
-        (
-            "The promise does not hold in {category}: {share} % of the {n} answers of {candidate} that stand "
-            "there are wrong (p = {p}, Holm over {tests})."
-        ),
+        "The promise does not hold in {category}: {share} % of the {n} answers of {candidate} that stand "
+        "there are wrong (p = {p}, Holm over {tests}).",
     ),
     names=("candidate", "category"),
     family="all categories, candidates and kinds of confidence of the call that have a threshold",
@@ -70,9 +70,8 @@ def mean_row(row: CalibrationRow, figure: str, answers: pl.DataFrame, values: pl
         low=0.0,
         high=1.0,
     )
-    return replace(
-        row, figure=figure, value=mean.value, low=mean.low, high=mean.high, reason=in_cases(mean.reason)
-    )
+    ends = Bounded.from_figure(mean).columns()
+    return replace(row, figure=figure, **ends, reason=in_cases(mean.reason))
 
 
 def errors_at_threshold(
@@ -121,7 +120,7 @@ def broken_promise(rows: Sequence[CalibrationRow], n_tests: int) -> Iterator[str
         return
     yield CATEGORY.text(
         category=worst.category,
-        share=f"{100 * (worst.value or 0.0):.0f}",
+        share=printed(100 * (worst.value or 0.0), ".0f"),
         n=f"{worst.n:,}",
         candidate=worst.candidate,
         p=f"{worst.p_adjusted:.2g}",

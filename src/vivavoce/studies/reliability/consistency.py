@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.bounded import ends_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.row_parts import by_benchmark, by_candidate, coded, distinct, parts_by, select_rows
@@ -61,10 +63,8 @@ NO_INTERVAL = "one case decides what repeats are worth, or none does: no interva
 ADVICE = NamingSentence(
     code="consistency.advice",
     templates=(
-        (
-            "{measure} on {benchmark} ({basis}): {worth} times the questions, at {cost} times the "
-            "calls: {advice}."
-        ),
+        "{measure} on {benchmark} ({basis}): {worth} times the questions, at {cost} times the "
+        "calls: {advice}.",
     ),
     names=("metric",),
     family="each criterion alone",
@@ -354,10 +354,11 @@ def _sentences(rows: Sequence[ConsistencyRow], scores: ScoreTable) -> Iterator[s
 
 def _budget_text(row: ConsistencyRow) -> str:
     n = row.repeats or 0
-    ends = f" ({row.worth_low:.1f} to {row.worth_high:.1f})" if row.worth_low and row.worth_high else ""
+    ends = ends_text(row.worth_low, row.worth_high, ".1f")
     return (
-        f"({row.n_candidates} candidates, {row.n_items} questions in {row.n_groups} cases): {n} repeats are "
-        f"worth {row.worth:.1f}{ends} times the questions, at {n} times the calls: {_advice(row)}."
+        f"({row.n_candidates} candidates, {row.n_items} questions in {row.n_groups} cases): {n} repeats "
+        f"are worth {printed(row.worth, '.1f')}{ends} times the questions, at {n} times the calls: "
+        f"{_advice(row)}."
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
@@ -345,21 +346,22 @@ def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
 
 def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Mapping[str, str]) -> str:
     text = (
-        f"{_place(tau)}: tau-b {tau.value:.2f}, same "
-        f"order in {tau.same_order} of {tau.n_pairs} pairs, r {pearson.value:.2f}"
+        f"{_place(tau)}: tau-b {printed(tau.value)}, same "
+        f"order in {tau.same_order} of {tau.n_pairs} pairs, r {printed(pearson.value)}"
     )
     # The interval is of the halves, which share no noise.
     if pearson.value_halves is None:
         text += interval_text(pearson)
     else:
-        text += f", {pearson.value_halves:.2f}{interval_text(pearson)} between disjoint halves of the cases"
+        halves = f"{printed(pearson.value_halves)}{interval_text(pearson)}"
+        text += f", {halves} between disjoint halves of the cases"
     if tau.contrast != "measures":
         text += _crossing_text(pearson)
     if tau.a_told_apart == tau.b_told_apart == 0:
         text += "; candidates are not told apart by either"
     least = stats.critical_r(tau.n_candidates)
     if pearson.value is not None and least is not None and abs(pearson.value) < least:
-        text += f"; with so few candidates |r| under {least:.2f} cannot be told from zero"
+        text += f"; with so few candidates |r| under {printed(least)} cannot be told from zero"
     if tau.turned:
         text += f"; turned, as lower is better: {tau.turned}"
     if tau.by_construction:
@@ -373,7 +375,7 @@ def _crossing_text(row: CorrelationRow) -> str:
     """How far one candidate carries the coefficient, and who has no part in it."""
     text = ""
     if row.loo_low is not None and row.loo_high is not None:
-        text += f", without one candidate {row.loo_low:.2f} to {row.loo_high:.2f}"
+        text += f", without one candidate {printed(row.loo_low)} to {printed(row.loo_high)}"
     if row.left_out:
         text += f"; left out, as one side has none: {row.left_out}"
     return text

@@ -109,13 +109,10 @@ def crossings(
         crossed += [Crossing(CLOSED_MEAN, closed, s) for s in sides if s.benchmark not in design.closed]
         sides = [closed, *sides]
     if scores.ratings:
-        rated = Side(RATED, "", None, ratings_of(scores.ratings, _names(matrices), design.mapping))
+        names = sorted({name for matrix in matrices for name in matrix.candidates})
+        rated = Side(RATED, "", None, ratings_of(scores.ratings, names, design.mapping))
         crossed += [Crossing(RATINGS, side, rated) for side in sides]
     return crossed
-
-
-def _names(matrices: Sequence[ScoreMatrix]) -> list[str]:
-    return sorted({name for matrix in matrices for name in matrix.candidates})
 
 
 def _closed_mean(matrices: Sequence[ScoreMatrix], design: Design) -> Side:

@@ -15,8 +15,10 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.bounded import Bounded, ends_text
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.intervals import by_difference, in_cases, too_few
 from vivavoce.studies.naming import NamingSentence
@@ -210,10 +212,9 @@ def _mean_tau(row: ResilienceRow, taus: Sequence[float]) -> dict[str, Any]:
     if not taus:
         return {}
     mean, low, high = stats.exact_mean(taus), row.order_kept_tau_low, row.order_kept_tau_high
-    ends = {} if low is None or high is None else {
-        "order_kept_tau_low": min(low, mean),
-        "order_kept_tau_high": max(high, mean),
-    }  # fmt: skip
+    if low is None or high is None:
+        return {"order_kept_tau": mean}
+    ends = {"order_kept_tau_low": min(low, mean), "order_kept_tau_high": max(high, mean)}
     return {"order_kept_tau": mean, **ends}
 
 
@@ -395,13 +396,8 @@ def _sentences(rows: Sequence[ResilienceRow], scores: ScoreTable) -> Iterator[st
 
 
 def _by(row: ResilienceRow) -> str:
-    label = row.edits.partition("@")[2]
-    named = row.rephraser or label
+    named = row.rephraser or row.edits.partition("@")[2]
     return f" by {named}" if named else ""
-
-
-def _ends(low: float | None, high: float | None, form: str) -> str:
-    return "" if low is None or high is None else f" ({low:{form}} to {high:{form}})"
 
 
 def _whole_text(row: ResilienceRow, name: str) -> str:
@@ -412,16 +408,20 @@ def _whole_text(row: ResilienceRow, name: str) -> str:
     )
     parts = []
     if row.s2_rephrase is not None:
-        parts.append(f"in other words a score moves by {row.s2_rephrase**0.5:.2g} (standard deviation)")
+        parts.append(
+            f"in other words a score moves by {printed(row.s2_rephrase**0.5, '.2g')} (standard deviation)"
+        )
     if row.wording_share is not None:
-        ends = _ends(row.wording_share_low, row.wording_share_high, ".2g")
-        parts.append(f"that variance is {row.wording_share:.2g} times that between candidates{ends}")
+        ends = ends_text(row.wording_share_low, row.wording_share_high, ".2g")
+        parts.append(
+            f"that variance is {printed(row.wording_share, '.2g')} times that between candidates{ends}"
+        )
     if row.mean_shift is not None:
-        ends = _ends(row.mean_shift_low, row.mean_shift_high, "+.3g")
-        parts.append(f"the mean moves by {row.mean_shift:+.3g}{ends}")
+        shift = Bounded(row.mean_shift, row.mean_shift_low, row.mean_shift_high)
+        parts.append(f"the mean moves by {shift.text('+.3g')}")
     if row.order_kept_tau is not None:
-        ends = _ends(row.order_kept_tau_low, row.order_kept_tau_high, ".2f")
-        parts.append(f"candidates before and after: tau-b {row.order_kept_tau:.2f}{ends}{_pairs_text(row)}")
+        tau = Bounded(row.order_kept_tau, row.order_kept_tau_low, row.order_kept_tau_high).text()
+        parts.append(f"candidates before and after: tau-b {tau}{_pairs_text(row)}")
     if row.reason:
         parts.append(row.reason)
     return f"{text}: {'; '.join(parts)}."
@@ -433,8 +433,8 @@ def _pairs_text(row: ResilienceRow) -> str:
         return ""
     n_ties = row.n_pairs - row.n_same_order - row.n_turned
     ties = f", {count(n_ties, 'near tie')}" if n_ties else ""
-    pairs = count(row.n_pairs, "pair")
-    return f" ({row.n_same_order} of {pairs} in the same order, {row.n_turned} turned{ties})"
+    order = f"{row.n_same_order} of {count(row.n_pairs, 'pair')} in the same order"
+    return f" ({order}, {row.n_turned} turned{ties})"
 
 
 def _contrast_text(row: ResilienceRow, name: str) -> str:
@@ -442,8 +442,9 @@ def _contrast_text(row: ResilienceRow, name: str) -> str:
     text = f"{name} on {row.benchmark}, {row.candidate} less {row.against}, {n_items}"
     parts = []
     if row.difference is not None:
-        parts.append(f"score {row.difference:+.3g}{_ends(row.difference_low, row.difference_high, '+.3g')}")
+        ends = ends_text(row.difference_low, row.difference_high, "+.3g")
+        parts.append(f"score {printed(row.difference, '+.3g')}{ends}")
     if row.s2_difference is not None:
-        ends = _ends(row.s2_difference_low, row.s2_difference_high, "+.2g")
-        parts.append(f"variance over wordings{_by(row)} {row.s2_difference:+.2g}{ends}")
+        ends = ends_text(row.s2_difference_low, row.s2_difference_high, "+.2g")
+        parts.append(f"variance over wordings{_by(row)} {printed(row.s2_difference, '+.2g')}{ends}")
     return f"{text}: {', '.join(parts) or row.reason}."

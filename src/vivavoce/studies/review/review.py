@@ -5,21 +5,100 @@ of items that at least one, two and all three evaluators call correct; its "inte
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.bounded import ends_text, interval_text
 from vivavoce.studies.intervals import FamilyEstimate, Floats, by_coefficient, by_differences, by_mean
 from vivavoce.studies.naming import NamingSentence
-from vivavoce.studies.review.rows import ReviewRow
 from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, by_category
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRow:
+    """Reviews of one benchmark, `about` a category, all, or one rater; null where nothing can be said.
+
+    `n` items were reviewed, `n_three` of them by three raters or more. `one_of_three`, `two_of_three` and
+    `three_of_three` are the shares of these that at least one, two and three raters call correct; with m > 3
+    raters the chance that of three drawn among them. `all_agree` is the share of the `n_two` items with two
+    reviews or more on which all raters say the same: with three raters 3/3 plus none, which is published as
+    "interrater". Each has an interval of 95 % by case, null below 10 cases. `alpha` is Krippendorff's
+    (nominal) of `correct`, with its jackknife interval `low` to `high` by case, null below 10 cases and where
+    nobody differs. `relevance` is the mean of the items' means, 1 to 5.
+
+    `held_out` items have an open dispute. Of the others `gold` is the share that is correct: as adjudicated,
+    else as most raters say; `n_tied` items without a majority have none.
+
+    Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
+    often than the mean of the others on the same items. Of `n_again` items that they judged a second time
+    they changed the share `changed`; `drift` is how much more often they said correct then. `…_low` to
+    `…_high` are their 95 % intervals for a rater alone; `…_low_family` to `…_high_family` hold for all raters
+    of the call together (Bonferroni), and `…_p` is by Holm over them: who is named has .05 at most.
+    `profession`, `years` of experience, `paid` and `author` (of items of the run) are what the rater says of
+    themselves.
+    """
+
+    about: Literal["category", "all", "rater"]
+    benchmark: str
+    category: str | None = None
+    rater: str | None = None
+    n: int = 0
+    n_groups: int = 0
+    n_raters: int = 0
+    n_three: int = 0
+    one_of_three: float | None = None
+    one_low: float | None = None
+    one_high: float | None = None
+    two_of_three: float | None = None
+    two_low: float | None = None
+    two_high: float | None = None
+    three_of_three: float | None = None
+    three_low: float | None = None
+    three_high: float | None = None
+    n_two: int = 0
+    all_agree: float | None = None
+    agree_low: float | None = None
+    agree_high: float | None = None
+    alpha: float | None = None
+    low: float | None = None
+    high: float | None = None
+    relevance: float | None = None
+    relevance_low: float | None = None
+    relevance_high: float | None = None
+    held_out: int = 0
+    n_gold: int = 0
+    gold: float | None = None
+    n_tied: int = 0
+    correct: float | None = None
+    kinder: float | None = None
+    kinder_low: float | None = None
+    kinder_high: float | None = None
+    kinder_low_family: float | None = None
+    kinder_high_family: float | None = None
+    kinder_p: float | None = None
+    n_again: int = 0
+    changed: float | None = None
+    drift: float | None = None
+    drift_low: float | None = None
+    drift_high: float | None = None
+    drift_low_family: float | None = None
+    drift_high_family: float | None = None
+    drift_p: float | None = None
+    profession: str | None = None
+    years: float | None = None
+    paid: bool | None = None
+    author: bool | None = None
+    reason: str | None = None
+
 
 NO_REVIEWS = (
     "Nobody reviewed an item: `viva annotate RUN review` asks people, `viva import RUN FILE --ballots --task "
@@ -198,7 +277,7 @@ def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmar
         correct=_mean([item.correct[rater] for item in judged]),
         n_again=len(moves),
         changed=_mean(moves != 0),
-        **_background(rater, reviews),
+        **(reviews.backgrounds[rater]._asdict() if rater in reviews.backgrounds else {}),
     )
     kinder = gaps, np.array([item.group for item in shared])
     return _Rater(row, kinder, (moves, cases_moved), _exact_p(rater, shared))
@@ -210,11 +289,6 @@ def _moves(rater: str, reviews: Reviews, benchmark: str) -> _Differences:
     # Yes to no and no to yes both change, and only in the mean do they cancel.
     moves = np.array([entry.second - entry.first for entry in again])
     return moves, np.array([entry.group for entry in again])
-
-
-def _background(rater: str, reviews: Reviews) -> dict[str, Any]:
-    background = reviews.backgrounds.get(rater)
-    return background._asdict() if background else {}
 
 
 def _exact_p(rater: str, shared: Sequence[ReviewedItem]) -> float:
@@ -291,7 +365,7 @@ def _rater_line(
         if low <= 0 <= high:
             return
         least, most = sorted((abs(low), abs(high)))
-        basis = f", by {least:.2f} to {most:.2f}"
+        basis = f", by {printed(least)} to {printed(most)}"
     yield sentence.text(rater=row.rater, direction=directions[value < 0], basis=basis)
 
 
@@ -299,21 +373,19 @@ def _line(row: ReviewRow) -> Iterator[str]:
     yield f"{row.benchmark}: {count(row.n, 'item')} reviewed by {count(row.n_raters, 'rater')}."
     if row.three_of_three is not None:
         yield (
-            f"All of three call {row.three_of_three:.1%} correct{_ends(row.three_low, row.three_high)}, at "
-            f"least two {row.two_of_three:.1%}, at least one {row.one_of_three:.1%}."
+            f"All of three call {printed(row.three_of_three, '.1%')} correct"
+            f"{ends_text(row.three_low, row.three_high, '.1%')}, at "
+            f"least two {printed(row.two_of_three, '.1%')}, at least one {printed(row.one_of_three, '.1%')}."
         )
     if row.all_agree is not None:
-        yield f"All raters say the same of {row.all_agree:.1%}{_ends(row.agree_low, row.agree_high)}."
+        ends = ends_text(row.agree_low, row.agree_high, ".1%")
+        yield f"All raters say the same of {printed(row.all_agree, '.1%')}{ends}."
     if row.alpha is None:
         yield f"Alpha is not given: {row.reason}."
     else:
-        ends = "" if row.low is None or row.high is None else f" ({row.low:.2f} to {row.high:.2f})"
-        yield f"Alpha is {row.alpha:.2f}{ends}."
+        yield f"Alpha is {printed(row.alpha)}{interval_text(row)}."
     if row.gold is not None:
-        yield f"Gold: {row.gold:.1%} of {count(row.n_gold, 'item')} are correct; {row.n_tied} tied."
+        gold = f"{printed(row.gold, '.1%')} of {count(row.n_gold, 'item')}"
+        yield f"Gold: {gold} are correct; {row.n_tied} tied."
     if row.held_out:
         yield f"{count(row.held_out, 'item')} held out by open disputes."
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" ({low:.1%} to {high:.1%})"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import scipy
 
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.language.languages import codes, language_code
@@ -106,8 +107,9 @@ class LongestOption(Filter):
         chance = sum(1 / (1 + len(rest)) for _, rest in choices) / n
         interval = scipy.stats.binomtest(hits, n).proportion_ci(method="wilson")
         return (
-            f"the longest option is right in {hits:,} of {n:,} choices ({hits / n:.0%}, 95% interval "
-            f"{interval.low:.0%} to {interval.high:.0%}); chance gives {chance:.0%}.",
+            f"the longest option is right in {hits:,} of {n:,} choices ({printed(hits / n, '.0%')}, 95% "
+            f"interval {printed(interval.low, '.0%')} to {printed(interval.high, '.0%')}); chance gives "
+            f"{printed(chance, '.0%')}.",
         )
 
 
