@@ -213,6 +213,14 @@ def write_all_private(files: Mapping[Path, str | bytes]) -> None:
                 draft.unlink(missing_ok=True)
 
 
+def not_written(name: str, path: Path, error: OSError) -> str:
+    """The sentence on a file or folder of this name that the disk does not take."""
+    fault = error.strerror or error
+    return (
+        f"cannot write the {name} to {path}: {fault}. Nothing was written; give another path, or make room."
+    )
+
+
 def _write_draft(draft: Path, content: str | bytes, mode: int) -> None:
     with new_bytes(draft) as stream:
         # A lone surrogate is no text, and becomes a question mark.

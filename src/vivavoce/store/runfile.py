@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vivavoce.core.errors import RunNotFound, StoreError
-from vivavoce.core.private_files import create_private, whole_file
+from vivavoce.core.private_files import create_private, not_written, whole_file
 from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import Connection, begin_reading, format_number, is_older, migrate
 from vivavoce.store.disks import network_disk, network_disks_allowed
@@ -166,13 +166,9 @@ class RunFile:
                         create_private(draft)
                     db.execute("VACUUM INTO ?", (str(draft),))
                     _forget_links(draft)
-            except FileExistsError:  # another process made it since we looked
-                raise occupied from None
-            except OSError as error:
-                raise StoreError(
-                    f"cannot write the copy to {to}: {error.strerror or error}. Nothing was written; give "
-                    "another path, or make room."
-                ) from None
+            except OSError as error:  # a FileExistsError: another process made it since we looked
+                is_late = isinstance(error, FileExistsError)
+                raise (occupied if is_late else StoreError(not_written("copy", to, error))) from None
 
     def open_to_read(self) -> Readable:
         """A connection to the tables as they are made today; `begin_reading` begins to read through it.

@@ -8,7 +8,7 @@ from stat import S_IMODE
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.json_text import read_json
-from vivavoce.core.private_files import draft_of, private_folder
+from vivavoce.core.private_files import draft_of, not_written, private_folder
 from vivavoce.store.runfile import RunFile
 
 README, LEFT_OUT = "README.txt", "left_out.json"
@@ -92,10 +92,7 @@ def draft_folder(to: Path) -> Iterator[Path]:
         private_folder(draft)
         yield draft
     except OSError as error:
-        raise StoreError(
-            f"cannot write the export to {to}: {error.strerror or error}. Nothing was written; give another "
-            "path, or make room."
-        ) from None
+        raise StoreError(not_written("export", to, error)) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
