@@ -63,6 +63,9 @@ def test_a_tie_goes_away_from_zero_wherever_it_is_printed(value: float, text: st
         (1e60, ".3g", "1e+60"),
         (12_345.5, ",.0f", "12,346"),
         (7, ".1f", "7.0"),
+        (500_000, ".3f", "500000.000"),
+        (-5e6, ",.2f", "-5,000,000.00"),
+        (1_000.0625, ".3f", "1000.063"),
     ],
 )
 def test_other_forms_round_alike(value: float, form: str, text: str) -> None:

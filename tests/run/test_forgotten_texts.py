@@ -16,6 +16,7 @@ from vivavoce.core.errors import InputError, VivaError
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.run.run import Run
 from vivavoce.run.train.training_data import _arguments_of_run
+from vivavoce.store.forgotten import forgotten_answers
 
 talker = test_conversations.talker
 MARKER = "zyloprexiaferry"
@@ -327,3 +328,10 @@ def test_an_evaluator_learns_from_no_forgotten_answer(tmp_path):
         ("exam", "q2"): {"b": (f"{MARKER} said b",)},
         ("exam", "q3"): {"a": ("Tea.",), "b": ("Tea.",)},
     } == of_run
+
+
+def test_a_run_that_forgot_nothing_is_not_read_for_it(talked):
+    with talked.file.reading() as db:
+        sent_statements = []
+        db.set_trace_callback(sent_statements.append)
+        assert (set(), 1) == (forgotten_answers(db), len(sent_statements))

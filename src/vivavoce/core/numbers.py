@@ -24,4 +24,8 @@ def printed(value: float | None, form: str = ".2f") -> str:
 
     `format` rounds what the float holds: it prints .0875 as 0.087, and 8.75, the same in percent, as 8.8.
     """
-    return "–" if value is None else format(value * (1 + TIE), form)
+    if value is None:
+        return "–"
+    # of large numbers 1e-9 are digits that a fixed form prints: 500000 must not become 500000.001
+    nudge = TIE * (value if form[-1] in "eg" else max(-1e3, min(1e3, value)))
+    return format(value + nudge, form)

@@ -108,6 +108,8 @@ def forgotten_names(db: sqlite3.Connection, benchmark: str) -> set[str]:
 
 def forgotten_answers(db: sqlite3.Connection) -> set[AnswerKey]:
     """The unedited answers in words whose texts are gone."""
+    if not _bodies(db, FORGOTTEN, "id"):
+        return set()
     rows = db.execute(
         "SELECT benchmark, item, variant, candidate, repeat FROM responses r JOIN items i USING (item_id) "
         "JOIN benchmarks USING (benchmark_id) JOIN candidates USING (candidate_id) WHERE i.current = 1 "
