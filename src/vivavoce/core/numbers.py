@@ -22,10 +22,12 @@ TIE = 1e-9
 def printed(value: float | None, form: str = ".2f") -> str:
     """A number in a format of Python, such as `.3f`, `+.2f` or `.1%`, halves away from zero; a dash for none.
 
-    `format` rounds what the float holds: it prints .0875 as 0.087, and 8.75, the same in percent, as 8.8.
+    What rounds to zero has no minus sign. `format` alone rounds what the float holds: .0875 becomes 0.087,
+    and 8.75, the same in percent, 8.8.
     """
     if value is None:
         return "–"
     # of large numbers 1e-9 are digits that a fixed form prints: 500000 must not become 500000.001
     nudge = TIE * (value if form[-1] in "eg" else max(-1e3, min(1e3, value)))
-    return format(value + nudge, form)
+    sign, form = (form[0], form[1:]) if form[0] in "+-" else ("", form)
+    return format(value + nudge, f"{sign}z{form}")

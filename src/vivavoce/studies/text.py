@@ -23,8 +23,7 @@ def number(value: float, criterion: Criterion) -> str:
     """A number for a sentence: two decimals, three on a scale up to 1 wide, three digits without limits."""
     if criterion.low is None or criterion.high is None:
         return _digits(value)
-    text = printed(value, ".2f" if criterion.high - criterion.low > 1 else ".3f")
-    return text.lstrip("-") if float(text) == 0 else text
+    return printed(value, ".2f" if criterion.high - criterion.low > 1 else ".3f")
 
 
 def plain(value: float) -> str:

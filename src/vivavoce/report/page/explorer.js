@@ -20,8 +20,11 @@
     made.append(...inside.filter((part) => part !== null && part !== undefined));
     return made;
   };
-  const figure = (value) =>
-    value === null || value === undefined ? "–" : (value * (1 + 1e-9)).toFixed(3).replace("-", "−");
+  const figure = (value) => {
+    if (value === null || value === undefined) return "–";
+    const nudged = value + 1e-9 * Math.max(-1e3, Math.min(1e3, value));
+    return nudged.toFixed(3).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+  };
   const byName = new Intl.Collator("en", { numeric: true });
   const itemOf = (answer) => data.items[answer.item];
   const speaker = (role) => role[0].toUpperCase() + role.slice(1);

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.intervals import by_holm
@@ -224,7 +225,7 @@ def _lowest(rows: list[AxesRow]) -> list[str]:
     for (candidate, rater), axes in sorted(of_raters.items()):
         row = min(axes, key=lambda axis: (axis.score or 0.0, axis.name))
         sentences.append(
-            LOWEST.text(candidate=candidate, axis=row.name, mean=f"{row.score:.2f}", rater=rater)
+            LOWEST.text(candidate=candidate, axis=row.name, mean=f"{printed(row.score)}", rater=rater)
             if row.is_lower
             else NONE_LOWEST.text(candidate=candidate, rater=rater)
         )

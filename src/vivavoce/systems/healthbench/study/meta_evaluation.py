@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import Bounded, interval_text
@@ -274,7 +275,7 @@ def _overall(rows: list[MetaRow], kind: str) -> list[MetaRow]:
 
 def _judge_lines(row: MetaRow, rows: Sequence[MetaRow]) -> Iterator[str]:
     """A judge with physicians, in the place of all of them, and of each."""
-    figure = f"{row.balanced_f1:.2f}{interval_text(row)}"
+    figure = f"{printed(row.balanced_f1)}{interval_text(row)}"
     yield f"{row.rater} has a balanced F1 of {figure} over {count(row.n_pairs, 'pair')} with physicians."
     yield from _place_lines(row.rater, [r for r in rows if _is_place_of(r, row) and r.difference is not None])
 
@@ -293,8 +294,8 @@ def _place_lines(judge: str, places: Sequence[MetaRow]) -> Iterator[str]:
             ends = Bounded(r.difference, r.difference_low, r.difference_high)
             yield (
                 f"In physicians' places, on the same {count(r.n_pairs, 'pair')}, {judge} has "
-                f"{r.balanced_f1:.2f} and they have {r.physician_f1:.2f} (difference "
-                f"{r.difference:+.2f}{interval_text(ends, '+.2f')})."
+                f"{printed(r.balanced_f1)} and they have {printed(r.physician_f1)} (difference "
+                f"{printed(r.difference, '+.2f')}{interval_text(ends, '+.2f')})."
             )
     if of_each := [r for r in places if r.place != EVERYTHING]:
         yield _each_text(judge, of_each)
@@ -316,4 +317,6 @@ def _each_text(judge: str, places: Sequence[MetaRow]) -> str:
 
 def _names(places: Sequence[MetaRow], sign: int) -> list[str]:
     """The physicians that a judge is higher than, or lower with -1, each with the difference."""
-    return [f"{r.place} ({r.difference:+.2f})" for r in places if sign * (r.difference or 0.0) > 0]
+    return [
+        f"{r.place} ({printed(r.difference, '+.2f')})" for r in places if sign * (r.difference or 0.0) > 0
+    ]

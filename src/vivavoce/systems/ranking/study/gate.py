@@ -10,6 +10,7 @@ from typing import Literal
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.numbers import printed
 from vivavoce.studies.panels.rank_data import Board, ballot_ranks
 from vivavoce.studies.text import count
 from vivavoce.systems.ranking.study.rows import ArgumentsRow, run_row
@@ -97,9 +98,9 @@ def gate_sentence(row: ArgumentsRow) -> str:
     basis = f"{count(row.n_items or 0, 'question')}, {count(row.n or 0, 'argument')}, {row.n_raters} raters"
     if row.value is None:
         return f"{place}: no agreement of people to go by: {row.reason}."
-    ends = "" if row.low is None else f" ({row.low:.2f} to {row.high:.2f}, jackknife over cases)"
+    ends = "" if row.low is None else f" ({printed(row.low)} to {printed(row.high)}, jackknife over cases)"
     alpha = row.figure.replace("_", " ")
-    figure = f"{place} ({basis}): people agree on the order with {alpha} {row.value:.2f}{ends}"
+    figure = f"{place} ({basis}): people agree on the order with {alpha} {printed(row.value)}{ends}"
     words = {
         SUITABLE: f"above {row.threshold}: the task is suitable to rank arguments by",
         NOT_SUITABLE: f"below {row.threshold}: the task is not suitable to rank arguments by",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from vivavoce import stats
-from vivavoce.studies.bounded import interval_text
+from vivavoce.studies.bounded import figure_text, interval_text
 from vivavoce.studies.text import and_so, count
 from vivavoce.systems.ranking.study.gate import gate_sentence
 from vivavoce.systems.ranking.study.ranks import ARGUMENTS, EVERYTHING
@@ -84,7 +84,7 @@ def _means(rows: Sequence[ArgumentsRow], among: str) -> str:
         places = ""
         if rank.low is not None and rank.high is not None:
             places = f", rank {rank.low:.0f}" + (f"-{rank.high:.0f}" if rank.high > rank.low else "")
-        text.append(f"{row.candidate}{role} {row.value:.3f}{interval_text(row, '.3f')}{places}")
+        text.append(f"{row.candidate}{role} {figure_text(row, '.3f')}{places}")
     return "; ".join(text)
 
 
@@ -134,14 +134,14 @@ def _further_lines(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
     if length and length.value is not None:
         yield (
             "inside questions the rank correlation of an argument's length with its score is "
-            f"{length.value:.2f}{interval_text(length)}."
+            f"{figure_text(length)}."
         )
     yield from _confusion(rows)
 
 
 def _words_alone(row: ArgumentsRow, rows: Sequence[ArgumentsRow]) -> str:
     r = _figure(rows, "lexical", "pearson")
-    r_text = f", r {r.value:.2f}{interval_text(r)}" if r and r.value is not None else ""
+    r_text = f", r {figure_text(r)}" if r and r.value is not None else ""
     return f"words alone ({row.against}): {_tau(row, 'give an order with')}{r_text}."
 
 
@@ -158,7 +158,7 @@ def _by_item(rows: Sequence[ArgumentsRow], panel: str | None) -> str:
     within_items, first = (_figure(rows, "panel", figure, panel) for figure in ("within", "top1"))
     text = ""
     if within_items and within_items.value is not None:
-        text = f"; inside questions {within_items.value:.2f}{interval_text(within_items)}"
+        text = f"; inside questions {figure_text(within_items)}"
     if first and first.value is not None:
         text += f"; its best is the panel's in {first.value:.0%} of questions{interval_text(first)}"
     return text
