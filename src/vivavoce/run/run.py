@@ -17,7 +17,7 @@ from vivavoce.run.import_verbs import ImportVerbs
 from vivavoce.run.panel_verbs import PanelVerbs
 from vivavoce.run.tables.run_tables import RunTables
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.view import with_view
+from vivavoce.store.view import view_of, with_view
 
 if TYPE_CHECKING:
     from vivavoce.store.integrity import Check
@@ -81,12 +81,16 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         from vivavoce.run.collect.plan import plan_collect
         from vivavoce.run.collect.verb import collect_run
         from vivavoce.run.tables.stored_benchmarks import load_benchmark
+        from vivavoce.store import read
         from vivavoce.store.generated import made_items
 
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
+        with view_of(self.file) as view:
+            loaded = load_benchmark(view, benchmark)
+            stored = view.fetch(read.candidates) if view.exists else []
         plan = plan_collect(
-            with_view(self.file, load_benchmark, benchmark),
+            loaded,
             models,
             logprobs=(*logprobs, *for_),
             repeats=repeats,
@@ -95,7 +99,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
             draw=draw,
             providers=None if providers is None else Path(providers),
             generated_items=partial(made_items, self.file),
-            stored_labels=[c.candidate for c in self.candidates],
+            stored_labels=[c.candidate for c in stored],
             temperature=temperature,
             top_p=top_p,
             max_tokens=max_tokens,

@@ -372,7 +372,7 @@ def _check_wording(run: RunFile, plan: CollectPlan) -> None:
             continue
         last = asked_last(run, benchmark, name)
         item = _planned_item(plan, last) if last else None
-        if last and item:
+        if last and item and item.follows:
             with run.reading() as db:
                 item = EarlierTurns(db).as_asked(item, name, last.repeat)
         if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
