@@ -278,13 +278,34 @@ def test_an_exam_that_changed_elsewhere_is_still_refused(tmp_path):
         run.import_answers(answers, benchmark=exam(tmp_path, items))
 
 
-def test_scores_of_a_forgotten_answer_come_in_without_their_words(tmp_path):
-    run, *_ = forgetful(tmp_path)
-    row = {"item": "q2", "candidate": "a", "good": 1.0, "note": f"it says {MARKER}", "rater": "anna"}
-    run.import_scores(write_lines(tmp_path / "s.jsonl", [row]), measure="mine", criteria=["good"])
-    run.forget(responses=["b:q2"])
-    assert 1 == len(run.scores.filter(metric="mine"))
-    assert MARKER.encode() not in run.file.path.read_bytes()
+def scored(tmp_path: Path, texts: dict[tuple[str, str], str]) -> Path:
+    """A table of scores of answers by candidate and item, each with its text and a note."""
+    rows = [
+        {"item": item, "candidate": candidate, "good": 1.0, "text": text, "note": f"says {text}"}
+        for (candidate, item), text in texts.items()
+    ]
+    return write_lines(tmp_path / "s.jsonl", rows)
+
+
+@KINDS
+def test_scores_with_texts_come_again_without_those_of_what_is_forgotten(tmp_path, kind):
+    run, spec, answers = viva.open(tmp_path / "r.viva"), exam(tmp_path, ["q1", "q2"]), tmp_path / "a.jsonl"
+    texts = {(c, item): f"{MARKER} {c} {item}" for c in "ab" for item in ("q1", "q2")}
+    rows = [{"item": item, "candidate": c, "text": text} for (c, item), text in texts.items()]
+    run.import_answers(write_lines(answers, rows), benchmark=spec)
+    settings = {"measure": "mine", "criteria": ["good"], "range": {"good": (0, 1)}}
+    run.import_scores(scored(tmp_path, texts), **settings)
+    run.forget(**({"items": ["q1"]} if kind == "question" else {"responses": ["a:q1", "b:q1"]}))
+    before = run.scores.rows()
+    imported = run.import_scores(scored(tmp_path, texts), **settings)
+    assert {"rows": 4, "scored": 2, "forgotten": 2} == dict(imported.row_counts)
+    assert (2, 2) == (imported.scores, imported.forgotten)
+    gone = {place: text for place, text in texts.items() if place[1] == "q1"}
+    alone = run.import_scores(scored(tmp_path, gone), **settings)
+    assert (0, 2) == (alone.scores, alone.forgotten)
+    assert before == run.scores.rows()
+    with pytest.raises(InputError, match="of 1 row scores another text"):
+        run.import_scores(scored(tmp_path, {**gone, ("a", "q2"): "Another."}), **settings)
 
 
 @KINDS

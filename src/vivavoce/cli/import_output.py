@@ -89,14 +89,17 @@ def print_answers(run: Path, imported: "Imported") -> None:
 
 def print_scores(run: Path, imported: "ImportedScores") -> None:
     """Print how many scores came in, and how they were read."""
+    criteria = f" on {', '.join(imported.criteria)}" * bool(imported.criteria)
     echo(
-        f"{run}: {counted(imported.scores, 'score')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
+        f"{run}: {counted(imported.scores, 'score')}{criteria}: {imported.ok} ok, "
         f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
         "skipped."
     )
     _print_matched(imported)
     _print_outside(imported)
     _print_probes(imported.probes, "score of an answer")
+    if imported.forgotten:
+        echo(f"{counted(imported.forgotten, 'row')} left out: about what had been forgotten in this run.")
     _print_rows(imported.row_counts)
     if imported.other_texts:
         from vivavoce.run.exchange.rows import listed

@@ -19,6 +19,7 @@ from vivavoce.run.exchange.rows import by_name, listed, named, number_of, of_pro
 from vivavoce.run.exchange.score_layout import Layout
 from vivavoce.run.exchange.sources import Source
 from vivavoce.store.by_place import response_at
+from vivavoce.store.forgotten import GoneKeys, gone_keys
 from vivavoce.store.name_keys import candidate_keys, edit_keys
 from vivavoce.store.read import StoredResponse, items_by_id
 from vivavoce.store.write import ScoreRow
@@ -40,6 +41,7 @@ class Scorable(NamedTuple):
     shared: frozenset[tuple[str, str]]
     candidates: Mapping[str, int]
     edits: Mapping[str, int]
+    gone: GoneKeys
 
     @classmethod
     def of(
@@ -62,6 +64,7 @@ class Scorable(NamedTuple):
             frozenset(name for name, benchmarks in holders.items() if len(benchmarks) > 1),
             candidate_keys(db),
             edit_keys(db),
+            gone_keys(db),
         )
 
     def answer(
@@ -87,9 +90,9 @@ class LeftOut:
     """What a reading met beside scores.
 
     Blank answers that had been given some; rows about items outside the benchmark, and about answers that the
-    run does not hold, by their words; how many rows there are, are scored, and are of probes; the
-    criteria that a long table names, chosen or not; the probabilities of a draw of labels. `with_text` rows
-    that are scored hold the text that was, and it is another one than that of the answer in `other_texts`.
+    run does not hold, by their words; how many rows there are, are scored, are of probes, and are about what
+    the run was told to forget; the criteria that a long table names, chosen or not; the probabilities of a
+    draw of labels. `with_text` rows that are scored hold the text that was, and it is another one than that of the answer in `other_texts`.
     """
 
     def __init__(self) -> None:
@@ -99,7 +102,7 @@ class LeftOut:
         self.other_texts: Counter[str] = Counter()
         self.with_text = 0
         self.probes = 0
-        self.rows = self.scored = 0
+        self.rows = self.scored = self.forgotten = 0
         self.criteria: dict[str, None] = {}
         self.draw: list[RowProbability] = []
 
@@ -108,8 +111,9 @@ class ScoreRows:
     """The scores in the rows of a source for answers of a run.
 
     A rater is who a row says, else the spec's model. Scores of probes are left out: they are of no answer in
-    words. Rows about items that the run, or the benchmark chosen, does not have are left out too; `left_out`
-    counts what the last reading met.
+    words. Rows about items that the run, or the benchmark chosen, does not have are left out too, and those
+    about what was forgotten, whose words nothing is compared with; `left_out` counts what the last reading
+    met.
     """
 
     def __init__(self, source: Source, layout: Layout, scorable: Scorable, spec: Spec) -> None:
@@ -159,6 +163,9 @@ class ScoreRows:
         candidate, edit = text_of(line, "candidate") or "", text_of(line, "edit") or ""
         repeat = number_of(line.row, "repeat", int, line.where, 1, least=1)
         answer = self._scorable.answer(db, key, candidate, repeat, edit)
+        if answer is not None and answer.key in self._scorable.gone.responses:
+            self.left_out.forgotten += any(_values(line, self._layout))
+            return
         if answer is None:
             self.left_out.unmatched[f"an answer of {candidate} to {item.name}, repeat {repeat}"] += 1
             return

@@ -69,10 +69,11 @@ def _row_counts(left_out: LeftOut, tally: ScoreTally, layout: Layout) -> dict[st
     """What became of each row; one that repeats a score is told where a row has one."""
     n_same = 0 if len(layout.criteria) > 1 else len(tally.is_first) - tally.rows.height
     skipped = left_out.skipped.total()
-    unchosen = left_out.rows - left_out.scored - skipped - left_out.probes
+    unchosen = left_out.rows - left_out.scored - skipped - left_out.probes - left_out.forgotten
     return row_counts(
         left_out.rows,
         scored=left_out.scored - n_same,
+        forgotten=left_out.forgotten,
         same=n_same,
         skipped=skipped,
         unchosen=unchosen,
@@ -85,9 +86,9 @@ class ImportedScores(NamedTuple):
 
     `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
     blank answers that had been given scores. `probes` rows score what a model told of its
-    probabilities: those are no scores of an answer in words, and are left out. `row_counts` says what
-    became of each row of the file. `other_texts` names the answers whose scores are of another text, with the
-    number of rows. The rest is as in `Imported`.
+    probabilities: those are no scores of an answer in words, and are left out, as `forgotten` rows are: their
+    answers, or questions, had been forgotten in this run. `row_counts` says what became of each row of the
+    file. `other_texts` names the answers whose scores are of another text, with the number of rows. The rest is as in `Imported`.
     """
 
     scores: int
@@ -98,6 +99,7 @@ class ImportedScores(NamedTuple):
     criteria: tuple[str, ...]
     blank_scored: tuple[str, ...]
     probes: int = 0
+    forgotten: int = 0
     skipped_items: tuple[str, ...] = ()
     matched: Mapping[str, str] = {}
     delimiter: str | None = None
@@ -144,7 +146,7 @@ def import_scores(
         rows = ScoreRows(source, layout, scorable, spec)
         tally = ScoreTally.of(lambda: rows.scores(db))
     rows.refuse_left_out(scored=bool(tally.measures))
-    measures = _measures(spec, tally, declared or {})
+    measures = _measures(spec, tally, declared or {}, all_met=not rows.left_out.forgotten)
     _check(source.name, tally, measures)
     left_out = rows.left_out
     with (
@@ -191,6 +193,7 @@ def import_scores(
         blank_scored=tuple(left_out.blank_scored),
         other_texts=dict(left_out.other_texts),
         probes=left_out.probes,
+        forgotten=left_out.forgotten,
         **source.dialect._asdict(),
         guess=source.guess,
     )
@@ -210,14 +213,17 @@ def _put(
 
 
 def _measures(
-    spec: Spec, tally: ScoreTally, declared: Mapping[str, Mapping[str, Any]]
+    spec: Spec, tally: ScoreTally, declared: Mapping[str, Mapping[str, Any]], *, all_met: bool
 ) -> dict[tuple[str, str], Measure]:
-    """A measure for each criterion and rater, as declared, else as published."""
+    """A measure for each criterion and rater, as declared, else as published.
+
+    Unless `all_met`, further criteria may be declared: what was forgotten may alone have been scored by them.
+    """
     published = next((declarations for partial, declarations in _PUBLISHED if matches(partial, spec)), {})
     text = str(spec) if spec.settings else f"{spec.name}()"
     names = set(tally.criteria)
     for name in declared:
-        if name != "*" and name not in names:
+        if all_met and name != "*" and name not in names:
             raise InputError(f"no criterion {name!r} among those imported.{suggest(name, sorted(names))}")
     measures = {}
     for criterion, rater in sorted(tally.measures):
