@@ -308,6 +308,19 @@ def test_scores_with_texts_come_again_without_those_of_what_is_forgotten(tmp_pat
         run.import_scores(scored(tmp_path, {**gone, ("a", "q2"): "Another."}), **settings)
 
 
+def test_scores_of_a_new_candidate_come_in_but_of_a_forgotten_question(tmp_path):
+    run, spec, _ = forgetful(tmp_path)
+    texts = {("new", "q1"): ANSWER, ("new", "q2"): "Rest.", ("new", "q3"): "Tea."}
+    rows = [{"item": item, "candidate": name, "text": text} for (name, item), text in texts.items()]
+    run.import_answers(write_lines(tmp_path / "more.jsonl", rows), benchmark=spec)
+    imported = run.import_scores(scored(tmp_path, texts), measure="mine", criteria=["good"])
+    assert {"rows": 3, "scored": 2, "forgotten": 1} == dict(imported.row_counts)
+    assert {"q2", "q3"} == set(run.scores.filter(metric="mine")["item"])
+    assert ANSWER.encode() not in run.file.path.read_bytes()
+    with pytest.raises(InputError, match="1 rows of .* are about what this run does not hold"):
+        run.import_scores(scored(tmp_path, {("newer", "q2"): "Rest."}), measure="mine", criteria=["good"])
+
+
 @KINDS
 def test_ballots_from_before_come_again_without_what_is_forgotten(tmp_path, kind):
     run = with_packets(tmp_path, 3, ["anna"])

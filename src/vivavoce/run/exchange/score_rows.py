@@ -75,6 +75,10 @@ class Scorable(NamedTuple):
             return None
         return response_at(db, item, self.candidates[candidate], repeat, self.edits[edit])
 
+    def is_gone(self, item: int, answer: StoredResponse | None) -> bool:
+        """Whether a question, or the answer to it, was forgotten: whoever is new has none to such a question."""
+        return item in self.gone.items or (answer is not None and answer.key in self.gone.responses)
+
 
 class RecordedScore(NamedTuple):
     """A score of a row under its criterion and rater, where it stands, and the words for its answer."""
@@ -163,7 +167,7 @@ class ScoreRows:
         candidate, edit = text_of(line, "candidate") or "", text_of(line, "edit") or ""
         repeat = number_of(line.row, "repeat", int, line.where, 1, least=1)
         answer = self._scorable.answer(db, key, candidate, repeat, edit)
-        if answer is not None and answer.key in self._scorable.gone.responses:
+        if self._scorable.is_gone(key, answer):
             self.left_out.forgotten += any(_values(line, self._layout))
             return
         if answer is None:
