@@ -163,7 +163,50 @@ def test_no_batch_asks_what_is_forgotten(tmp_path, settings):
         files = fake_batch(tmp_path / "before", tmp_path / "results", lambda body: "yes")
         (log,) = run.import_logs(*files).logs
         assert (4, True) == (log.new, any("2 answers are left out" in note for note in log.notes))
+        assert {"rows": 6, "answers": 4, "forgotten": 2} == dict(log.row_counts)
         assert {f"q{n}" for n in (0, 3, 4, 5)} == set(run.responses.filter(candidate="openai/x")["item"])
+
+
+def batched(tmp_path: Path, model: str = "openai/x") -> tuple[Run, list[dict[str, Any]]]:
+    """A run that has forgotten q1 since its batch of three questions was written, and the batch's results."""
+    items = [{"item": f"q{n}", "question": f"{MARKER} {n}?", "references": ["yes"]} for n in range(3)]
+    run = viva.open(tmp_path / "r.viva")
+    run.collect(exam(tmp_path, items), models=["baseline/echo"])
+    run.export(tmp_path / "batch", format="batch", candidate=model)
+    files = fake_batch(tmp_path / "batch", tmp_path / "results", lambda body: body["messages"][-1]["content"])
+    run.forget(items=["q1"])
+    return run, [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def test_batch_results_of_a_forgotten_question_alone_are_left_out(tmp_path):
+    run, rows = batched(tmp_path)
+    rows = [row for row in rows if f"{MARKER} 1" in json.dumps(row)]
+    again = [{**rows[0], "response": None, "error": {"code": "expired"}}, *rows]
+    (log,) = run.import_logs(write_lines(tmp_path / "one.jsonl", again)).logs
+    assert {"rows": 2, "forgotten": 1, "retried": 1} == dict(log.row_counts)
+    assert (0, 0, 1) == (log.new, log.responses, log.forgotten)
+    assert "openai/x" not in run.responses["candidate"].to_list()
+    assert f"{MARKER} 1".encode() not in run.file.path.read_bytes()
+
+
+def test_batch_results_of_a_forgotten_answer_are_counted(tmp_path):
+    run, rows = batched(tmp_path)
+    results = write_lines(tmp_path / "all.jsonl", rows)
+    run.import_logs(results)
+    run.forget(responses=["openai/x:q2"])
+    (log,) = run.import_logs(results).logs
+    assert {"rows": 3, "answers": 1, "forgotten": 2} == dict(log.row_counts)
+
+
+def test_results_of_another_run_are_refused_though_a_question_is_forgotten(tmp_path):
+    run, rows = batched(tmp_path)
+    (tmp_path / "other").mkdir()
+    _, foreign = batched(tmp_path / "other", "openai/y")
+    with pytest.raises(InputError, match="no request of this run has the custom_id"):
+        run.import_logs(write_lines(tmp_path / "foreign.jsonl", foreign))
+    with pytest.raises(InputError, match="no request of this run has the custom_id"):
+        run.import_logs(write_lines(tmp_path / "mixed.jsonl", [*rows, foreign[0]]))
+    assert "openai/x" not in run.responses["candidate"].to_list()
 
 
 EXPORTS = (
@@ -317,7 +360,7 @@ def test_scores_of_a_new_candidate_come_in_but_of_a_forgotten_question(tmp_path)
     assert {"rows": 3, "scored": 2, "forgotten": 1} == dict(imported.row_counts)
     assert {"q2", "q3"} == set(run.scores.filter(metric="mine")["item"])
     assert ANSWER.encode() not in run.file.path.read_bytes()
-    with pytest.raises(InputError, match="1 rows of .* are about what this run does not hold"):
+    with pytest.raises(InputError, match=r"1 rows of .* are about what this run does not hold"):
         run.import_scores(scored(tmp_path, {("newer", "q2"): "Rest."}), measure="mine", criteria=["good"])
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.parts import MARKS
-from vivavoce.core.records import Response
+from vivavoce.core.records import Item, Response
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.models.endpoints import scrubbed
 from vivavoce.models.engine.calls import Call, CallOutcome
@@ -29,7 +29,7 @@ from vivavoce.run.exchange.row_counts import row_counts
 from vivavoce.store import read
 from vivavoce.store.by_place import response_at
 from vivavoce.store.calls import CallRecord, put_call_of_response
-from vivavoce.store.forgotten import forgotten_names
+from vivavoce.store.forgotten import forgotten_names, gone_keys
 from vivavoce.store.item_rows import item_keys
 from vivavoce.store.write import Stored, put_candidates, put_provenance, put_responses
 
@@ -40,11 +40,12 @@ _AT_ONCE = 1000
 
 
 class _Batch(NamedTuple):
-    """A batch of the run: its settings, and whether the candidate was asked for a confidence."""
+    """A batch of the run: its settings, and whether a confidence was asked for and examples were shown."""
 
     settings: BatchSettings
     confidence: bool
     marks: tuple[str, str] | None
+    has_examples: bool
 
 
 class _Result(NamedTuple):
@@ -77,11 +78,14 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
     Results of questions that were forgotten since are left out: their requests cannot be told any more.
     Raises `InputError` for a result of no request of this run, and for two results of one.
     """
-    requests = _requests_by_id(db, _ids(files)) if files else {}
+    if not files:
+        return []
+    ids, untold = _ids(files), _untold(db)
+    requests = _requests_by_id(db, ids, n_untold=sum(untold.values()))
     groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
     candidates = put_candidates(db, _roles(groups))
-    imports = {batch: _Import(db, batch, candidates) for batch in groups}
-    n_left = len(_ids(files)) - len(requests)
+    imports = {batch: _Import(db, batch, candidates) for batch in groups or list(untold)[:1]}
+    left = [len(places) for name, places in ids.items() if name not in requests]
     results = _results(files, requests)
     while chunk := list(islice(results, _AT_ONCE)):
         by_batch: dict[_Batch, list[_Result]] = defaultdict(list)
@@ -89,23 +93,23 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
             by_batch[batch].append(result)
         for batch, rows in by_batch.items():
             imports[batch].store(rows)
-    return [entry.close(0 if n else n_left) for n, entry in enumerate(imports.values())]
+    return [entry.close([] if n else left) for n, entry in enumerate(imports.values())]
 
 
 def _roles(groups: Mapping[_Batch, None]) -> dict[str, Any]:
     return {batch.settings.candidate: batch.settings.role for batch in groups}
 
 
-def _ids(files: Sequence[Path]) -> dict[str, str]:
-    """Where each result stands, by its id. Raises `InputError` for two replies to one request."""
-    ids: dict[str, str] = {}
+def _ids(files: Sequence[Path]) -> dict[str, list[str]]:
+    """Where the results of each id stand. Raises `InputError` for two replies to one request."""
+    ids: dict[str, list[str]] = defaultdict(list)
     replies: set[str] = set()
     for file in files:
         for line in json_rows(file):
             name = name_or_empty(line.row.get("custom_id"))
             if name in replies and _is_reply(line.row):
                 raise InputError(f"{line.where}: a second reply to the custom_id {one_line(name, 60)!r}.")
-            ids[name] = line.where
+            ids[name].append(line.where)
             replies.update([name] if _is_reply(line.row) else ())
     return ids
 
@@ -115,9 +119,12 @@ def _is_reply(row: Mapping[str, Any]) -> bool:
 
 
 def _requests_by_id(
-    db: sqlite3.Connection, ids: Mapping[str, str]
+    db: sqlite3.Connection, ids: Mapping[str, Sequence[str]], *, n_untold: int
 ) -> dict[str, list[tuple[_Batch, BatchRequest]]]:
-    """By id what was asked. Raises `InputError` for an id that is of no request of this run."""
+    """By id what was asked; the ids of `n_untold` requests are not known any more.
+
+    Raises `InputError` where more ids than these are of no request of this run.
+    """
     requests: dict[str, list[tuple[_Batch, BatchRequest]]] = defaultdict(list)
     places: set[tuple[str, ...]] = set()
     for batch, request in _batch_requests(db):
@@ -127,27 +134,51 @@ def _requests_by_id(
             places.add(place)
             requests[request.custom_id].append((batch, request))
     strange = [name for name in ids if name not in requests]
-    may_be_gone = requests and any(forgotten_names(db, settings.benchmark) for settings in batches(db))
-    if strange and not may_be_gone:
+    if len(strange) > n_untold:
         raise InputError(
-            f"{ids[strange[0]]}: no request of this run has the custom_id {one_line(strange[0], 60)!r}: "
+            f"{ids[strange[0]][-1]}: no request of this run has the custom_id {one_line(strange[0], 60)!r}: "
             "import the results into the run that wrote the batch, with the prompt files that it was written "
             "with. Nothing was imported."
         )
     return requests
 
 
+def _untold(db: sqlite3.Connection) -> dict[_Batch, int]:
+    """By batch, the newest first, how many requests cannot be told any more, as their question was forgotten.
+
+    With examples any request may have shown one. A batch that asks again what a later one asks has none.
+    """
+    untold: dict[_Batch, int] = {}
+    repeats: Counter[tuple[str, str]] = Counter()
+    for batch, items in _batch_items(db) if gone_keys(db).items else ():
+        settings, gone = batch.settings, forgotten_names(db, batch.settings.benchmark)
+        n_gone = sum(item.item in gone or (batch.has_examples and bool(gone)) for item in items)
+        n_more = settings.repeats - repeats[settings.benchmark, settings.candidate]
+        if n_gone and n_more > 0:
+            untold[batch] = n_gone * n_more
+            repeats[settings.benchmark, settings.candidate] += n_more
+    return untold
+
+
 def _batch_requests(db: sqlite3.Connection) -> Iterator[tuple[_Batch, BatchRequest]]:
     """The requests of every batch of the run, the newest first, as far as they can be built again."""
+    entries = {entry.benchmark: entry for entry in read.benchmarks(db)}
+    for batch, items in _batch_items(db):
+        entry = entries[batch.settings.benchmark]
+        with suppress(VivaError):  # its prompt file is gone: its ids will be of no request
+            yield from ((batch, request) for request in batch_requests(entry, items, batch.settings))
+
+
+def _batch_items(db: sqlite3.Connection) -> Iterator[tuple[_Batch, tuple[Item, ...]]]:
+    """Every batch of the run, the newest first, with the items of its benchmark."""
     entries = {entry.benchmark: entry for entry in read.benchmarks(db)}
     stored = tuple(read.items_by_id(db).values())
     for settings in batches(db):
         if entry := entries.get(settings.benchmark):
             items = tuple(item for item in stored if item.benchmark == settings.benchmark)
             rebuilt = RebuiltRequests(entry, items).settings(settings.candidate)
-            batch = _Batch(settings, bool(rebuilt.get("confidence")), rebuilt.get(MARKS))
-            with suppress(VivaError):  # its prompt file is gone: its ids will be of no request
-                yield from ((batch, request) for request in batch_requests(entry, items, settings))
+            flags = bool(rebuilt.get("confidence")), rebuilt.get(MARKS), bool(rebuilt.get("shots"))
+            yield _Batch(settings, *flags), items
 
 
 def _results(
@@ -234,7 +265,9 @@ class _Import:
         self._items = item_keys(db, batch.settings.benchmark)
         self._numbers: Counter[str] = Counter()
         self._places: set[tuple[int, int]] = set()
+        self._gone = gone_keys(db).responses
         self._ids: set[str] = set()
+        self._kept: set[str] = set()
         self._stored = Stored(0, 0, 0)
 
     def store(self, results: Sequence[_Result]) -> None:
@@ -255,6 +288,9 @@ class _Import:
             self._numbers["failed"] += result.response.status == "failed"
             self._numbers["blank"] += text is not None and is_blank(text)
             self._places.add((self._key(result), result.request.repeat))
+            stored = response_at(self._db, self._key(result), candidate, result.request.repeat)
+            if stored and stored.key not in self._gone:
+                self._kept.add(result.request.custom_id)
 
     def _key(self, result: _Result) -> int:
         return self._items[result.request.item.item, result.request.item.variant]
@@ -264,9 +300,14 @@ class _Import:
         stored = response_at(self._db, self._key(result), candidate, result.request.repeat)
         return stored is None or (stored.status == "failed" and result.response.status != "failed")
 
-    def close(self, n_left: int) -> BatchImport:
-        """Note in the provenance what was done. `n_left` results of forgotten questions are in no group."""
-        settings, n_rows = self._batch.settings, self._numbers.pop("rows")
+    def close(self, left: Sequence[int]) -> BatchImport:
+        """Note in the provenance what was done.
+
+        `left` counts for each request that cannot be told, and so is of no batch, the rows about it.
+        """
+        settings, n_rows = self._batch.settings, self._numbers.pop("rows", 0) + sum(left)
+        stored = self._stored._replace(forgotten=self._stored.forgotten + len(left))
+        n_ids = len(self._ids) + len(left)
         body = {"benchmark": settings.benchmark, "candidate": settings.candidate, **self._numbers}
         put_provenance(self._db, "import batch", body, changed=self._stored.new + self._stored.replaced)
         repeats = Counter(item for item, _ in self._places)
@@ -276,10 +317,15 @@ class _Import:
             self._numbers,
             items=len(repeats),
             repeats=max(repeats.values(), default=0),
-            stored=self._stored,
+            stored=stored,
             notes=(
                 f"The cost of a request in a batch is {cost}.",
-                *forgotten_text(self._stored.forgotten + n_left),
+                *forgotten_text(stored.forgotten),
             ),
-            row_counts=row_counts(n_rows, answers=len(self._ids), retried=n_rows - len(self._ids)),
+            row_counts=row_counts(
+                n_rows,
+                answers=len(self._kept),
+                forgotten=n_ids - len(self._kept),
+                retried=n_rows - n_ids,
+            ),
         )

@@ -76,7 +76,7 @@ class Scorable(NamedTuple):
         return response_at(db, item, self.candidates[candidate], repeat, self.edits[edit])
 
     def is_gone(self, item: int, answer: StoredResponse | None) -> bool:
-        """Whether a question, or the answer to it, was forgotten: whoever is new has none to such a question."""
+        """Whether a question was forgotten, to which whoever is new has no answer, or the answer was."""
         return item in self.gone.items or (answer is not None and answer.key in self.gone.responses)
 
 
@@ -96,7 +96,8 @@ class LeftOut:
     Blank answers that had been given some; rows about items outside the benchmark, and about answers that the
     run does not hold, by their words; how many rows there are, are scored, are of probes, and are about what
     the run was told to forget; the criteria that a long table names, chosen or not; the probabilities of a
-    draw of labels. `with_text` rows that are scored hold the text that was, and it is another one than that of the answer in `other_texts`.
+    draw of labels. `with_text` rows that are scored hold the text that was, and it is another one than that
+    of the answer in `other_texts`.
     """
 
     def __init__(self) -> None:

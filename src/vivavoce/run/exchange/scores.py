@@ -88,7 +88,8 @@ class ImportedScores(NamedTuple):
     blank answers that had been given scores. `probes` rows score what a model told of its
     probabilities: those are no scores of an answer in words, and are left out, as `forgotten` rows are: their
     answers, or questions, had been forgotten in this run. `row_counts` says what became of each row of the
-    file. `other_texts` names the answers whose scores are of another text, with the number of rows. The rest is as in `Imported`.
+    file. `other_texts` names the answers whose scores are of another text, with the number of rows. The rest
+    is as in `Imported`.
     """
 
     scores: int
