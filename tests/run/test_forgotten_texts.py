@@ -15,6 +15,7 @@ import vivavoce as viva
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.run.run import Run
+from vivavoce.run.tables.requests import request_gaps
 from vivavoce.run.train.training_data import _arguments_of_run
 from vivavoce.store.forgotten import forgotten_answers
 
@@ -296,6 +297,27 @@ def test_new_candidates_come_in_but_to_what_is_forgotten(tmp_path, new_version):
     assert (2, 1) == (imported.new, imported.forgotten)
     assert {"q2", "q3"} == set(run.responses.filter(candidate="new")["item"])
     assert QUESTION not in run.items["question"].to_list()
+
+
+def test_nobody_lacks_an_answer_to_a_forgotten_question(tmp_path):
+    run, spec, _ = forgetful(tmp_path)
+    for name in ("new", "newer"):
+        rows = answer_rows({name: {"q2": "Rest.", "q3": "Tea."}})
+        run.import_answers(write_lines(tmp_path / "more.jsonl", rows), benchmark=spec)
+    run.score("rouge(n=1)")
+    marks = [row for row in run.status().rows if row["about"] == "marks" and row["candidate"] == "new"]
+    assert [(2, 0)] == [(row["expected"], row["never_asked"]) for row in marks]
+    assert "never asked" not in run.status().text + run.status().headline
+    run.import_answers(
+        write_lines(tmp_path / "fewer.jsonl", answer_rows({"last": {"q2": "Rest."}})), benchmark=spec
+    )
+    assert "1 answer never asked" in run.status().headline
+
+
+def test_a_candidate_lacks_no_turn_behind_a_forgotten_question(talked, talker, spec):
+    forget(talked, "question")
+    talked.collect(spec, models=["vllm/m", "vllm/n"], repeats=2)
+    assert (0, 0) == request_gaps(talked.file)
 
 
 def test_a_table_with_its_questions_comes_again_too(tmp_path):

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from vivavoce.core.records import ItemKey
 from vivavoce.store.stored_values import stored_object
 
 AnswerKey = tuple[str, str, str, str, int]
@@ -104,6 +105,20 @@ def forgotten_names(db: sqlite3.Connection, benchmark: str) -> set[str]:
         (benchmark,),
     )
     return {name for (name,) in rows}
+
+
+def unaskable(db: sqlite3.Connection) -> set[ItemKey]:
+    """The current questions that nobody can be asked any more: forgotten ones, and the turns behind them."""
+    if not _bodies(db, FORGOTTEN, "id"):
+        return set()
+    rows = db.execute(
+        "WITH RECURSIVE closed (benchmark_id, item, variant) AS ("
+        f"SELECT benchmark_id, item, variant FROM items WHERE current = 1 AND {IS_FORGOTTEN.format('items')} "
+        "UNION SELECT i.benchmark_id, i.item, i.variant FROM items i JOIN closed c ON "
+        "(i.benchmark_id, i.follows, i.variant) = (c.benchmark_id, c.item, c.variant) WHERE i.current = 1) "
+        "SELECT benchmark, item, variant FROM closed JOIN benchmarks USING (benchmark_id)"
+    )
+    return {tuple(row) for row in rows}
 
 
 def forgotten_answers(db: sqlite3.Connection) -> set[AnswerKey]:

@@ -110,6 +110,24 @@ class Requests(NamedTuple):
         gaps = (part[column] - part["n_responses"] for part in self.by_candidate.values())
         return sum(int(gap.clip(lower_bound=0).sum()) for gap in gaps)
 
+    def without_gaps(self, items: Collection[ItemKey]) -> "Requests":
+        """The same, with no more expected on these items than is there."""
+        if not items:
+            return self
+        keys = pl.DataFrame(sorted(items), dict.fromkeys(_ITEM, pl.String), orient="row")
+        keys = keys.with_columns(is_closed=True)
+        there = pl.when("is_closed").then("n_responses")
+        closed = [
+            pl.min_horizontal(name, there.otherwise(name)).alias(name) for name in ("expected", "n_requested")
+        ]
+        parts = {
+            place: part.join(keys, on=_ITEM, how="left", maintain_order="left")
+            .with_columns(closed)
+            .drop("is_closed")
+            for place, part in self.by_candidate.items()
+        }
+        return self._replace(by_candidate=parts)
+
     def expected(
         self,
         benchmark: str,

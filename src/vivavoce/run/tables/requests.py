@@ -6,6 +6,7 @@ import polars as pl
 
 from vivavoce.core.records import ItemKey, Measure
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.store.forgotten import unaskable
 from vivavoce.store.name_places import current_items
 from vivavoce.store.requests import request_counts
 from vivavoce.store.runfile import RunFile
@@ -16,9 +17,12 @@ from vivavoce.studies.score_table import ITEM_KEY
 
 
 def load_requests(view: View, items: set[ItemKey] | None = None) -> Requests:
-    """What was expected of each candidate on the chosen items, without those made in the run."""
+    """What was expected of each candidate on the chosen items, without those made in the run.
+
+    Nothing more than is there is expected of questions that can be asked no more.
+    """
     names = restrict_to_items(current_items(view.db, generated=False), items)
-    return Requests.of_counts(view.fetch(request_counts), names)
+    return Requests.of_counts(view.fetch(request_counts), names).without_gaps(view.fetch(unaskable))
 
 
 def request_gaps(file: RunFile) -> tuple[int, int]:
