@@ -406,6 +406,25 @@ def test_ballots_from_before_come_again_without_what_is_forgotten(tmp_path, kind
     assert notes == []
 
 
+def test_a_remark_of_a_second_rater_on_a_ballot_with_a_forgotten_answer_is_stored_of_none_of_its_answers(
+    tmp_path,
+):
+    run = with_packets(tmp_path, 3, ["anna", "ben"])
+
+    def opinion(item: str, answer: str) -> dict[str, Any]:
+        return by_word("five", "some")(item, answer) | {"remark": f"{MARKER} of {item}"}
+
+    ballots = [filled(tmp_path / "out" / f"{name}.csv", opinion) for name in ("anna", "ben")]
+    store_ballots(run.file, ballots[:1])
+    run.forget(responses=["Able:q01"])
+    for _ in range(2):
+        store_ballots(run.file, ballots[1:])
+        with run.file.reading() as db:
+            notes = {note for (note,) in db.execute("SELECT note FROM scores WHERE note IS NOT NULL")}
+        assert {"[redacted: forgotten]", f"{MARKER} of q00", f"{MARKER} of q02"} == notes
+        assert f"{MARKER} of q01".encode() not in run.file.path.read_bytes()
+
+
 def test_reviews_from_before_come_again_without_those_of_forgotten_questions(tmp_path):
     run = viva.open(tmp_path / "r.viva")
     answers = write_lines(tmp_path / "a.jsonl", [{"item": "i1", "candidate": "A", "text": "x"}])

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
@@ -13,7 +13,8 @@ from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
-from vivavoce.store.forgotten import GONE, NOTE, gone_keys
+from vivavoce.store.forgotten import gone_keys
+from vivavoce.store.forgotten_words import without_words
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
 from vivavoce.store.name_keys import candidate_keys
@@ -285,32 +286,14 @@ class ScoreRow(NamedTuple):
     unit: Unit | None = None
 
 
-def _without_words(db: sqlite3.Connection, scores: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """The scores; those of forgotten answers without words about these, which somebody may have kept."""
-    gone = gone_keys(db).responses
-    return [_without_words_of_it(db, score) if score.response in gone else score for score in scores]
-
-
-def _without_words_of_it(db: sqlite3.Connection, score: ScoreRow) -> ScoreRow:
-    """The score without words about its answer.
-
-    The text of a unit stays where other scores have it: it is a point of a rubric.
-    """
-    note, unit = score.value.note, score.unit
-    value = score.value._replace(evidence=(), note=note and (NOTE if note == NOTE else GONE))
-    shared = "SELECT 1 FROM units WHERE (unit, text) = (?, ?)"
-    if unit is not None and not db.execute(shared, (unit.unit, unit.text)).fetchone():
-        unit = replace(unit, text=GONE)
-    return score._replace(value=value, unit=unit)
-
-
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Store scores by a measure. Only a failed one is ever replaced.
 
-    Those of forgotten answers are stored without notes, evidence and facts.
+    Those of forgotten answers are stored without notes, evidence and facts, others of a ballot with one
+    without its note.
     """
     refuse_redacted(db, "nothing can be scored by them")
-    scores = _without_words(db, scores)
+    scores = without_words(db, measure, scores)
     names = {score.ballot for score in scores}
     ballots = _ballots(db, names)
     for name in names - ballots.keys():
