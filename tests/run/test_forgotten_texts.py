@@ -251,7 +251,7 @@ def test_what_is_said_and_shown_holds_no_word(talked, tmp_path, kind):
     assert not [text for text in texts if WORDS[kind] in text]
 
 
-def forgetful(tmp_path: Path, **options: Any) -> tuple[Run, str, Path]:
+def forgetful(tmp_path: Path, forgets: bool = True, **options: Any) -> tuple[Run, str, Path]:
     """A run in which a question and an answer to another one are forgotten, its exam and its answers."""
     items = [
         {"item": "q1", "question": QUESTION, "references": ["yes"], "source": f"file of {MARKER}"},
@@ -263,8 +263,9 @@ def forgetful(tmp_path: Path, **options: Any) -> tuple[Run, str, Path]:
     answers = write_lines(tmp_path / "answers.jsonl", [row | {"mine": 0.5} for row in rows])
     run = viva.open(tmp_path / "r.viva")
     run.import_answers(answers, benchmark=spec, **options)
-    run.forget(items=["q1"])
-    run.forget(responses=["a:q2"])
+    if forgets:
+        run.forget(items=["q1"])
+        run.forget(responses=["a:q2"])
     return run, spec, answers
 
 
@@ -384,6 +385,30 @@ def test_scores_of_a_new_candidate_come_in_but_of_a_forgotten_question(tmp_path)
     assert ANSWER.encode() not in run.file.path.read_bytes()
     with pytest.raises(InputError, match=r"1 rows of .* are about what this run does not hold"):
         run.import_scores(scored(tmp_path, {("newer", "q2"): "Rest."}), measure="mine", criteria=["good"])
+
+
+@KINDS
+def test_a_log_counts_the_answers_and_scores_that_are_stored(tmp_path, kind):
+    (tmp_path / "of").mkdir()
+    other, _, _ = forgetful(tmp_path / "of", forgets=False)
+    other.score("rouge(n=1)")
+    other.export(tmp_path / "logs", format="inspect")
+    run = viva.open(tmp_path / "run.viva")
+    before = run.import_logs(tmp_path / "logs").logs
+    run.forget(**({"items": ["q1"]} if kind == "question" else {"responses": ["a:q1", "b:q1"]}))
+    run.forget(items=["q2"], drop_scores=True)
+    again = run.import_logs(tmp_path / "logs").logs
+    assert [6, 2] == [sum(log.responses for log in logs) for logs in (before, again)]
+    assert 4 == sum(log.forgotten for log in again)
+    n_scores = run.scores.filter(run.scores["item"] == "q3").height
+    assert n_scores == sum(log.scores for log in again) > 0
+    assert sum(log.scores for log in before) == 3 * n_scores
+
+
+def test_a_table_counts_the_scores_that_are_stored(tmp_path):
+    run, spec, answers = forgetful(tmp_path, criteria=["mine"])
+    imported = run.import_answers(answers, benchmark=spec, criteria=["mine"])
+    assert {"mine": 3} == dict(imported.file_scores)
 
 
 @KINDS

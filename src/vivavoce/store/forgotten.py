@@ -6,7 +6,7 @@ was kept. Events say when, and whether the pages of the file were written anew s
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
@@ -93,6 +93,24 @@ def gone_keys(db: sqlite3.Connection) -> GoneKeys:
         )
     )
     return GoneKeys(items, responses)
+
+
+def gone_ballots(db: sqlite3.Connection, measure: int, responses: Collection[int]) -> set[str]:
+    """The ballots of a measure that hold a score of one of these responses, which are gone."""
+    sql = (
+        "SELECT ballot FROM scores JOIN ballots USING (ballot_id) WHERE ballot_id != 0 AND measure_id = ? "
+        "AND response_id IN (SELECT value FROM json_each(?))"
+    )
+    return (
+        {name for (name,) in db.execute(sql, (measure, json.dumps(sorted(responses))))}
+        if responses
+        else set()
+    )
+
+
+def without_words(note: str | None) -> str | None:
+    """What stays of a note about something forgotten: that there was one, or that nothing can be scored."""
+    return note and (note if note == NOTE else GONE)
 
 
 def forgotten_names(db: sqlite3.Connection, benchmark: str) -> set[str]:

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
@@ -13,8 +13,7 @@ from vivavoce.core.parts import MARKS
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
-from vivavoce.store.forgotten import gone_keys
-from vivavoce.store.forgotten_words import without_words
+from vivavoce.store.forgotten import GONE, gone_ballots, gone_keys, without_words
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.item_rows import ItemKey, changed_items, json_text, put_items
 from vivavoce.store.name_keys import candidate_keys
@@ -286,6 +285,29 @@ class ScoreRow(NamedTuple):
     unit: Unit | None = None
 
 
+def _without_words(db: sqlite3.Connection, measure: int, scores: Sequence[ScoreRow]) -> list[ScoreRow]:
+    """The scores without words about forgotten answers, which somebody may have kept.
+
+    A note is of its ballot, and goes from all scores there. The text of a unit stays where other scores have
+    it: it is a point of a rubric.
+    """
+    if not (gone := gone_keys(db).responses):
+        return list(scores)
+    ballots = gone_ballots(db, measure, gone) | {s.ballot for s in scores if s.ballot and s.response in gone}
+    shared = "SELECT 1 FROM units WHERE (unit, text) = (?, ?)"
+    rows = []
+    for score in scores:
+        value, unit = score.value, score.unit
+        if score.response in gone or score.ballot in ballots:
+            value = value._replace(note=without_words(value.note))
+        if score.response in gone:
+            value = value._replace(evidence=())
+            if unit is not None and not db.execute(shared, (unit.unit, unit.text)).fetchone():
+                unit = replace(unit, text=GONE)
+        rows.append(score._replace(value=value, unit=unit))
+    return rows
+
+
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Store scores by a measure. Only a failed one is ever replaced.
 
@@ -293,7 +315,7 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
     without its note.
     """
     refuse_redacted(db, "nothing can be scored by them")
-    scores = without_words(db, measure, scores)
+    scores = _without_words(db, measure, list(scores))
     names = {score.ballot for score in scores}
     ballots = _ballots(db, names)
     for name in names - ballots.keys():

@@ -64,9 +64,10 @@ def put_answers(
             kind = [row.response for row in batch if bool(row.response.probe) == of_options]
             stored[of_options] = _sum(total, put_responses(db, kind, items=items, candidates=candidates))
         marked = [*_marked(batch, measures)]
-        put_marks(db, marked, measures, items, candidates, _OTHER_SCORE)
+        left_out = put_marks(db, marked, measures, items, candidates, _OTHER_SCORE)
         counts.update(measure_key(mark) for _, marks in marked for mark in marks)
-    return StoredAnswers(stored[False], stored[True], *_by_column(counts, scores))
+        counts.subtract(map(measure_key, left_out))
+    return StoredAnswers(stored[False], stored[True], *_by_column(+counts, scores))
 
 
 def _sum(total: Stored, more: Stored) -> Stored:

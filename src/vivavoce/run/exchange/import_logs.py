@@ -3,11 +3,11 @@
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.cases import NearDuplicates
@@ -237,7 +237,7 @@ def _store(
         more = put_responses(db, responses, items=items, candidates=keys, advice=_SECOND)
         stored = Stored(*(before + new for before, new in zip(stored, more, strict=True)))
         marked = ((answer.response, _marks_of(answer)) for answer in batch)
-        put_marks(db, marked, measures, items, keys)
+        _count_scores(counts, put_marks(db, marked, measures, items, keys), -1)
     return stored
 
 
@@ -330,10 +330,16 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.numbers["logprobs"] += response.logprobs is not None
     for mark in _marks_of(answer):
         counts.measures.setdefault(measure_key(mark), Declared(mark)).add(mark)
-        counts.numbers["scores"] += 1
-        counts.numbers["scores_failed"] += mark.outcome == "failed"
-        counts.numbers["units"] += mark.unit is not None
+    _count_scores(counts, _marks_of(answer))
     counts.numbers["scores of failed answers"] += len(answer.marks) - len(_marks_of(answer))
+
+
+def _count_scores(counts: _Counts, marks: Iterable[Mark], sign: Literal[1, -1] = 1) -> None:
+    """Count scores, or take from the count those that were left out."""
+    for mark in marks:
+        counts.numbers["scores"] += sign
+        counts.numbers["scores_failed"] += sign * (mark.outcome == "failed")
+        counts.numbers["units"] += sign * (mark.unit is not None)
 
 
 def _marks_of(answer: _Answer) -> tuple[Mark, ...]:
@@ -368,7 +374,7 @@ def _imported(
         candidates=tuple(counts.candidates),
         benchmark=benchmark,
         items=len(counts.items),
-        responses=numbers["responses"],
+        responses=numbers["responses"] - stored.forgotten,
         failed=numbers["failed"],
         blank=numbers["blank"],
         repeats=max(counts.repeats.values(), default=0),
@@ -404,7 +410,7 @@ def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
         candidates=(entry.settings.candidate,),
         benchmark=entry.settings.benchmark,
         items=entry.items,
-        responses=entry.numbers["responses"],
+        responses=sum(entry.stored[:3]),
         failed=entry.numbers["failed"],
         blank=entry.numbers["blank"],
         repeats=entry.repeats,

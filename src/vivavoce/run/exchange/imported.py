@@ -196,7 +196,8 @@ class ImportedLog(NamedTuple):
     `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
     log-likelihoods of options. `scores` counts scores, with `scores_failed`, and those of `units`. `skipped`
     answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
-    answers as the run held them before, `forgotten` those that it was told to forget. `server_errors` and
+    answers as the run held them before, `forgotten` those that it was told to forget: neither these nor their
+    scores are among the others. `server_errors` and
     `escaped_line_ends` are as in `Imported`.
     `left_out` counts by reason the rows that give no answer; `row_counts` says what became of each answer and
     row that the log holds, and adds up. From `questions` on they are as in `Imported`,

@@ -70,14 +70,15 @@ def put_marks(
     items: Mapping[tuple[str, str], int],
     candidates: Mapping[str, int],
     advice: str = ANOTHER_PASS,
-) -> None:
+) -> list[Mark]:
     """Store the scores of a batch of answers, each at the answer as the run holds it.
 
-    Scores of what is forgotten are left out. Raises `InputError` where the run holds another score, with the
-    `advice` what to do.
+    Those of what is forgotten are left out, and returned. Raises `InputError` where the run holds another
+    score, with the `advice` what to do.
     """
     probes, edits, gone = probe_keys(db), edit_keys(db), gone_keys(db)
     by_measure: dict[int, list[ScoreRow]] = {}
+    left_out: list[Mark] = []
     for response, marks in answers:
         if not (marks := tuple(marks)):
             continue
@@ -85,6 +86,7 @@ def put_marks(
         edit = edits[response.edit] if response.edit else probes[response.probe]
         stored = response_at(db, *place, edit)
         if place[0] in gone.items or (stored and stored.key in gone.responses):
+            left_out += marks
             continue
         if stored is None:
             raise LookupError(f"{response} is not stored")
@@ -95,6 +97,7 @@ def put_marks(
     for measure, rows in by_measure.items():
         refuse_other_scores(db, measure, rows, advice)
         put_scores(db, measure, rows)
+    return left_out
 
 
 def retired_notes(
