@@ -315,6 +315,17 @@ def test_nobody_lacks_an_answer_to_a_forgotten_question(tmp_path):
     assert "1 answer never asked" in run.status().headline
 
 
+@pytest.mark.parametrize("model", ["vllm/m", "vllm/n"])
+def test_a_plan_counts_no_forgotten_question_as_answered_and_says_so(talked, spec, model):
+    plain = talked.collect(spec, models=[model], repeats=2, dry_run=True)
+    forget(talked, "question")
+    plan = talked.collect(spec, models=[model], repeats=2, dry_run=True)
+    counts = [(row["calls"], row["answered"]) for (row,) in (plain.rows, plan.rows)]
+    assert counts == ([(0, 8), (0, 2)] if model == "vllm/m" else [(8, 0), (2, 0)])
+    sentence = "1 question of talks is forgotten in this run, and asked no more."
+    assert [False, True] == [sentence in finding.text for finding in (plain, plan)]
+
+
 def test_a_candidate_lacks_no_turn_behind_a_forgotten_question(talked, talker, spec):
     forget(talked, "question")
     talked.collect(spec, models=["vllm/m", "vllm/n"], repeats=2)

@@ -294,18 +294,19 @@ def _without_words(db: sqlite3.Connection, measure: int, scores: Sequence[ScoreR
     if not (gone := gone_keys(db).responses):
         return list(scores)
     ballots = gone_ballots(db, measure, gone) | {s.ballot for s in scores if s.ballot and s.response in gone}
-    shared = "SELECT 1 FROM units WHERE (unit, text) = (?, ?)"
-    rows = []
-    for score in scores:
-        value, unit = score.value, score.unit
-        if score.response in gone or score.ballot in ballots:
-            value = value._replace(note=without_words(value.note))
-        if score.response in gone:
-            value = value._replace(evidence=())
-            if unit is not None and not db.execute(shared, (unit.unit, unit.text)).fetchone():
-                unit = replace(unit, text=GONE)
-        rows.append(score._replace(value=value, unit=unit))
-    return rows
+    noted = [_without_note(s) if s.response in gone or s.ballot in ballots else s for s in scores]
+    return [_without_facts(db, score) if score.response in gone else score for score in noted]
+
+
+def _without_note(score: ScoreRow) -> ScoreRow:
+    return score._replace(value=score.value._replace(note=without_words(score.value.note)))
+
+
+def _without_facts(db: sqlite3.Connection, score: ScoreRow) -> ScoreRow:
+    unit, shared = score.unit, "SELECT 1 FROM units WHERE (unit, text) = (?, ?)"
+    if unit is not None and not db.execute(shared, (unit.unit, unit.text)).fetchone():
+        unit = replace(unit, text=GONE)
+    return score._replace(value=score.value._replace(evidence=()), unit=unit)
 
 
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from vivavoce.core.cases import CaseCount, cases_of
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.numbers import printed
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Finding, Item
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.run.collect import Collected, ModelFacts
@@ -16,6 +16,7 @@ from vivavoce.run.collect.loglikelihood import max_calls, pending_tasks
 from vivavoce.run.collect.plan import CollectPlan, pending_repeats
 from vivavoce.stats import effective_groups, mde
 from vivavoce.store.asked import open_answers
+from vivavoce.store.forgotten import unaskable
 from vivavoce.store.runfile import RunFile
 
 DISCORDANCE = (0.2, 0.5)
@@ -60,24 +61,32 @@ def _generation_cost(
         cost = 0.0
     elif rates is not None and output_tokens is not None:
         cost = (input_tokens * rates[0] + output_tokens * rates[1]) / 1e6
-    n_answered = len(plan.items) * plan.repeats - n_pending
+    n_answered = _n_askable(db, plan.items) * plan.repeats - n_pending
     return CostEstimate(str(candidate.spec), n_pending, n_answered, input_tokens, output_tokens, cost)
+
+
+def _n_askable(db: sqlite3.Connection | None, items: Sequence[Item]) -> int:
+    """How many of these questions were not forgotten, nor a turn before them."""
+    gone = unaskable(db) if db is not None else set()
+    return sum((i.benchmark, i.item, i.variant) not in gone for i in items) if gone else len(items)
 
 
 def _logprobs_cost(
     db: sqlite3.Connection | None, plan: CollectPlan, candidate: CandidateConfig
 ) -> CostEstimate:
     n_pending = sum(1 for _ in pending_tasks(db, plan, candidate))
-    n_answered = sum(len(task.items) for task in plan.tasks) - n_pending
+    n_answered = sum(_n_askable(db, task.items) for task in plan.tasks) - n_pending
     calls = max_calls(db, plan, candidate, candidate.branching)
     cost = 0.0 if not candidate.metered else None
     return CostEstimate(str(candidate.spec), calls, n_answered, None, None, cost)
 
 
-def planned(plan: CollectPlan, estimates: Sequence[CostEstimate], counted: CaseCount) -> Finding:
+def planned(
+    plan: CollectPlan, estimates: Sequence[CostEstimate], counted: CaseCount, notes: Sequence[str] = ()
+) -> Finding:
     """A row per candidate, and what difference this benchmark could detect between two of them.
 
-    `counted` are the cases of the plan's items.
+    `counted` are the cases of the plan's items, `notes` sentences on those that are not asked.
 
     The detectable difference is of a measure of 0 and 1, two candidates that are equally good and differ on
     20 % or 50 % of the groups: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, with 80 % power.
@@ -85,7 +94,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate], counted: CaseC
     """
     excluded = plan.benchmark.exclusion_counts
     lines = [_requests_sentence(plan, estimates, counted.cases)]
-    lines += filter(None, [counted.text, getattr(excluded, "text", "")])
+    lines += filter(None, [counted.text, getattr(excluded, "text", ""), *notes])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
         effective = effective_groups(cases_of(plan.exam or plan.items).labels)

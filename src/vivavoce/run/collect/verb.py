@@ -32,10 +32,11 @@ from vivavoce.run.shards.memory import (
     refuse_whole,
     remember_shard,
 )
+from vivavoce.run.tables.stored_benchmarks import forgotten_sentences
 from vivavoce.store.asked import known_items
 from vivavoce.store.cases import check_choice, choose_near_duplicates, near_duplicates_choice
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.view import View, view_of
+from vivavoce.store.view import View, view_of, with_view
 
 
 def collect_run(
@@ -123,6 +124,7 @@ def _collected(
             plan,
             estimate_cost(run, plan),
             count_with_near(plan.items, choice, plan.benchmark.card.group_levels),
+            with_view(run, forgotten_sentences, plan.items[0].benchmark),
         )
     collected = collect(
         run, plan, privacy=privacy, max_cost=max_cost, timeout_total=timeout_total, progress=progress

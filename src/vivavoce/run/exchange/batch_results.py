@@ -86,14 +86,18 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
     candidates = put_candidates(db, _roles(groups))
     imports = {batch: _Import(db, batch, candidates) for batch in groups or list(untold)[:1]}
     left = [len(places) for name, places in ids.items() if name not in requests]
-    results = _results(files, requests)
+    _store(_results(files, requests), imports)
+    return [entry.close([] if n else left) for n, entry in enumerate(imports.values())]
+
+
+def _store(results: Iterator[tuple[_Batch, _Result]], imports: Mapping[_Batch, "_Import"]) -> None:
+    """Store the results of each batch, some at a time."""
     while chunk := list(islice(results, _AT_ONCE)):
         by_batch: dict[_Batch, list[_Result]] = defaultdict(list)
         for batch, result in chunk:
             by_batch[batch].append(result)
         for batch, rows in by_batch.items():
             imports[batch].store(rows)
-    return [entry.close([] if n else left) for n, entry in enumerate(imports.values())]
 
 
 def _roles(groups: Mapping[_Batch, None]) -> dict[str, Any]:

@@ -154,11 +154,7 @@ class ScoreRows:
     def _scores_of(self, line: Line, db: sqlite3.Connection) -> Iterator[RecordedScore]:
         """The scores of a row; none where it is about no item or no answer of the run."""
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
-        if names in self._scorable.shared:
-            raise InputError(
-                f"{line.where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
-                "--benchmark says which."
-            )
+        self._refuse_shared(names, line.where)
         if "value" in line.row and "criterion" in line.row:
             self.left_out.criteria[text_of(line, "criterion") or "value"] = None
         if names not in self._scorable.items:
@@ -178,6 +174,13 @@ class ScoreRows:
             place = (item.benchmark, item.item, item.variant)
             self.left_out.draw.append(row_probability(line, place))
         yield from self._of_answer(line, answer, f"{candidate}, {item.name}, repeat {repeat}")
+
+    def _refuse_shared(self, names: tuple[str, str], where: str) -> None:
+        if names in self._scorable.shared:
+            raise InputError(
+                f"{where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
+                "--benchmark says which."
+            )
 
     def _of_answer(self, line: Line, answer: StoredResponse, words: str) -> Iterator[RecordedScore]:
         """The scores that a row gives to an answer, by criterion."""

@@ -143,7 +143,7 @@ def exclusion_sentences(view: View, loaded: Loaded) -> list[str]:
     sentences += [counts.text] if counts else []
     if view.exists:
         name = loaded.items[0].benchmark
-        sentences += _forgotten_sentences(view, name)
+        sentences += forgotten_sentences(view, name)
         is_stored = (name, loaded.spec) in {b[:2] for b in view.fetch(read.benchmarks)}
         before = exclusion_list(view.db, name, loaded.spec)
         stored = before.exclusions if before else ()
@@ -163,9 +163,9 @@ def is_ours(spec: str) -> bool:
     return benchmark is not None and benchmark.__module__.partition(".")[0] == "vivavoce"
 
 
-def _forgotten_sentences(view: View, benchmark: str) -> list[str]:
+def forgotten_sentences(view: View, benchmark: str) -> list[str]:
     """The sentence on questions of a benchmark that are asked no more; none where none are forgotten."""
-    n = len(forgotten_names(view.db, benchmark))
+    n = len(forgotten_names(view.db, benchmark)) if view.exists else 0
     are = "is" if n == 1 else "are"
     return [f"{count(n, 'question')} of {benchmark} {are} forgotten in this run, and asked no more."] * bool(
         n
