@@ -182,8 +182,8 @@ def batched(tmp_path: Path, model: str = "openai/x") -> tuple[Run, list[dict[str
 def test_batch_results_of_a_forgotten_question_alone_are_left_out(tmp_path):
     run, rows = batched(tmp_path)
     rows = [row for row in rows if f"{MARKER} 1" in json.dumps(row)]
-    again = [{**rows[0], "response": None, "error": {"code": "expired"}}, *rows]
-    (log,) = run.import_logs(write_lines(tmp_path / "one.jsonl", again)).logs
+    retried = [{**rows[0], "response": None, "error": {"code": "expired"}}, *rows]
+    (log,) = run.import_logs(write_lines(tmp_path / "one.jsonl", retried)).logs
     assert {"rows": 2, "forgotten": 1, "retried": 1} == dict(log.row_counts)
     assert (0, 0, 1) == (log.new, log.responses, log.forgotten)
     assert "openai/x" not in run.responses["candidate"].to_list()
@@ -373,14 +373,14 @@ def test_scores_with_texts_come_again_without_those_of_what_is_forgotten(tmp_pat
     settings = {"measure": "mine", "criteria": ["good"], "range": {"good": (0, 1)}}
     run.import_scores(scored(tmp_path, texts), **settings)
     run.forget(**({"items": ["q1"]} if kind == "question" else {"responses": ["a:q1", "b:q1"]}))
-    before = run.scores.rows()
+    stored = run.scores.rows()
     imported = run.import_scores(scored(tmp_path, texts), **settings)
     assert {"rows": 4, "scored": 2, "forgotten": 2} == dict(imported.row_counts)
     assert (2, 2) == (imported.scores, imported.forgotten)
     gone = {place: text for place, text in texts.items() if place[1] == "q1"}
     alone = run.import_scores(scored(tmp_path, gone), **settings)
     assert (0, 2) == (alone.scores, alone.forgotten)
-    assert before == run.scores.rows()
+    assert stored == run.scores.rows()
     with pytest.raises(InputError, match="of 1 row scores another text"):
         run.import_scores(scored(tmp_path, {**gone, ("a", "q2"): "Another."}), **settings)
 
@@ -401,19 +401,19 @@ def test_scores_of_a_new_candidate_come_in_but_of_a_forgotten_question(tmp_path)
 @KINDS
 def test_a_log_counts_the_answers_and_scores_that_are_stored(tmp_path, kind):
     (tmp_path / "of").mkdir()
-    other, _, _ = forgetful(tmp_path / "of", forgets=False)
-    other.score("rouge(n=1)")
-    other.export(tmp_path / "logs", format="inspect")
+    source, _, _ = forgetful(tmp_path / "of", forgets=False)
+    source.score("rouge(n=1)")
+    source.export(tmp_path / "logs", format="inspect")
     run = viva.open(tmp_path / "run.viva")
-    before = run.import_logs(tmp_path / "logs").logs
+    first = run.import_logs(tmp_path / "logs").logs
     run.forget(**({"items": ["q1"]} if kind == "question" else {"responses": ["a:q1", "b:q1"]}))
     run.forget(items=["q2"], drop_scores=True)
-    again = run.import_logs(tmp_path / "logs").logs
-    assert [6, 2] == [sum(log.responses for log in logs) for logs in (before, again)]
-    assert 4 == sum(log.forgotten for log in again)
+    second = run.import_logs(tmp_path / "logs").logs
+    assert [6, 2] == [sum(log.responses for log in logs) for logs in (first, second)]
+    assert 4 == sum(log.forgotten for log in second)
     n_scores = run.scores.filter(run.scores["item"] == "q3").height
-    assert n_scores == sum(log.scores for log in again) > 0
-    assert sum(log.scores for log in before) == 3 * n_scores
+    assert n_scores == sum(log.scores for log in second) > 0
+    assert sum(log.scores for log in first) == 3 * n_scores
 
 
 def test_a_table_counts_the_scores_that_are_stored(tmp_path):

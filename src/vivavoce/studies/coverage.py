@@ -116,9 +116,10 @@ class Requests(NamedTuple):
             return self
         keys = pl.DataFrame(sorted(items), dict.fromkeys(_ITEM, pl.String), orient="row")
         keys = keys.with_columns(is_closed=True)
-        there = pl.when("is_closed").then("n_responses")
+        present = pl.when("is_closed").then("n_responses")
         closed = [
-            pl.min_horizontal(name, there.otherwise(name)).alias(name) for name in ("expected", "n_requested")
+            pl.min_horizontal(name, present.otherwise(name)).alias(name)
+            for name in ("expected", "n_requested")
         ]
         parts = {
             place: part.join(keys, on=_ITEM, how="left", maintain_order="left")

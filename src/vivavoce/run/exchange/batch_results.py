@@ -85,9 +85,9 @@ def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchI
     groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
     candidates = put_candidates(db, _roles(groups))
     imports = {batch: _Import(db, batch, candidates) for batch in groups or list(untold)[:1]}
-    left = [len(places) for name, places in ids.items() if name not in requests]
+    row_numbers = [len(places) for name, places in ids.items() if name not in requests]
     _store(_results(files, requests), imports)
-    return [entry.close([] if n else left) for n, entry in enumerate(imports.values())]
+    return [entry.close([] if n else row_numbers) for n, entry in enumerate(imports.values())]
 
 
 def _store(results: Iterator[tuple[_Batch, _Result]], imports: Mapping[_Batch, "_Import"]) -> None:
@@ -304,14 +304,14 @@ class _Import:
         stored = response_at(self._db, self._key(result), candidate, result.request.repeat)
         return stored is None or (stored.status == "failed" and result.response.status != "failed")
 
-    def close(self, left: Sequence[int]) -> BatchImport:
+    def close(self, untold: Sequence[int]) -> BatchImport:
         """Note in the provenance what was done.
 
-        `left` counts for each request that cannot be told, and so is of no batch, the rows about it.
+        `untold` counts for each request that cannot be told, and so is of no batch, the rows about it.
         """
-        settings, n_rows = self._batch.settings, self._numbers.pop("rows", 0) + sum(left)
-        stored = self._stored._replace(forgotten=self._stored.forgotten + len(left))
-        n_ids = len(self._ids) + len(left)
+        settings, n_rows = self._batch.settings, self._numbers.pop("rows", 0) + sum(untold)
+        stored = self._stored._replace(forgotten=self._stored.forgotten + len(untold))
+        n_ids = len(self._ids) + len(untold)
         body = {"benchmark": settings.benchmark, "candidate": settings.candidate, **self._numbers}
         put_provenance(self._db, "import batch", body, changed=self._stored.new + self._stored.replaced)
         repeats = Counter(item for item, _ in self._places)

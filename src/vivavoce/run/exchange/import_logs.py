@@ -163,7 +163,7 @@ def _apart_from_batches(logs: Sequence[RecordedLog], *, named: bool) -> tuple[li
 
 def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None, unreadable: Mapping[str, str]) -> None:
     """Raise `InputError` where no log holds an answer to an item."""
-    if not any(log.items or log.forgotten for log in logs):
+    if not any(log.items + log.forgotten for log in logs):
         if unreadable:
             raise InputError(f"{next(iter(unreadable.values()))}. Nothing was imported.")
         of = f" of {loaded.spec}" if loaded else ""

@@ -154,7 +154,7 @@ class ScoreRows:
     def _scores_of(self, line: Line, db: sqlite3.Connection) -> Iterator[RecordedScore]:
         """The scores of a row; none where it is about no item or no answer of the run."""
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
-        self._refuse_shared(names, line.where)
+        self._refuse_shared(line, names)
         if "value" in line.row and "criterion" in line.row:
             self.left_out.criteria[text_of(line, "criterion") or "value"] = None
         if names not in self._scorable.items:
@@ -175,10 +175,10 @@ class ScoreRows:
             self.left_out.draw.append(row_probability(line, place))
         yield from self._of_answer(line, answer, f"{candidate}, {item.name}, repeat {repeat}")
 
-    def _refuse_shared(self, names: tuple[str, str], where: str) -> None:
+    def _refuse_shared(self, line: Line, names: tuple[str, str]) -> None:
         if names in self._scorable.shared:
             raise InputError(
-                f"{where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
+                f"{line.where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
                 "--benchmark says which."
             )
 
