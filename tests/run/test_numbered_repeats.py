@@ -41,6 +41,12 @@ def test_repeats_of_one_text_are_kept(tmp_path: Path) -> None:
     assert "'sample_idx' counts from 0: a repeat is one more." in result.notes
 
 
+def test_another_name_makes_no_repeats_of_the_same_rows(tmp_path: Path) -> None:
+    rows = [f"{k},What is {k}?,x,m,x,{n},{n + 2}" for k in (1, 2) for n in (1, 2)]
+    _, result = imported(tmp_path, "annotator,score", *rows)
+    assert 2 == result.responses
+
+
 def test_another_name_is_asked_about(tmp_path: Path) -> None:
     rows = [f"{k},What is {k}?,x,m,x{n},{n}" for k in (1, 2) for n in (1, 2)]
     with pytest.raises(InputError, match="Proposed: 'batch_no' numbers the repeats") as error:

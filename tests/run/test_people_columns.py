@@ -47,6 +47,11 @@ def raters(run: Any) -> dict[tuple[str, str], list[float]]:
         ("accuracy_rater2", "rater2", "accuracy"),
         ("ratings.rater_1.safety", "rater_1", "ratings_safety"),
         ("Évaluateur 3", "Évaluateur 3", "value"),
+        ("Médico 1", "Médico 1", "value"),
+        ("MÉDECIN 2 CLARTÉ", "MÉDECIN 2", "clarte"),
+        ("RATER_1_SCORE", "RATER_1", "score"),
+        ("Rater II", "Rater II", "value"),
+        ("专家A评分", "专家A", "评分"),
         ("评估者1", "评估者1", "value"),
         ("reviewerB_harm", "reviewerB", "harm"),
     ],
@@ -74,6 +79,11 @@ def test_a_name_that_numbers_a_rater_says_rater_and_criterion(
 def test_other_columns_number_no_rater(column: str) -> None:
     assert rater_in(column) is None
     assert ((), ()) == rater_columns([column], lambda _: [0, 1, 1])
+
+
+def test_two_columns_of_one_rater_and_criterion_stay_apart() -> None:
+    sure, _ = rater_columns(["rater_1_accuracy", "accuracy_rater_1"], lambda _: [0, 1, 1])
+    assert [("rater_1", "accuracy"), ("rater_1", "accuracy_rater_1")] == [rater[1:] for rater in sure]
 
 
 def test_numbered_raters_come_in_without_a_question(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def _tally_or_plan(
         if "repeat" in {*layout.fields, *plan.set} or tally.is_first.all():
             return tally
     numbering = numbering_of(lines, layout.unmatched) if plan.source.free else None
-    if numbering is not None:
+    if numbering is not None and (sentence or numbering.by_name):  # the same rows may be of several raters
         return plan.numbering(numbering, sentence or "rows of one question and candidate say the same")
     return plan.counting(sentence) if sentence else tally
 

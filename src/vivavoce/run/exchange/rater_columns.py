@@ -65,7 +65,7 @@ _RATERS, _OPEN = frozenset(_RATER_WORDS.split()), frozenset(_OPEN_WORDS.split())
 _NO_SCORE, _COMBINED = frozenset(_NO_SCORE_WORDS.split()), frozenset(_COMBINED_WORDS.split())
 _CRITERIA = frozenset(_CRITERION_WORDS.split())
 _NO_NAMES = _CRITERIA | _COMBINED | _NO_SCORE | _OPEN | frozenset(_NO_NAME_WORDS.split())
-_TOKEN = re.compile(r"\d+|[A-Z](?![a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
+_TOKEN = re.compile(r"\d+|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])|[A-ZÀ-ÖØ-Þ]?[^\W\d_A-ZÀ-ÖØ-Þ]+")
 _NUMBER = re.compile(r"\d{1,2}|[a-h]|i{1,3}|iv")
 _MOST_VALUES = 12
 """So many values at most has a scale of people; more of them are measurements."""
@@ -129,7 +129,13 @@ def numbers_rater(column: str) -> bool:
 def rater_columns(columns: Iterable[str], values_of: Callable[[str], Sequence[Any]]) -> RaterColumns:
     """Which of the columns hold people's scores: numbered raters are sure, names and judges are likely."""
     scores = {column: scores for column in columns if (scores := _scores(values_of(column)))}
-    sure = tuple(filter(None, map(rater_in, scores)))
+    first: dict[tuple[str, str], RaterColumn] = {}
+    sure = tuple(
+        rater
+        if first.setdefault(rater[1:], rater) is rater
+        else rater._replace(criterion=folded(rater.column))
+        for rater in filter(None, map(rater_in, scores))
+    )
     few = [column for column, values in scores.items() if len(values) <= _MOST_VALUES]
     return RaterColumns(sure, tuple(_likely(list(filterfalse(numbers_rater, few)))))
 
