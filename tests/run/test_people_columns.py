@@ -116,25 +116,42 @@ def test_people_stand_beside_the_scores_of_the_file(tmp_path: Path) -> None:
 
 
 def test_names_beside_a_word_for_scores_are_asked_about_once(viva: Any, tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", anna_correct=FIRST, ben_correct=SECOND, accuracy=FIRST)
-    question = r"'anna_correct' \(1\), 'ben_correct' \(1\) are scores by several people \(anna, ben\)"
-    with pytest.raises(InputError, match=rf"(?s){question}.*--raters anna_correct,ben_correct"):
+    path = write(tmp_path / "a.csv", dr_anna_correct=FIRST, dr_ben_correct=SECOND, accuracy=FIRST)
+    question = r"'dr_anna_correct' \(1\), 'dr_ben_correct' \(1\) are scores by several people \(anna, ben\)"
+    with pytest.raises(InputError, match=rf"(?s){question}.*--raters dr_anna_correct,dr_ben_correct"):
         viva("import", tmp_path / "r.viva", path)
-    viva("import", tmp_path / "r.viva", path, "--raters", "anna_correct,ben_correct")
+    viva("import", tmp_path / "r.viva", path, "--raters", "dr_anna_correct,dr_ben_correct")
     run = vivavoce.open(tmp_path / "r.viva")
     assert {("anna", "correct"), ("ben", "correct")} == raters(run).keys()
 
 
 def test_who_says_no_has_the_scores_of_the_file(tmp_path: Path) -> None:
-    columns = {"anna_correct": FIRST, "ben_correct": SECOND}
+    columns = {"rater_anna_correct": FIRST, "rater_ben_correct": SECOND}
     _, result = imported(tmp_path, options={"raters": ["none"]}, **columns)
-    assert {"anna_correct": 10, "ben_correct": 10} == result.file_scores
+    assert {"rater_anna_correct": 10, "rater_ben_correct": 10} == result.file_scores
     assert {} == result.people_scores
+
+
+def test_without_a_word_for_people_scores_are_the_files_own_and_nobody_is_asked(tmp_path: Path) -> None:
+    _, result = imported(tmp_path, diagnosis_correct=FIRST, treatment_correct=SECOND)
+    assert ({"diagnosis_correct": 10, "treatment_correct": 10}, {}) == (
+        result.file_scores,
+        result.people_scores,
+    )
+
+
+def test_names_alone_are_raters_where_the_user_says_so(tmp_path: Path) -> None:
+    columns = {"anna_correct": FIRST, "ben_correct": SECOND}
+    run, result = imported(tmp_path, options={"raters": [*columns]}, **columns)
+    assert {("anna", "correct"), ("ben", "correct")} == raters(run).keys()
+    assert {} == result.file_scores
 
 
 def test_criterion_by_rater_is_told_in_both_orders(tmp_path: Path) -> None:
     columns = {
-        f"{criterion}_{name}": "1234512345" for criterion in ("clarity", "safety") for name in ("anna", "ben")
+        f"{criterion}_rater_{name}": "1234512345"
+        for criterion in ("clarity", "safety")
+        for name in ("anna", "ben")
     }
     run, _ = imported(tmp_path, options={"yes": True}, **columns)
     assert {(name, criterion) for name in ("anna", "ben") for criterion in ("clarity", "safety")} == raters(
@@ -151,6 +168,15 @@ def test_criterion_by_rater_is_told_in_both_orders(tmp_path: Path) -> None:
         ("rouge_score", "bleu_score"),
         ("llama_correct", "mistral_correct"),
         ("correct", "incorrect"),
+        ("warmth_score", "trust_score", "depth_score"),
+        ("hallucination_score", "omission_score"),
+        ("Punkte Diagnose", "Punkte Therapie"),
+        ("puntuacion_diagnostico", "puntuacion_tratamiento"),
+        ("topic_label", "domain_label"),
+        ("national_rating", "school_rating"),
+        ("abdomen_clarity", "thorax_clarity", "abdomen_safety", "thorax_safety"),
+        ("human_hallucination_score", "human_omission_score"),
+        ("score_1", "score_2"),
     ],
 )
 def test_criteria_and_models_are_no_raters(columns: tuple[str, ...]) -> None:

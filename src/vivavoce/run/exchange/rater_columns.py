@@ -24,12 +24,18 @@ avaliador avaliadora especialista valutatore valutatrice annotatore esperto espe
 评估者 评估人 评审 评审员 标注者 标注员 评分者 评分员 专家 医生
 評価者 専門家 医師 採点者 アノテーター
 """
+_EITHER_WORDS = """
+judge grader scorer juez juge juiz annotation アノテーション
+"""
+"""Words of a person or a model: what stands in such columns with numbers is asked about."""
+_TITLE_WORDS = """
+dr dra prof mr mrs ms herr frau sr sra mme
+"""
 _OPEN_WORDS = """
-judge grader scorer juez juge juiz
-label annotation rating score grade bewertung wertung calificacion puntuacion evaluation nota avaliacao
+label rating score grade bewertung wertung calificacion puntuacion evaluation nota avaliacao
 评分 标注 評価 採点
 """
-"""Words of a person or a model, or of a score: what stands in such columns with numbers is asked about."""
+"""Words of a score: what stands in such columns with numbers is a rater's where the user says so."""
 _NO_SCORE_WORDS = """
 id ids idx index time times seconds minutes duration latency confidence conf age years experience count n num
 number order position rank timestamp date session batch group answer answers response reason comment comments
@@ -58,10 +64,13 @@ _NO_NAME_WORDS = """
 pre post train test dev dense sparse hybrid first second top best worst new old base input output prompt query
 user assistant question response left right pos neg positive negative before after tokens cost price latency
 logprob logprobs prob probability likelihood perplexity difficulty length words chars student students patient
-patients correct incorrect true false yes no
+patients correct incorrect true false yes no diagnosis diagnose diagnostico treatment tratamiento therapy therapie
+management triage history hallucination omission warmth trust depth topic domain national school
 """
 """Other words that name no rater."""
-_RATERS, _OPEN = frozenset(_RATER_WORDS.split()), frozenset(_OPEN_WORDS.split())
+_RATERS, _EITHER = frozenset(_RATER_WORDS.split()), frozenset(_EITHER_WORDS.split())
+_OPEN = _EITHER | frozenset(_OPEN_WORDS.split())
+_PEOPLE = _RATERS | frozenset(_TITLE_WORDS.split())
 _NO_SCORE, _COMBINED = frozenset(_NO_SCORE_WORDS.split()), frozenset(_COMBINED_WORDS.split())
 _CRITERIA = frozenset(_CRITERION_WORDS.split())
 _NO_NAMES = _CRITERIA | _COMBINED | _NO_SCORE | _OPEN | frozenset(_NO_NAME_WORDS.split())
@@ -141,10 +150,14 @@ def rater_columns(columns: Iterable[str], values_of: Callable[[str], Sequence[An
 
 
 def _likely(columns: Sequence[str]) -> list[RaterColumn]:
-    """Columns of judges or scores with two numbers or more, and families of names."""
-    numbered = {column: rater for column in columns if (rater := _numbered(column, _OPEN))}
-    likely = [*numbered.values()] if len({rater.rater for rater in numbered.values()}) > 1 else []
-    return [*likely, *_families(list(filterfalse(numbered.__contains__, columns)))]
+    """Columns of judges with two numbers or more, and families of names beside a word for people.
+
+    Without such a word a column that says scores is the file's own: its other word may be what is scored.
+    """
+    numbered = [rater for column in columns if (rater := _numbered(column, _EITHER))]
+    likely = numbered if len({rater.rater for rater in numbered}) > 1 else []
+    of_people = [column for column in columns if any(_is_person(word, _PEOPLE) for word in _texts(column))]
+    return [*likely, *_families(of_people)]
 
 
 def named_columns(words: Sequence[str], columns: Sequence[str]) -> list[RaterColumn]:
@@ -214,14 +227,14 @@ def _is_person(word: str, people: frozenset[str]) -> bool:
 
 def _criterion(words: Iterable[str]) -> str:
     """The criterion of the words that name no rater; those of people in general say nothing more."""
-    return "_".join(word for word in words if not _is_person(word, _RATERS)) or VALUE
+    return "_".join(word for word in words if not _is_person(word, _PEOPLE)) or VALUE
 
 
 def _families(columns: Sequence[str], *, certain: bool = False) -> list[RaterColumn]:
     """Columns of one criterion by names, as `anna_correct` and `ben_correct`, or of several by each name.
 
-    Words that name a criterion are no raters. Without `certain` one criterion must be a word for scores, or
-    a word for people must stand beside the names.
+    Words that name a criterion are no raters. Without `certain` one criterion must be a word for scores or
+    for people.
     """
     pairs = {column: pair for column in columns if (pair := _pair(column))}
     for k in (0, 1):
@@ -246,7 +259,7 @@ def _pair(column: str) -> tuple[str, str] | None:
     """The first word of a name and what follows, or all before the last one and that, where there are two."""
     texts = _texts(column)
     if len(texts) == 3:  # `score_rater_anna`, `rater_anna_score`: the word for people says nothing more
-        texts = [text for text in texts if not _is_person(text, _RATERS)]
+        texts = [text for text in texts if not _is_person(text, _PEOPLE)]
     return (texts[0], texts[1]) if len(texts) == 2 else None
 
 
@@ -273,5 +286,5 @@ def _scored(family: Mapping[str, dict[str, str]]) -> Iterator[tuple[str, dict[st
 
 def _says_scores(criterion: str) -> bool:
     """Whether a word is one for a criterion, for scores or for people."""
-    is_person = _is_person(criterion, _RATERS) or criterion in ("label", "labels")
+    is_person = _is_person(criterion, _PEOPLE) or criterion in ("label", "labels")
     return is_person or criterion in _CRITERIA or names_scores(criterion) is True
