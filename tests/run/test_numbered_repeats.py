@@ -83,3 +83,36 @@ def test_of_two_columns_that_count_the_one_with_the_name_is_taken() -> None:
 def test_ids_of_rows_number_no_repeats() -> None:
     rows = [{**key, "no": number} for number, key in enumerate([*KEY, *KEY], 1)]
     assert numbering_of([Line("", row) for row in rows], ["no"]) is None
+
+
+def write_repeats(path: Path, *numbers: object) -> Path:
+    rows = [f"{k},What is {k}?,x,m,x{k},{number}" for k, number in enumerate(numbers)]
+    path.write_text("\n".join(["id,question,reference,model,response,repeat", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("numbers", [(0, 0), (0, 2), (0, 1)])
+def test_a_zero_that_counts_no_rows_is_refused_with_what_to_do(tmp_path: Path, numbers: Any) -> None:
+    run = vivavoce.open(tmp_path / "r.viva")
+    with pytest.raises(InputError, match=r"'repeat' holds 0, and repeats count from 1.*--set repeat=N says"):
+        run.import_answers(write_repeats(tmp_path / "a.csv", *numbers))
+
+
+def test_runs_in_files_of_their_own_stay_apart(tmp_path: Path) -> None:
+    run = vivavoce.open(tmp_path / "r.viva")
+    run.import_answers(write_repeats(tmp_path / "a.csv", 0, 0), set={"repeat": 2})
+    run.import_answers(write_repeats(tmp_path / "a.csv", 1, 1))
+    run.import_answers(write_repeats(tmp_path / "a.csv", 3, 3))
+    assert [1, 1, 2, 2, 3, 3] == run.responses["repeat"].sort().to_list()
+
+
+def test_a_zero_far_down_is_seen(tmp_path: Path) -> None:
+    rows = [f"{k},What is {k}?,x,m,x{run},{run}" for run in (1, 0) for k in range(300)]
+    _, result = imported(tmp_path, "repeat", *rows)
+    assert (600, True) == (result.responses, "'repeat' counts from 0: a repeat is one more." in result.notes)
+
+
+def test_a_blank_beside_a_zero_is_refused(tmp_path: Path) -> None:
+    rows = [f"1,What is x?,x,m,x{run},{run}" for run in (0, 1, "")]
+    with pytest.raises(InputError, match="in whole numbers is read too, and this one does not"):
+        imported(tmp_path, "repeat", *rows)

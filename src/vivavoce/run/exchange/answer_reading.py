@@ -22,13 +22,13 @@ from vivavoce.run.exchange.answer_rows import AnswerRow, AnswerRows, Skipped, ke
 from vivavoce.run.exchange.answer_tally import AnswerTally, SecondAnswer
 from vivavoce.run.exchange.import_plan import (
     BY_ROW,
-    COUNTED,
     OpenQuestions,
     Plan,
     planned,
 )
 from vivavoce.run.exchange.joins import By, Join, fits_by_row
 from vivavoce.run.exchange.numbered_repeats import (
+    COUNTED,
     counted_repeats,
     counts_from_zero,
     from_one,
@@ -257,8 +257,11 @@ def _with_repeats(lines: Iterable[Line], plan: Plan, layout: TableLayout) -> tup
     if plan.set.get("repeat") == COUNTED:
         return plan, Lines(partial(counted_repeats, lines))
     column = layout.fields.get("repeat")
-    if column is None or not plan.source.free or not counts_from_zero(plan.values(column)):
+    if column is None or not plan.source.free:
         return plan, lines
+    with plan.source.named():
+        if not counts_from_zero(lines, column):
+            return plan, lines
     return plan.noting(f"{column!r} counts from 0: a repeat is one more."), Lines(partial(from_one, lines))
 
 

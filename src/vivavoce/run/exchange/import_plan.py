@@ -28,15 +28,13 @@ from vivavoce.run.exchange.file_scores import (
     check_columns,
     names_scores,
 )
-from vivavoce.run.exchange.numbered_repeats import Numbering
+from vivavoce.run.exchange.numbered_repeats import COUNTED, Numbering
 from vivavoce.run.exchange.option_likelihoods import option_figures
 from vivavoce.run.exchange.rater_columns import numbers_rater
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.exchange.table_files import names_of, refuse_columns_as_values, with_fields
 from vivavoce.run.exchange.wide_tables import MODEL_FAMILIES, long_lines
 
-COUNTED = "counted"
-"""`--set repeat=counted`: the rows of one question and candidate are its repeats, in their order."""
 BY_ROW = (
     "Which question each row answers: no column holds ids or questions. Proposed: the first row the first "
     "question of the exam, and so on.",

@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.column_names import folded
+from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line, cell
 
+COUNTED = "counted"
+"""`--set repeat=counted`: the rows of one question and candidate are its repeats, in their order."""
 _KEY = ("item", "variant", "candidate", "edit")
 _NAMES = re.compile(
     r"(run|sample|seed|attempt|trial|iteration|iter|round|rep|repeat|repetition|replicate|draw|generation|pass|try"
@@ -43,11 +46,15 @@ def numbering_of(lines: Iterable[Line], columns: Sequence[str]) -> Numbering | N
     """
     values: dict[str, _Numbers] = {column: defaultdict(set) for column in columns if _may_number(column)}
     for line in lines:
-        key = tuple(str(line.row.get(name) or "") for name in _KEY)
+        key = _key_of(line)
         values = {column: numbers for column, numbers in values.items() if _adds(numbers, key, line, column)}
         if not values:
             return None
     return _chosen([Numbering(column, _count(numbers.values())) for column, numbers in values.items()])
+
+
+def _key_of(line: Line) -> tuple[str, ...]:
+    return tuple(str(line.row.get(name) or "") for name in _KEY)
 
 
 def _may_number(column: str) -> bool:
@@ -98,17 +105,33 @@ def counted_repeats(lines: Iterable[Line]) -> Iterator[Line]:
     """Rows under our names with the repeat that each is of its question and candidate, in their order."""
     counts: dict[tuple[str, ...], int] = {}
     for line in lines:
-        key = tuple(str(line.row.get(name) or "") for name in _KEY)
+        key = _key_of(line)
         counts[key] = counts.get(key, 0) + 1
         yield Line(line.where, {**line.row, "repeat": counts[key]})
 
 
-def counts_from_zero(values: Iterable[Any]) -> bool:
-    """Whether numbers of repeats, as far as they are seen, are whole and begin at 0."""
-    texts = [str(value).strip() for value in values]
-    return any(text in ("0", "0.0") for text in texts) and all(
-        re.fullmatch(r"\d+(\.0)?", text) for text in texts
-    )
+def counts_from_zero(lines: Iterable[Line], column: str) -> bool:
+    """Whether the repeats of rows under our names, from `column`, are to be counted from 1, and not from 0.
+
+    Raises `InputError` for a 0 where no question and candidate has both 0 and 1, or some row has no whole
+    number: another file may count from 1, and the same repeat would come in twice.
+    """
+    numbers: _Numbers = defaultdict(set)
+    is_whole = True
+    for line in lines:
+        number = _number(line, "repeat")
+        is_whole = is_whole and number is not None
+        if number in (0, 1):
+            numbers[_key_of(line)].add(number)
+    if not any(0 in present for present in numbers.values()):
+        return False
+    if not is_whole or {0, 1} not in numbers.values():
+        raise InputError(
+            f"{column!r} holds 0, and repeats count from 1; one that counts the rows of a question and "
+            "candidate 0, 1, 2 … in whole numbers is read too, and this one does not. --set repeat=N says "
+            f"which repeat all rows are, --set repeat={COUNTED} counts them in their order."
+        )
+    return True
 
 
 def from_one(lines: Iterable[Line]) -> Iterator[Line]:

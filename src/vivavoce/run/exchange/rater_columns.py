@@ -64,8 +64,8 @@ _NO_NAME_WORDS = """
 pre post train test dev dense sparse hybrid first second top best worst new old base input output prompt query
 user assistant question response left right pos neg positive negative before after tokens cost price latency
 logprob logprobs prob probability likelihood perplexity difficulty length words chars student students patient
-patients correct incorrect true false yes no diagnosis diagnose diagnostico treatment tratamiento therapy therapie
-management triage history hallucination omission warmth trust depth topic domain national school
+patients correct incorrect true false yes no diagnosis diagnose diagnostico treatment tratamiento therapy
+therapie management triage history hallucination omission warmth trust depth topic domain national school
 """
 """Other words that name no rater."""
 _RATERS, _EITHER = frozenset(_RATER_WORDS.split()), frozenset(_EITHER_WORDS.split())
