@@ -25,7 +25,9 @@ def imported(folder: Path, header: str, *rows: str, **options: Any) -> Any:
     return run, run.import_answers(path, **options)
 
 
-@pytest.mark.parametrize("column", ["run", "sample", "seed", "Sample no.", "iteration", "Durchlauf", "轮次"])
+@pytest.mark.parametrize(
+    "column", ["run", "sample", "seed", "Sample no.", "iteration", "Durchlauf", "试验", "run_no"]
+)
 def test_a_column_with_the_name_is_taken_and_said(tmp_path: Path, column: str) -> None:
     rows = ("1,What is x?,x,m,x,2", "1,What is x?,x,m,y,1", "2,What is y?,y,m,y,2", "2,What is y?,y,m,x,1")
     run, result = imported(tmp_path, column, *rows)
@@ -64,9 +66,46 @@ def test_only_a_count_from_0_or_1_numbers_repeats(numbers: tuple[int, ...], n: i
     assert n == (entry.n if (entry := numbering(*numbers)) else 0)
 
 
-@pytest.mark.parametrize("column", ["turn", "rank", "score_1", "option", "rater", "step_no"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        *(
+            "turn",
+            "rank",
+            "score_1",
+            "option",
+            "rater",
+            "step_no",
+            "temperature",
+            "Temperature_x",
+            "with_context",
+        ),
+        *(
+            "top_p",
+            "topK",
+            "top_k",
+            "few_shot",
+            "n_shots",
+            "cot",
+            "use_rag",
+            "prompt_id",
+            "language",
+            "lang",
+            "level",
+        ),
+        *("difficulty", "split", "version", "is_cot", "Sprache", "fewshot", "with CoT", "no_tools"),
+    ],
+)
 def test_numbers_of_other_things_are_none(column: str) -> None:
     assert numbering(1, 2, column=column) is None
+
+
+@pytest.mark.parametrize("column", ["round", "Round no.", "轮次"])
+@pytest.mark.parametrize("texts", ["xy", "xx"])
+def test_rounds_may_be_of_a_dialogue_and_are_asked_about(tmp_path: Path, column: str, texts: str) -> None:
+    rows = [f"1,What is x?,x,m,{text},{k}" for k, text in enumerate(texts, 1)]
+    with pytest.raises(InputError, match=rf"Proposed: '{column}' numbers the repeats"):
+        imported(tmp_path, column, *rows)
 
 
 def test_seeds_that_do_not_count_are_counted_in_their_order(tmp_path: Path) -> None:

@@ -97,12 +97,12 @@ class Plan(NamedTuple):
         return plan._replace(set={**plan.set, "repeat": COUNTED})
 
     def numbering(self, numbering: Numbering, sentence: str) -> "Plan":
-        """The plan in which a column numbers the repeats: it is asked about unless its name says so too."""
+        """The plan in which a column numbers the repeats: it is asked about unless its name says so alone."""
         column = numbering.column
         text = f"{column!r} numbers the repeats: it counts {numbering.n:,} for a question and candidate."
         plan = (
             self.noting(text)
-            if numbering.by_name
+            if numbering.is_certain
             else self.asking(f"Repeats: {sentence}. Proposed: {text}", ("--map", f"repeat={column}"))
         )
         return plan._replace(map={**plan.map, "repeat": column})

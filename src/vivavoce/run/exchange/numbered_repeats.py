@@ -20,9 +20,14 @@ _NAMES = re.compile(
 )
 _NO_REPEATS = re.compile(
     r".*(turn|step|rank|option|choice|letter|page|line|row|score|rating|rater|label|token|length|year|age|key"
-    r"|correct|answer|difficulty|level|stage|phase|fold|shot)s?(_.*)?"
+    r"|correct|answer|difficulty|level|stage|phase|fold|shot|temperature|context|prompt|language|version|setting"
+    r"|config|condition|template|system|thinking|reasoning|retrieval|sprache|temperatur|kontext|idioma)s?(_.*)?"
+    r"|(.*_)?(with|without|use|used|is|has|mit|ohne|con|sin|top|few|zero|cot|rag|lang|split|effort|hint)(_.*)?"
+    r"|no_.*|temp|top[pk]|.*fewshot"
 )
-"""Names of numbers that are of the question, the rank or the score."""
+"""Names of numbers that are of the question, of a setting, the rank or the score."""
+_OF_DIALOGUE = re.compile(r"round.*|轮次")
+"""Of the names of repeats those that number the turns of a dialogue too."""
 _MOST = 10_000
 
 
@@ -36,6 +41,11 @@ class Numbering(NamedTuple):
     def by_name(self) -> bool:
         """Whether its name says so."""
         return _NAMES.fullmatch(folded(self.column)) is not None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether its name says so, and nothing else."""
+        return self.by_name and not _OF_DIALOGUE.fullmatch(folded(self.column))
 
 
 def numbering_of(lines: Iterable[Line], columns: Sequence[str]) -> Numbering | None:
