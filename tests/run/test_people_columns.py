@@ -81,6 +81,66 @@ def test_other_columns_number_no_rater(column: str) -> None:
     assert ((), ()) == rater_columns([column], lambda _: [0, 1, 1])
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        *(
+            "Experto a favor",
+            "expert a priori",
+            "physician_a_or_b",
+            "experts_2_of_3_agree",
+            "Experte 1 Antwort",
+        ),
+        *(
+            "Experte 1 Antwort",
+            "expert_2_license",
+            "rater_2_start",
+            "rater_3_birth",
+            "reviewer_1_or_2",
+            "expert_1_choice",
+        ),
+    ],
+)
+def test_words_and_articles_are_no_raters(column: str) -> None:
+    assert rater_in(column) is None
+
+
+def test_a_letter_without_the_first_ones_is_no_rater(tmp_path: Path) -> None:
+    assert ((), ()) == rater_columns(["physician_f", "physician_m"], lambda _: [0, 1, 1])
+    sure, _ = rater_columns(["physician_b", "physician_a", "physician_c_safety"], lambda _: [0, 1, 1])
+    assert ["physician_b", "physician_a", "physician_c"] == [rater.rater for rater in sure]
+    _, result = imported(tmp_path, physician_f=FIRST)
+    assert {} == result.people_scores
+    assert any("--raters physician_f takes it" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "n"),
+    [
+        ("rater_1", range(0, 101, 5), 1),
+        ("rater_1_safety", range(0, 101, 5), 1),
+        ("rater_1_minimum", range(13), 0),
+        ("rater_1_income", (1200, 3000), 0),
+        ("rater_1", (1975, 1980), 0),
+    ],
+)
+def test_measurements_are_no_scores_of_a_numbered_rater(column: str, values: Any, n: int) -> None:
+    assert n == len(rater_columns([column], lambda _: list(values)).sure)
+
+
+def test_what_experts_may_have_chosen_is_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{k},What is {k}?,a,b,c,d,A,m,B,{k % 4 + 1},{k % 3 + 1}" for k in range(8)]
+    path.write_text("\n".join(["id,question,A,B,C,D,answer,model,response,expert_1,expert_2_score", *rows]))
+    run = vivavoce.open(tmp_path / "r.viva")
+    with pytest.raises(
+        InputError, match=r"'expert_1' .*, or numbers of the options that they chose"
+    ) as error:
+        run.import_answers(path)
+    assert "expert_2_score,expert_1" in error.value.options  # type: ignore[attr-defined]
+    assert {"expert_2_score": 8} == run.import_answers(path, raters=["expert_2_score"]).people_scores
+
+
 def test_two_columns_of_one_rater_and_criterion_stay_apart() -> None:
     sure, _ = rater_columns(["rater_1_accuracy", "accuracy_rater_1"], lambda _: [0, 1, 1])
     assert [("rater_1", "accuracy"), ("rater_1", "accuracy_rater_1")] == [rater[1:] for rater in sure]
@@ -104,6 +164,12 @@ def test_an_empty_cell_is_no_score_and_counts_add_up(tmp_path: Path) -> None:
     assert {"rater_1": 4, "rater_2": 10} == result.people_scores
     assert {"people"} == set(run.scores["metric"])
     assert run.scores.height == 14
+
+
+@pytest.mark.parametrize("empty", ["NA", "n/a", "-", "–", " ", "N/A"])
+def test_a_word_for_nothing_is_an_empty_cell(tmp_path: Path, empty: str) -> None:
+    _, result = imported(tmp_path, rater_1=[*FIRST[:4], *[empty] * 6], rater_2=SECOND)
+    assert {"rater_1": 4, "rater_2": 10} == result.people_scores
 
 
 def test_people_stand_beside_the_scores_of_the_file(tmp_path: Path) -> None:

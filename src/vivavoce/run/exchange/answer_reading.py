@@ -175,7 +175,10 @@ def _planned_answers(
     else:
         loaded, table, lines = exam or _benchmark_of(run, source), None, rows_read
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    plan, scores = with_scores(plan, layout.unmatched, layout.fields, reading.scores, reading.raters)
+    n_options = max((len(options_of(item)) for item in loaded.items), default=0)
+    plan, scores = with_scores(
+        plan, layout.unmatched, layout.fields, reading.scores, reading.raters, n_options=n_options
+    )
     by_name = keys_by_name(loaded.items)
     likelihoods = _likelihoods(plan, layout, loaded.items)
     plan, way = _way_to_questions(plan, layout, lines, loaded, reading.by)

@@ -19,7 +19,13 @@ from vivavoce.run.exchange.file_scores import (
     score_value,
 )
 from vivavoce.run.exchange.import_plan import Plan
-from vivavoce.run.exchange.rater_columns import RaterColumn, named_columns, numbers_rater, rater_columns
+from vivavoce.run.exchange.rater_columns import (
+    RaterColumn,
+    named_columns,
+    numbers_rater,
+    rater_columns,
+    scores_in,
+)
 
 _FEW = 20
 """Questions on which models may all be right, or all wrong, by chance."""
@@ -38,12 +44,14 @@ def with_scores(
     fields: Mapping[str, str],
     named: Sequence[str] | None,
     raters: Sequence[str] | None = None,
+    *,
+    n_options: int = 0,
 ) -> Scored:
     """The columns of the file's own scores and of people's, of `columns` that are no field of ours.
 
     `named` are those of the file that the user says, `raters` those of people. Columns whose name says so are
     taken, and those whose name may say so are asked about. One that says the same of all models of a question
-    is none; `fields` gives the columns of our fields.
+    is none; `fields` gives the columns of our fields. The questions have up to `n_options`.
     """
     if not plan.source.free:
         return Scored(plan, NO_SCORES)
@@ -52,7 +60,7 @@ def with_scores(
     if raters is not None:
         people = named_columns(list(filter(NONE.__ne__, raters)), free)
     elif not (named and NONE in named):
-        plan, people = _people(plan, free, fields, named or ())
+        plan, people = _people(plan, free, fields, named or (), n_options)
     scored = {rater.column for rater in people}
     return _of_file(plan, list(filterfalse(scored.__contains__, free)), fields, named, people)
 
@@ -74,19 +82,22 @@ def _of_file(
 
 
 def _people(
-    plan: Plan, columns: Sequence[str], fields: Mapping[str, str], named: Sequence[str]
+    plan: Plan, columns: Sequence[str], fields: Mapping[str, str], named: Sequence[str], n_options: int
 ) -> tuple[Plan, tuple[RaterColumn, ...]]:
     """The plan, and the columns of people's scores where nobody names them; `named` are the file's own."""
     columns = list(filterfalse(named.__contains__, columns))
     plan, free = _without_constant(plan, columns, fields, is_likely=numbers_rater)
-    sure, likely = rater_columns(free, plan.values)
+    sure, likely = rater_columns(free, plan.values, n_options)
     likely = tuple(rater for rater in likely if rater.column not in (plan.scores or ()))
-    scored = {rater.column for rater in sure}
+    scored = {rater.column for rater in (*sure, *likely)}
     for column in filter(numbers_rater, free):
         if column not in scored and plan.values(column):
+            is_score = bool(scores_in(plan.values(column)))
+            reason = "which may be no score" if is_score else "no number and no yes or no"
+            advice = f": --raters {shlex.quote(column)} takes it" if is_score else ""
             plan = plan.noting(
-                f"{column!r} holds {plan.example(column)!r}, no number and no yes or no: it came in as no "
-                "person's score."
+                f"{column!r} holds {plan.example(column)!r}, {reason}: it came in as no person's "
+                f"score{advice}."
             )
     return _asking_raters(plan, sure, likely), (*sure, *likely)
 
@@ -98,10 +109,12 @@ def _asking_raters(plan: Plan, sure: Sequence[RaterColumn], likely: Sequence[Rat
     examples = ", ".join(f"{rater.column!r} ({plan.example(rater.column)})" for rater in likely[:5])
     more = f" and {len(likely) - 5} more" if len(likely) > 5 else ""
     names = ", ".join(dict.fromkeys(rater.rater for rater in likely))
+    may_choose = any(numbers_rater(rater.column) for rater in likely)
+    doubt = ", or numbers of the options that they chose" if may_choose else ""
     denial = shlex.quote(",".join(rater.column for rater in sure) or NONE)
     return plan.asking(
-        f"Whether {examples}{more} are scores by several people ({names}). Proposed: yes; --raters {denial} "
-        "says no.",
+        f"Whether {examples}{more} are scores by several people ({names}){doubt}. Proposed: yes; "
+        f"--raters {denial} says no.",
         ("--raters", ",".join(rater.column for rater in (*sure, *likely))),
     )
 

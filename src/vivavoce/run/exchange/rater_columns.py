@@ -39,13 +39,15 @@ label rating score grade bewertung wertung calificacion puntuacion evaluation no
 _NO_SCORE_WORDS = """
 id ids idx index time times seconds minutes duration latency confidence conf age years experience count n num
 number order position rank timestamp date session batch group answer answers response reason comment comments
-note notes rationale name email weight
+note notes rationale name email weight choice choices option chosen start end begin birth born license licence
+gender sex specialty specialization degree country salary cases
 zeit dauer alter konfidenz sicherheitsgrad kommentar tiempo edad confianza comentario temps confiance
+antwort begrundung auswahl beginn ende geburtsjahr jahrgang respuesta eleccion reponse choix resposta risposta
 """
 _COMBINED_WORDS = """
 mean median average avg sum total majority consensus gold final adjudicated agreement kappa alpha std sd var
 min max all any both overall mittel mittelwert durchschnitt summe gesamt mehrheit konsens media promedio
-mayoria consenso moyenne majorite model system llm ai gpt auto automatic
+mayoria consenso moyenne majorite model system llm ai gpt auto automatic of or oder agree agrees agreed
 """
 """Words of what is made of several people's scores, or of no person."""
 _CRITERION_WORDS = """
@@ -53,7 +55,8 @@ accuracy clarity safety completeness relevance relevancy helpfulness fluency coh
 factual correct correctness harm harmfulness empathy tone bias conciseness readability usefulness quality
 style comprehension reasoning format exact strict lenient fuzzy partial loose semantic lexical medical
 clinical syntax answer context retrieval groundedness consistency understandability overall final raw norm
-normalized normalised match letter option
+normalized normalised match letter option hallucination hallucinations omission omissions warmth trust depth
+toxicity severity
 bleu rouge chrf meteor bert bertscore em f1 precision recall sacre cider ter wer judge auto gpt llm
 klarheit sicherheit vollstandigkeit relevanz verstandlichkeit richtigkeit korrektheit nutzen qualitat
 claridad seguridad exhaustividad relevancia utilidad calidad precision
@@ -65,7 +68,7 @@ pre post train test dev dense sparse hybrid first second top best worst new old 
 user assistant question response left right pos neg positive negative before after tokens cost price latency
 logprob logprobs prob probability likelihood perplexity difficulty length words chars student students patient
 patients correct incorrect true false yes no diagnosis diagnose diagnostico treatment tratamiento therapy
-therapie management triage history hallucination omission warmth trust depth topic domain national school
+therapie management triage history topic domain national school
 """
 """Other words that name no rater."""
 _RATERS, _EITHER = frozenset(_RATER_WORDS.split()), frozenset(_EITHER_WORDS.split())
@@ -76,8 +79,11 @@ _CRITERIA = frozenset(_CRITERION_WORDS.split())
 _NO_NAMES = _CRITERIA | _COMBINED | _NO_SCORE | _OPEN | frozenset(_NO_NAME_WORDS.split())
 _TOKEN = re.compile(r"\d+|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])|[A-ZÀ-ÖØ-Þ]?[^\W\d_A-ZÀ-ÖØ-Þ]+")
 _NUMBER = re.compile(r"\d{1,2}|[a-h]|i{1,3}|iv")
-_MOST_VALUES = 12
-"""So many values at most has a scale of people; more of them are measurements."""
+_FIRST_LETTERS = (("a", "b"), ("i", "ii"))
+_MOST_VALUES, _HIGHEST = 12, 100
+"""So many values at most, and so high, has a scale of people; others are measurements."""
+_EMPTY = frozenset(["na", "n/a", "n.a.", "#n/a", "<na>", "-", "--", "–", "—", ".", "?", "missing", "k.a."])
+"""What stands in the place of a score that a person did not give."""
 
 
 class RaterColumn(NamedTuple):
@@ -109,7 +115,8 @@ def people_score(value: Any) -> float | None:
     Raises `ValueError` for anything else.
     """
     try:
-        return score_value(value)
+        is_empty = isinstance(value, str) and value.strip().casefold() in _EMPTY
+        return None if is_empty else score_value(value)
     except ValueError:
         number = scale_of([value.replace(",", ".") if isinstance(value, str) else value])
         if number is None:
@@ -117,7 +124,7 @@ def people_score(value: Any) -> float | None:
         return number[0]
 
 
-def _scores(values: Sequence[Any]) -> set[float]:
+def scores_in(values: Sequence[Any]) -> set[float]:
     """The different scores that these values are; none where one of them is no score."""
     try:
         return {score for score in map(people_score, values) if score is not None}
@@ -135,18 +142,52 @@ def numbers_rater(column: str) -> bool:
     return rater_in(column) is not None
 
 
-def rater_columns(columns: Iterable[str], values_of: Callable[[str], Sequence[Any]]) -> RaterColumns:
-    """Which of the columns hold people's scores: numbered raters are sure, names and judges are likely."""
-    scores = {column: scores for column in columns if (scores := _scores(values_of(column)))}
+def rater_columns(
+    columns: Iterable[str], values_of: Callable[[str], Sequence[Any]], n_options: int = 0
+) -> RaterColumns:
+    """Which of the columns hold people's scores: numbered raters are sure, names and judges are likely.
+
+    Whole numbers from 1 that may be what people chose of `n_options` are likely, where the name says no more.
+    """
+    columns = list(columns)
+    scores = {column: scores for column in columns if (scores := scores_in(values_of(column)))}
     first: dict[tuple[str, str], RaterColumn] = {}
-    sure = tuple(
+    numbered = [
         rater
         if first.setdefault(rater[1:], rater) is rater
         else rater._replace(criterion=folded(rater.column))
-        for rater in filter(None, map(rater_in, scores))
-    )
+        for rater in _with_siblings(filter(None, map(rater_in, columns)))
+        if rater.column in scores and _is_scale(scores[rater.column], rater.criterion)
+    ]
+    choices = {*map(float, range(1, n_options + 1))}
+    chosen = [
+        rater for rater in numbered if rater.criterion == VALUE and {1.0} != scores[rater.column] <= choices
+    ]
     few = [column for column, values in scores.items() if len(values) <= _MOST_VALUES]
-    return RaterColumns(sure, tuple(_likely(list(filterfalse(numbers_rater, few)))))
+    sure = tuple(filterfalse(chosen.__contains__, numbered))
+    return RaterColumns(sure, (*chosen, *_likely(list(filterfalse(numbers_rater, few)))))
+
+
+def _with_siblings(raters: Iterable[RaterColumn]) -> list[RaterColumn]:
+    """The raters without letters that count none: `physician_f` stands beside `physician_m`."""
+    names = {rater: tuple(_texts(rater.rater)) for rater in raters}
+    known = {*names.values()}
+    return [
+        rater
+        for rater, (*words, number) in names.items()
+        if number.isdigit() or any({(*words, k) for k in pair} <= known for pair in _FIRST_LETTERS)
+    ]
+
+
+def _is_scale(scores: set[float], criterion: str) -> bool:
+    """Whether different scores may be of one scale; many of them only where the criterion is a known one."""
+    is_known = all(map(_is_known, criterion.split("_")))
+    return max(map(abs, scores)) <= _HIGHEST and (is_known or len(scores) <= _MOST_VALUES)
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word names a criterion or scores."""
+    return word in (VALUE, *_CRITERIA) or _is_person(word, _OPEN) or names_scores(word) is True
 
 
 def _likely(columns: Sequence[str]) -> list[RaterColumn]:
@@ -213,9 +254,10 @@ def _numbered(column: str, people: frozenset[str]) -> RaterColumn | None:
     texts = [word.text for word in words]
     for k, (word, number) in enumerate(pairwise(words)):
         remaining = [*texts[:k], *texts[k + 2 :]]
-        if not _is_person(word.text, people) or not _NUMBER.fullmatch(number.text):
+        if word.text not in people or not _NUMBER.fullmatch(number.text):
             continue
-        if {*remaining} & (_NO_SCORE | _COMBINED):
+        is_article = number.text.isalpha() and not all(map(_is_known, texts[k + 2 :]))
+        if is_article or {*remaining} & (_NO_SCORE | _COMBINED):
             return None
         return RaterColumn(column, column[word.start : number.end].strip(), _criterion(remaining))
     return None
