@@ -249,10 +249,15 @@ def _tally_or_plan(
     else:
         if "repeat" in {*layout.fields, *plan.set} or tally.is_first.all():
             return tally
+    return _plan_of_repeats(plan, lines, layout, sentence) or tally
+
+
+def _plan_of_repeats(plan: Plan, lines: Iterable[Line], layout: TableLayout, sentence: str) -> Plan | None:
+    """The plan that says what tells second answers apart, by the `sentence` on them; null for the same rows."""
     numbering = numbering_of(lines, layout.unmatched) if plan.source.free else None
     if numbering is not None and (sentence or numbering.by_name):  # the same rows may be of several raters
         return plan.numbering(numbering, sentence or "rows of one question and candidate say the same")
-    return plan.counting(sentence) if sentence else tally
+    return plan.counting(sentence) if sentence else None
 
 
 def _with_repeats(lines: Iterable[Line], plan: Plan, layout: TableLayout) -> tuple[Plan, Iterable[Line]]:

@@ -28,9 +28,6 @@ _EITHER_WORDS = """
 judge grader scorer juez juge juiz annotation アノテーション
 """
 """Words of a person or a model: what stands in such columns with numbers is asked about."""
-_TITLE_WORDS = """
-dr dra prof mr mrs ms herr frau sr sra mme
-"""
 _OPEN_WORDS = """
 label rating score grade bewertung wertung calificacion puntuacion evaluation nota avaliacao
 评分 标注 評価 採点
@@ -73,7 +70,7 @@ therapie management triage history topic domain national school
 """Other words that name no rater."""
 _RATERS, _EITHER = frozenset(_RATER_WORDS.split()), frozenset(_EITHER_WORDS.split())
 _OPEN = _EITHER | frozenset(_OPEN_WORDS.split())
-_PEOPLE = _RATERS | frozenset(_TITLE_WORDS.split())
+_PEOPLE = _RATERS | {"dr", "dra", "prof", "herr", "frau"}
 _NO_SCORE, _COMBINED = frozenset(_NO_SCORE_WORDS.split()), frozenset(_COMBINED_WORDS.split())
 _CRITERIA = frozenset(_CRITERION_WORDS.split())
 _NO_NAMES = _CRITERIA | _COMBINED | _NO_SCORE | _OPEN | frozenset(_NO_NAME_WORDS.split())
@@ -151,38 +148,38 @@ def rater_columns(
     """
     columns = list(columns)
     scores = {column: scores for column in columns if (scores := scores_in(values_of(column)))}
-    first: dict[tuple[str, str], RaterColumn] = {}
-    numbered = [
-        rater
-        if first.setdefault(rater[1:], rater) is rater
-        else rater._replace(criterion=folded(rater.column))
-        for rater in _with_siblings(filter(None, map(rater_in, columns)))
-        if rater.column in scores and _is_scale(scores[rater.column], rater.criterion)
-    ]
-    choices = {*map(float, range(1, n_options + 1))}
-    chosen = [
-        rater for rater in numbered if rater.criterion == VALUE and {1.0} != scores[rater.column] <= choices
-    ]
+    numbered = [rater for rater in _with_siblings(columns) if _is_scale(scores.get(rater.column), rater)]
+    options = {*map(float, range(1, n_options + 1))}
+    chosen = [r for r in numbered if r.criterion == VALUE and {1.0} != scores[r.column] <= options]
     few = [column for column, values in scores.items() if len(values) <= _MOST_VALUES]
-    sure = tuple(filterfalse(chosen.__contains__, numbered))
+    sure = tuple(filterfalse(chosen.__contains__, _distinct(numbered)))
     return RaterColumns(sure, (*chosen, *_likely(list(filterfalse(numbers_rater, few)))))
 
 
-def _with_siblings(raters: Iterable[RaterColumn]) -> list[RaterColumn]:
-    """The raters without letters that count none: `physician_f` stands beside `physician_m`."""
-    names = {rater: tuple(_texts(rater.rater)) for rater in raters}
-    known = {*names.values()}
+def _with_siblings(columns: Iterable[str]) -> list[RaterColumn]:
+    """The numbered raters but for letters that count none: `physician_f` stands beside `physician_m`."""
+    names = {rater: tuple(_texts(rater.rater)) for rater in filter(None, map(rater_in, columns))}
+    series = {*names.values()}
     return [
         rater
         for rater, (*words, number) in names.items()
-        if number.isdigit() or any({(*words, k) for k in pair} <= known for pair in _FIRST_LETTERS)
+        if number.isdigit() or any({(*words, k) for k in pair} <= series for pair in _FIRST_LETTERS)
     ]
 
 
-def _is_scale(scores: set[float], criterion: str) -> bool:
+def _distinct(raters: Iterable[RaterColumn]) -> Iterator[RaterColumn]:
+    """The raters, of whom one with two columns of a criterion has the second as another criterion."""
+    first: dict[tuple[str, str], RaterColumn] = {}
+    for rater in raters:
+        is_first = first.setdefault(rater[1:], rater) is rater
+        yield rater if is_first else rater._replace(criterion=folded(rater.column))
+
+
+def _is_scale(scores: set[float] | None, rater: RaterColumn) -> bool:
     """Whether different scores may be of one scale; many of them only where the criterion is a known one."""
-    is_known = all(map(_is_known, criterion.split("_")))
-    return max(map(abs, scores)) <= _HIGHEST and (is_known or len(scores) <= _MOST_VALUES)
+    if not scores or max(map(abs, scores)) > _HIGHEST:
+        return False
+    return len(scores) <= _MOST_VALUES or all(map(_is_known, rater.criterion.split("_")))
 
 
 def _is_known(word: str) -> bool:
