@@ -253,7 +253,7 @@ def _tally_or_plan(
 
 
 def _plan_of_repeats(plan: Plan, lines: Iterable[Line], layout: TableLayout, sentence: str) -> Plan | None:
-    """The plan that says what tells second answers apart, by the `sentence` on them; null for the same rows."""
+    """The plan that says what tells second answers apart, of which `sentence` says one; null for none."""
     numbering = numbering_of(lines, layout.unmatched) if plan.source.free else None
     if numbering is not None and (sentence or numbering.by_name):  # the same rows may be of several raters
         return plan.numbering(numbering, sentence or "rows of one question and candidate say the same")
