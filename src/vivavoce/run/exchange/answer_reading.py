@@ -1,5 +1,6 @@
 """What a table of answers holds: its plan, its questions, and the rows that answer them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -153,6 +154,30 @@ def _without_misfits(plan: Plan, rows: AnswerRows, tally: AnswerTally, *, named:
     return plan
 
 
+def _without_unfit(
+    plan: Plan,
+    likelihoods: OptionLikelihoods | None,
+    skipped: Skipped,
+    tally: AnswerTally,
+    layout: TableLayout,
+) -> tuple[Plan, OptionLikelihoods | None]:
+    """The plan with a sentence on figures that are not of their questions' options, and null for no others.
+
+    Raises `InputError` where there are no answers in words either.
+    """
+    if likelihoods is None or not skipped.unfit:
+        return plan, likelihoods
+    columns, first = str(likelihoods.figures), f"({skipped.why_unfit})"
+    if tally.of_options:
+        of_rows = "figures of options in 1 row" if skipped.unfit == 1 else f"those of {skipped.unfit:,} rows"
+        note = f"{columns}: {of_rows} do not fit the question, and are left out {first}."
+        return plan.noting(note), likelihoods
+    sentence = f"{columns}: no figures of the questions' options {first}"
+    if "text" not in layout.fields:
+        raise InputError(f"{plan.source.name}: {sentence}, and there are no answers in words.")
+    return plan.noting(f"{sentence}: they are not taken."), None
+
+
 def _exam_in(run: RunFile, file: Path, reading: Reading) -> Loaded:
     """The questions of a file beside files of answers."""
     source = read_source(file, None, Reading(reading.dialect))
@@ -192,7 +217,9 @@ def _planned_answers(
     if isinstance(tally, Plan):
         return _planned_answers(run, tally, exam, name, reading)
     plan = _without_misfits(plan, rows, tally, named=reading)
-    used = {*COLUMNS, *ITEMS, *rows.scores.used, *_figures_in(layout.unmatched, likelihoods)}
+    plan, likelihoods = _without_unfit(plan, likelihoods, rows.skipped, tally, layout)
+    fields = {*COLUMNS, *ITEMS} - {LOGPROBS, PROBABILITIES}
+    used = {*fields, *rows.scores.used, *_figures_in(layout.unmatched, likelihoods)}
     left_out = tuple(column for column in layout.unmatched if column not in used)
     source = source._replace(notes=(*source.notes, *plan.notes))
     formats = table.formats if table else {}
@@ -221,8 +248,11 @@ def _way_to_questions(
 
 def _likelihoods(plan: Plan, layout: TableLayout, items: Sequence[Item]) -> OptionLikelihoods | None:
     """What the table says of the options of these items, in columns for it; null without such."""
-    figures = option_figures(layout.unmatched, plan.map, plan.constants) if plan.source.free else None
-    if figures is None or not any(map(options_of, items)):
+    options = Counter(filter(None, map(options_of, items))).most_common(1)
+    if not plan.source.free or not options:
+        return None
+    figures = option_figures(layout.unmatched, plan.map, plan.constants, plan.values, options[0][0])
+    if figures is None:
         return None
     return OptionLikelihoods(figures, {(i.benchmark, i.item, i.variant): i for i in items})
 

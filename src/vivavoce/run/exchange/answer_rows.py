@@ -37,7 +37,8 @@ class AnswerRow(NamedTuple):
 class Skipped:
     """Of so many `rows` those that give no response: of each item outside, and of log-probabilities.
 
-    `alone` rows say something of options, and hold no answer in words.
+    `alone` rows say something of options, and hold no answer in words. `unfit` rows say what cannot be of
+    their questions' options, the first for the reason `why_unfit`.
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class Skipped:
         self.probes = 0
         self.rows = 0
         self.alone = 0
+        self.unfit, self.why_unfit = 0, ""
 
 
 def keys_by_name(items: Iterable[Item]) -> dict[tuple[str, str], ItemKey]:
@@ -111,6 +113,10 @@ class AnswerRows(Iterable[AnswerRow]):
         line = line if in_words else Line(line.where, {**line.row, "text": None})
         response = without_server_error(_response(line, self._items[name]))
         of_options = None if self._likelihoods is None else self._likelihoods.response(line, response)
+        if isinstance(of_options, str):
+            self.skipped.unfit += 1
+            self.skipped.why_unfit = self.skipped.why_unfit or of_options
+            of_options = None
         if in_words or of_options is None:
             yield AnswerRow(response, line.where, name[0], self.scores.marks(line))
         else:

@@ -18,7 +18,7 @@ from vivavoce.benchmarks.column_names import (
 )
 from vivavoce.benchmarks.table_options import ANSWERS, option_columns
 from vivavoce.core.errors import InputError
-from vivavoce.core.tables import Line, Lines, cell
+from vivavoce.core.tables import Line, Lines
 from vivavoce.core.text import one_line
 from vivavoce.run.exchange.answer_scores import scores_by_model
 from vivavoce.run.exchange.file_scores import (
@@ -33,7 +33,7 @@ from vivavoce.run.exchange.option_likelihoods import option_figures
 from vivavoce.run.exchange.rater_columns import numbers_rater
 from vivavoce.run.exchange.sources import Source
 from vivavoce.run.exchange.table_files import names_of, refuse_columns_as_values, with_fields
-from vivavoce.run.exchange.wide_tables import MODEL_FAMILIES, long_lines
+from vivavoce.run.exchange.wide_tables import MODEL_FAMILIES, cell_or_null, long_lines
 
 BY_ROW = (
     "Which question each row answers: no column holds ids or questions. Proposed: the first row the first "
@@ -149,7 +149,7 @@ class Plan(NamedTuple):
 
     def values(self, column: str) -> list[Any]:
         """What stands first in a column, without nulls and blanks."""
-        cells = (_cell(line, column) for line in islice(self.source.lines, _HEAD))
+        cells = (cell_or_null(line, column) for line in islice(self.source.lines, _HEAD))
         return [value for value in cells if value not in (None, "")]
 
 
@@ -273,7 +273,7 @@ def _refuse_exam(plan: Plan) -> None:
     """Raise `InputError` for a table of questions with keys in which no column may answer them."""
     says_whose = plan.source.models or plan.likely("candidate") or "candidate" in plan.names
     answers = [column for column in plan.columns if folded(column) in ANSWERS]
-    has_figures = option_figures(plan.columns, plan.map, plan.set) is not None
+    has_figures = option_figures(plan.columns, plan.map, plan.set, plan.values) is not None
     if not (says_whose or has_figures or _has_text(plan)) and _is_exam(plan, answers):
         raise InputError(_of_exam(plan, answers))
 
@@ -426,13 +426,6 @@ def _is_score_list(column: str, value: Any, n: int) -> bool:
     """Whether a cell holds a score for each of so many answers."""
     is_of_answers = bool(names_scores(column)) and isinstance(value, list) and are_scores(value)
     return isinstance(value, list) and len(value) == n and (is_of_answers or numbers_rater(column))
-
-
-def _cell(line: Line, column: str) -> Any:
-    try:
-        return cell(line.row, column)
-    except KeyError:
-        return None
 
 
 def _mean_length(values: Sequence[Any]) -> float:

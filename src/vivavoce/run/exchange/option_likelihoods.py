@@ -2,13 +2,16 @@
 
 They stand in a column for each option (`logprob_A`, `prob_B`), or in one column as an object or a list in the
 order of the options. A row becomes a response to the request `choices`, as if its model had been asked here.
+Names alone may mislead: what stands under them and does not fit is left out; what the user named is refused.
 """
 
 import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,11 +19,12 @@ from vivavoce.benchmarks.column_names import folded
 from vivavoce.benchmarks.table_rows import list_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response
-from vivavoce.core.tables import Line, cell
+from vivavoce.core.tables import Line
 from vivavoce.core.text import label, one_line
 from vivavoce.logprobs.options import Choices, options_of
 from vivavoce.run.exchange.file_scores import NONE
 from vivavoce.run.exchange.rows import number_of
+from vivavoce.run.exchange.wide_tables import cell_or_null
 
 LOGPROBS, PROBABILITIES = "option_logprobs", "option_probabilities"
 """The fields under which a user names the column."""
@@ -33,58 +37,82 @@ _SHARE = re.compile(
     r"|probabilidad(?:es)?|confianza|probabilites?|confiance|probabilidades?|confianca|概率|確率|置信度|確信度)"
     r"(?:_(?:option|choice|letter)s?)?"
 )
-_WHOLE = re.compile(r".*(option|choice|letter|label|class).*")
+_WHOLE = re.compile(r".*(option|choice|letter|label|class)")
 """A column that holds the figures of all options says so; `logprobs` alone may be those of tokens."""
 _LABEL = re.compile(r"[a-j]|\d{1,2}|true|false|yes|no")
 _MOST_SUM, _LEAST_SUM = 1.05, 0.5
 """Probabilities of options that exclude each other add up to 1 at most; far less is none of them."""
+_BLANK = {"", "nan", "n/a", "na", "null", "none", "{}", "[]"}
+Values = Callable[[str], Sequence[Any]]
+"""What stands first in a column."""
 
 
 class OptionColumns(NamedTuple):
-    """The columns with figures of options: one for each label, or one for all; `is_log` for logarithms."""
+    """The columns with figures of options: one for each label, or one for all; `is_log` for logarithms.
+
+    `mapped` is the column that the user named for it, which rows have under our name; '' without.
+    """
 
     is_log: bool
     by_label: Mapping[str, str] = {}
     column: str = ""
+    mapped: str = ""
+
+    def __str__(self) -> str:
+        return self.mapped or self.column or ", ".join(self.by_label.values())
 
     def reads(self, column: str) -> bool:
         """Whether the figures stand in this column, or in a field of it."""
         return column in self.by_label.values() or self.column in _leading(column)
 
+    def fits(self, options: Sequence[str]) -> bool:
+        """Whether the columns may hold a figure of each of these options, by their names."""
+        orders = (order for order, _ in _orders(options, len(options) == 2))
+        return bool(self.column) or any(self.by_label.keys() >= {*order} for order in orders)
+
 
 def option_figures(
-    columns: Sequence[str], map: Mapping[str, str], set: Mapping[str, Any]
-) -> OptionColumns | None:
+    columns: Sequence[str], map: Mapping[str, str], set: Mapping[str, Any], values_of: Values,
+    options: Sequence[str] = (),
+) -> OptionColumns | None:  # fmt: skip
     """The columns with figures of options, log-probabilities before probabilities; null for none.
 
-    `map` may name the column, and `set` say `none`.
+    `map` may name the column, and `set` say `none`. Columns go first whose names fit the `options` that most
+    questions have. One column for all is one by its first values, which are objects or lists.
     """
     for field in (LOGPROBS, PROBABILITIES):
         if field in map:
-            return OptionColumns(field == LOGPROBS, {}, field)  # rows have it under our name
+            return OptionColumns(field == LOGPROBS, {}, field, map[field])
     if NONE in (set.get(LOGPROBS), set.get(PROBABILITIES)):
         return None
-    return next(filter(None, (_of_kind(columns, _LOG), _of_kind(columns, _SHARE))), None)
+    likely = [figures for kind in (_LOG, _SHARE) for figures in _of_kind(columns, kind, values_of, options)]
+    return next((figures for figures in likely if figures.fits(options)), next(iter(likely), None))
 
 
-def _of_kind(columns: Sequence[str], kind: re.Pattern[str]) -> OptionColumns | None:
-    """The columns whose names say that kind of figure: one for each label from the first, or one for all."""
+def _of_kind(
+    columns: Sequence[str], kind: re.Pattern[str], values_of: Values, options: Sequence[str]
+) -> list[OptionColumns]:
+    """The columns whose names say that kind of figure: for each label, for all options, for each text."""
+    texts = {*map(folded, options)}
+    lettered = filter(_are_labels, _families(columns, kind, _LABEL.fullmatch))
+    of_texts = filter(lambda family: family.keys() == texts, _families(columns, kind, texts.__contains__))
+    names = {name for name in chain.from_iterable(map(_leading, columns)) if kind.fullmatch(folded(name))}
+    in_one = [name for name in names if _WHOLE.match(folded(name)) and any(map(_cells, values_of(name)))]
+    figures, in_one = partial(OptionColumns, kind is _LOG), in_one[: len(in_one) == 1]
+    return [*map(figures, lettered), *map(partial(figures, {}), in_one), *map(figures, of_texts)]
+
+
+def _families(
+    columns: Sequence[str], kind: re.Pattern[str], is_label: Callable[[str], object]
+) -> Iterable[dict[str, str]]:
+    """Columns whose names are alike but for a label, by label; `p_1` is too short to hold a figure."""
     families: dict[str, dict[str, str]] = defaultdict(dict)
     for column in columns:
         for stem, name in _parts(folded(column)):
-            if _is_figure(stem, name, kind):
+            is_short = len(stem) < 3 and name.isdigit()
+            if kind.fullmatch(stem) and is_label(name) and not is_short:
                 families[stem].setdefault(name, column)
-    if labelled := next(filter(_are_labels, families.values()), None):
-        return OptionColumns(kind is _LOG, labelled)
-    prefixes = dict.fromkeys(chain.from_iterable(map(_leading, columns)))
-    in_one = [name for name in prefixes if _is_whole(name, kind)]
-    return OptionColumns(kind is _LOG, {}, in_one[0]) if len(in_one) == 1 else None
-
-
-def _is_figure(stem: str, name: str, kind: re.Pattern[str]) -> bool:
-    """Whether a column of this name holds a figure of an option; `p_1` is too short to say so."""
-    is_short = len(stem) < 3 and name.isdigit()
-    return bool(kind.fullmatch(stem) and _LABEL.fullmatch(name)) and not is_short
+    return families.values()
 
 
 def _leading(column: str) -> list[str]:
@@ -92,16 +120,19 @@ def _leading(column: str) -> list[str]:
     return [column, *(column[:k] for k, sign in enumerate(column) if sign == ".")]
 
 
-def _is_whole(column: str, kind: re.Pattern[str]) -> bool:
-    name = folded(column)
-    return bool(kind.fullmatch(name) and _WHOLE.fullmatch(name))
+def _cells(content: Any) -> Mapping[Any, Any]:
+    """The cells of an object or a list, which has numbers for labels; none of anything else."""
+    content = list_of(content, dicts=True)
+    content = dict(enumerate(content)) if isinstance(content, list) else content
+    return content if isinstance(content, Mapping) else {}
 
 
-def _parts(name: str) -> list[tuple[str, str]]:
-    """What a name says before its last word, and behind its first one, each with that word."""
-    first, _, ending = name.partition("_")
-    beginning, _, last = name.rpartition("_")
-    return [(beginning, last), (ending, first)]
+def _parts(name: str) -> Iterator[tuple[str, str]]:
+    """What a name says before and behind each gap of words, and the same turned round."""
+    words = name.split("_")
+    for k in range(1, len(words)):
+        beginning, ending = "_".join(words[:k]), "_".join(words[k:])
+        yield from ((beginning, ending), (ending, beginning))
 
 
 def _are_labels(names: Mapping[str, str]) -> bool:
@@ -120,19 +151,26 @@ class OptionLikelihoods:
     def __init__(self, figures: OptionColumns, items: Mapping[tuple[str, str, str], Item]) -> None:
         self.figures, self._items = figures, items
 
-    def response(self, line: Line, response: Response) -> Response | None:
-        """The row's figures as a response beside that in words; null where the row has none.
+    def response(self, line: Line, response: Response) -> Response | str | None:
+        """The row's figures as a response beside that in words; null without any, and why they do not fit.
 
-        Raises `InputError` for figures of another number of options, and such as no probabilities can be.
+        Raises `InputError` for that in a column that the user named.
         """
         item = self._items[response.benchmark, response.item, response.variant]
         options = options_of(item)
-        figures = self._figures(line, options)
-        if not figures:
-            return None
-        by_text = {name.casefold() for name in figures} == {option.casefold() for option in options}
+        try:
+            figures = self._figures(line)
+            if not figures:
+                return None
+            in_order, by_text = _in_order(figures, options, not item.options)
+            logprobs = self._logprobs(in_order)
+        except ValueError as error:
+            if not self.figures.mapped:
+                return f"{line.where}: {error}"
+            raise InputError(
+                f"{line.where}, {self.figures}: {error}. --set {LOGPROBS}={NONE} leaves them out."
+            ) from None
         put = options if by_text or not item.options else [label(k) for k in range(len(options))]
-        logprobs = self._logprobs(_in_order(figures, options, line.where), line.where)
         order = {"shift": 0, "put": [*put], "logprob": logprobs, "tokens": [0] * len(put)}
         record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
         return Response(
@@ -146,66 +184,69 @@ class OptionLikelihoods:
             logprobs=json.dumps(record, ensure_ascii=False),
         )
 
-    def _figures(self, line: Line, options: Sequence[str]) -> dict[str, float]:
-        """The figures that the row has, by label; a list has numbers for labels."""
+    def _figures(self, line: Line) -> dict[str, float]:
+        """The figures that the row has, by label. Raises `ValueError` for what is no number."""
+        columns = self.figures.by_label
+        cells: Mapping[Any, Any] = {name: cell_or_null(line, column) for name, column in columns.items()}
         if self.figures.column:
-            content: Any = list_of(_cell(line, self.figures.column), dicts=True)
-            cells = dict(enumerate(content)) if isinstance(content, list) else content
-        else:
-            cells = {name: _cell(line, column) for name, column in self.figures.by_label.items()}
-        if cells in (None, "", {}):
-            return {}
-        if not isinstance(cells, Mapping):
-            raise InputError(
-                f"{line.where}: {self.figures.column} holds {one_line(str(cells), 40)!r}, no figure for each "
-                f"option: --set {LOGPROBS}={NONE} leaves it out."
-            )
-        numbers = {str(name): number_of({"": cell}, "", float, line.where) for name, cell in cells.items()}
-        return {name: number for name, number in numbers.items() if number is not None}
+            content = cell_or_null(line, self.figures.column)
+            cells = _cells(content)
+            if not (cells or _is_blank(content)):
+                raise ValueError(f"{one_line(str(content), 40)!r} holds no figure for each option")
+        cells = {name: content for name, content in cells.items() if not _is_blank(content)}
+        return {str(k): self._number(content, columns.get(k, str(k))) for k, content in cells.items()}
 
-    def _logprobs(self, figures: Sequence[float], place: str) -> list[float | None]:
-        """The logarithms of probabilities. Raises `InputError` for such as cannot be."""
+    def _number(self, content: Any, name: str) -> float:
+        """A figure; a percentage is its share, and minus infinity the logarithm of 0."""
+        text = str(content).strip()
+        if self.figures.is_log and text.casefold().removesuffix("inity") == "-inf":
+            return -math.inf
+        is_share = text.endswith("%") and not self.figures.is_log
+        with suppress(InputError):
+            number = number_of({"": text[:-1].rstrip() if is_share else content}, "", float, "")
+            return float(number) / (100 if is_share else 1)
+        raise ValueError(f"{name} holds {one_line(repr(content), 40)}, no number")
+
+    def _logprobs(self, figures: Sequence[float]) -> list[float | None]:
+        """The logarithms of probabilities, null for 0. Raises `ValueError` for such as cannot be."""
         if self.figures.is_log:
-            shares = [math.exp(min(figure, 9.0)) for figure in figures]
-            _check_sum(sum(shares), 0.0, figures, place)
-            return [*figures]
+            _check_sum(sum(math.exp(min(figure, 9.0)) for figure in figures), 0.0, figures)
+            return [figure if math.isfinite(figure) else None for figure in figures]
         percent = 100.0 if 95 <= sum(figures) <= 105 else 1.0
         shares = [figure / percent for figure in figures]
-        _check_sum(sum(shares) if min(shares) >= 0 else -1.0, _LEAST_SUM, figures, place)
+        _check_sum(sum(shares) if min(shares) >= 0 else -1.0, _LEAST_SUM, figures)
         return [math.log(share) if share > 0 else None for share in shares]
 
 
-def _check_sum(total: float, least: float, figures: Sequence[float], place: str) -> None:
-    """Raise `InputError` for figures whose probabilities do not add up to 1, or are below 0."""
-    if not least <= total <= _MOST_SUM:
+def _check_sum(total: float, least: float, figures: Sequence[float]) -> None:
+    """Raise `ValueError` for figures whose probabilities do not add up to 1, or are below 0."""
+    if not least <= total <= _MOST_SUM or max(figures) == -math.inf:
         numbers = ", ".join(f"{figure:g}" for figure in figures)
-        raise InputError(
-            f"{place}: {numbers} are no probabilities of options of which one is right: they add up to "
-            f"{total:.3g}. --set {LOGPROBS}={NONE} leaves them out."
-            if total >= 0
-            else f"{place}: {numbers} are no probabilities. --set {LOGPROBS}={NONE} leaves them out."
-        )
+        reason = f" of options of which one is right: they add up to {total:.3g}" if total >= 0 else ""
+        raise ValueError(f"{numbers} are no probabilities{reason}")
 
 
-def _in_order(figures: Mapping[str, float], options: Sequence[str], place: str) -> list[float]:
-    """The figures in the order of the options. Raises `InputError` place they are of other options."""
-    names = {name.casefold(): figure for name, figure in figures.items()}
+def _orders(options: Sequence[str], is_truth: bool) -> list[tuple[list[str], bool]]:
+    """What the options may be called, in their order, and whether that is their texts."""
     n = len(options)
-    labels = (
-        [option.casefold() for option in options], [label(k).casefold() for k in range(n)],
-        [str(k) for k in range(n)], [str(k + 1) for k in range(n)], ["yes", "no"],
-    )  # fmt: skip
-    for order in labels:
-        if names.keys() == {*order} and len(order) == n:
-            return [names[name] for name in order]
-    raise InputError(
-        f"{place}: figures for {len(figures)} options ({', '.join(figures)}), and the question has {n}: "
-        f"--set {LOGPROBS}={NONE} leaves them out."
+    texts = [[option.casefold() for option in options], [*map(folded, options)]]
+    labels = [[label(k).casefold() for k in range(n)], *([str(k + m) for k in range(n)] for m in (0, 1))]
+    labels += [["yes", "no"]] * is_truth
+    return [*((names, True) for names in texts), *((names, False) for names in labels)]
+
+
+def _in_order(
+    figures: Mapping[str, float], options: Sequence[str], is_truth: bool
+) -> tuple[list[float], bool]:
+    """The figures in the order of the options, and whether by their texts. Raises `ValueError` for others."""
+    names = {name.casefold(): figure for name, figure in figures.items()}
+    for order, by_text in _orders(options, is_truth):
+        if names.keys() == {*order} and len(names) == len(options):
+            return [names[name] for name in order], by_text
+    raise ValueError(
+        f"figures for {len(figures)} options ({', '.join(figures)}), and the question has {len(options)}"
     )
 
 
-def _cell(line: Line, column: str) -> Any:
-    try:
-        return cell(line.row, column)
-    except KeyError:
-        return None
+def _is_blank(content: Any) -> bool:
+    return content is None or str(content).strip().casefold() in _BLANK

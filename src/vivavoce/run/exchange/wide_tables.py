@@ -61,7 +61,7 @@ def long_lines(
             )
         for candidate, column in columns.items():
             answer = {"candidate": candidate, "text": _answer(line, column)}
-            answer |= {name: _further(line, of_it) for name, of_it in further.get(candidate, {}).items()}
+            answer |= {name: cell_or_null(line, of_it) for name, of_it in further.get(candidate, {}).items()}
             yield Line(f"{line.where}, column {column}", {**rest, **answer})
 
 
@@ -94,7 +94,7 @@ def _answer(line: Line, column: str) -> Any:
         ) from None
 
 
-def _further(line: Line, column: str) -> Any:
+def cell_or_null(line: Line, column: str) -> Any:
     """What a row says in a column that it may lack."""
     try:
         return cell(line.row, column)
