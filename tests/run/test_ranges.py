@@ -18,7 +18,7 @@ from vivavoce.run.run import Run, open_run
 Rows = Sequence[Mapping[str, Any]]
 WHOLE = "a whole number from 1"
 ANSWERS = [
-    *(("repeat", value, WHOLE) for value in (0, -1, 1.5, 2**63, "inf", "nan", "1e999", "x")),
+    *(("repeat", value, WHOLE) for value in (-1, 1.5, 2**63, "inf", "nan", "1e999", "x")),
     *(("tokens", value, "a whole number from 0 to 1,000,000,000") for value in (-1, 0.5, 2**63)),
     *(("seconds", value, "a number from 0 to 31,622,400") for value in (-0.1, "inf", "nan", "-inf", "1e999")),
     *(("cost", value, "a number from 0 to 1,000,000,000") for value in (-1, "Infinity", "1e400")),
@@ -77,6 +77,14 @@ def test_a_number_of_an_answer_outside_its_range_stores_nothing(
     row = {"item": "q1", "candidate": "A", "text": "x", field: value}
     file = write(tmp_path / f"answers{suffix}", [row])
     refused(lambda: run.import_answers(file, benchmark=spec), file, field, value, words)
+    assert not run.file.exists
+
+
+@pytest.mark.parametrize("suffix", PLACES)
+def test_a_repeat_0_by_itself_stores_nothing(run: Run, spec: str, tmp_path: Path, suffix: str) -> None:
+    file = write(tmp_path / f"answers{suffix}", [{"item": "q1", "candidate": "A", "text": "x", "repeat": 0}])
+    with pytest.raises(InputError, match=r"'repeat' holds 0, and repeats count from 1.*--set repeat=N"):
+        run.import_answers(file, benchmark=spec)
     assert not run.file.exists
 
 
