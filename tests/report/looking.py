@@ -101,10 +101,11 @@ def _plain_page(browser: Browser, settings: dict[str, Any]) -> Iterator[Page]:
 
 def reload_until(page: Page, restored: Callable[[], bool]) -> None:
     """Load a page again; its draft comes from the browser's own store, which is late where that is busy."""
-    for _ in range(20):
+    for attempt in range(20):
         page.reload()
         if restored():
             return
+        page.wait_for_timeout(50 * attempt)
     raise AssertionError("what was filled in is gone")
 
 
