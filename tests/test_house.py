@@ -98,7 +98,7 @@ LINES: dict[str, int] = {
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
-    "formats": 2115,
+    "formats": 2119,
     "judging": 1579,
     "language": 2033,
     "logprobs": 1886,
@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 8238,
     "report": 8463,
     "retrieval": 1692,
-    "run": 32458,
+    "run": 32459,
     "stats": 12423,
     "store": 9720,
     "studies": 24780,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_049, 177
+MODULES, COMPLEX = 1_049, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -45,6 +45,11 @@ def test_anything_else_is_not_read(text: str) -> None:
     assert "unreadable" == of("mcq", text, DRUGS).status
 
 
+@each_case("text", ["25% or 75%", "25% and 75%", "25%, 75%", "A 25%, D 75%"])
+def test_options_that_are_shares_have_none(text: str) -> None:
+    assert "unreadable" == of("mcq", text, ("10%", "25%", "50%", "75%")).status
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2)])
 def test_the_order_of_the_options_decides_nothing(order: tuple[int, ...]) -> None:
     shares = (5, 15, 70, 10)

@@ -53,3 +53,7 @@ def test_verdicts_count_where_each_option_has_one(text: str, parsed: str | None)
 )
 def test_what_a_list_takes_back_is_not_in_it(text: str, parsed: str | None) -> None:
     assert parsed == letters(text)
+
+
+def test_options_that_are_verdicts_are_listed() -> None:
+    assert {"Yes", "No"} == set(of("list", "Yes, no", ("Yes", "No")).parsed)

@@ -269,3 +269,11 @@ def test_questions_without_options_have_no_figures_of_options(tmp_path: Path) ->
     path.write_text("id,question,reference,model,response,prob_0,prob_1\n1,What is x?,x,m,x,0.3,0.7\n")
     result = vivavoce.open(tmp_path / "r.viva").import_answers(path)
     assert ("prob_0", "prob_1") == result.left_out
+
+
+def test_forgetting_counts_figures_apart_from_answers(tmp_path: Path) -> None:
+    """`viva forget` said 4 answers where `viva status` said 2."""
+    run, _ = imported(tmp_path, rows(**spread(LOGS, "logprob_{}")))
+    text = run.forget(candidates=["m"]).text
+    assert "the texts of 2 answers, and 2 log-probabilities." in text
+    assert "the texts of 2 answers." in run.status().text

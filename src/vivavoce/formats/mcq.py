@@ -138,6 +138,8 @@ def _most_likely(reader: SingleChoiceReader) -> Choice | None:
     if percents not in (sides[::2], sides[1::2]) or len(mentions) != len(percents):
         return None
     covered = {k for mention in mentions for k in range(mention.i, mention.j)}
+    if not covered.isdisjoint(percents):
+        return None  # options that are shares themselves: "25 % or 75 %"
     further = {doc.forms[k] for k in range(len(doc)) if doc.tokens[k].kind == "w" and k not in covered}
     if not further <= _AROUND_SHARES | label_nouns():
         return None

@@ -33,6 +33,8 @@ def _verdict_row(text: str, options: Options) -> Listed | None:
     doc = recent_doc(text)
     if len(doc) > _LONGEST_PLACE * len(options) or _VERDICTS.keys().isdisjoint(doc.forms):
         return None
+    if not _VERDICTS.keys().isdisjoint(text.casefold() for text in options.texts):
+        return None  # "Yes, no" may list the options "Yes" and "No"
     places = [k for k in range(len(doc)) if doc.tokens[k].kind != "s"]
     surfaces, verdicts = (
         [doc.surface(k, k + 1) for k in places],

@@ -201,7 +201,7 @@ def _overwrite_responses(
             benchmark="", item="", candidate="", text=text, final=final, reasoning=reasoning,
             finish_reason=finish_reason, meta=details,
         )  # fmt: skip
-        done["answers"] += 1
+        done["answers" if logprobs is None else "log-probabilities"] += 1
         facts = {name: details[name] for name in _KEPT if name in details}
         gone = forgotten_meta(digest if keep_hashes else None, scores=scores)
         return (
@@ -228,9 +228,10 @@ def _notes(same: Sequence[str]) -> tuple[str, ...]:
 
 def _text(done: Counter[str], verb: str) -> str:
     """What was overwritten, in a sentence."""
-    named = (count(done[kind], kind.removesuffix("s")) for kind in ("questions", "answers") if done[kind])
+    named = [count(done[kind], kind.removesuffix("s")) for kind in ("questions", "answers") if done[kind]]
+    texts = [f"the texts of {and_so(named)}"] if named else []
     more = [f"{n:,} {kind}" for kind, n in done.items() if n and kind not in ("questions", "answers")]
-    return f"{verb} the texts of {and_so(named)}{f', and {and_so(more)}' if more else ''}."
+    return f"{verb} {', and '.join([*texts, *([and_so(more)] if more else [])])}."
 
 
 def _finding(done: Counter[str], same: Sequence[str], *, dry_run: bool) -> Finding:
