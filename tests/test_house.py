@@ -88,11 +88,11 @@ IN_TESTS: dict[str, int] = {
 }
 """Names of both kinds by folder of tests; '.' are the files in no folder."""
 LINES: dict[str, int] = {
-    "__init__": 115,
+    "__init__": 116,
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6691,
+    "cli": 6823,
     "contrib": 467,
     "core": 6900,
     "embeddings": 800,
@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 8238,
     "report": 8463,
     "retrieval": 1692,
-    "run": 32459,
+    "run": 32874,
     "stats": 12423,
     "store": 9720,
     "studies": 24780,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_049, 178
+MODULES, COMPLEX = 1_054, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -88,6 +88,7 @@ if TYPE_CHECKING:  # the list of public names, from which `tools/index.py` write
     from vivavoce.run.exchange.recorded_log import RecordedLogReader as RecordedLogReader
     from vivavoce.run.exchange.recorded_log import Sample as Sample
     from vivavoce.run.fetch import fetch as fetch
+    from vivavoce.run.look.verb import look as look
     from vivavoce.run.plan.plan_file import examine as examine
     from vivavoce.run.run import Run as Run
     from vivavoce.run.run import open as open

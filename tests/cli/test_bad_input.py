@@ -274,7 +274,7 @@ def test_a_misspelt_verb(viva: Viva, verb: str, meant: str) -> None:
 
 def test_a_verb_like_none_of_ours(viva: Viva) -> None:
     said = refused(viva("frobnicate"))
-    assert "no verb 'frobnicate'. There are demo, fetch, collect, run, import, list" in said
+    assert "no verb 'frobnicate'. There are demo, look, list, show, import, collect, run" in said
     assert "`viva demo` is the way to begin." in said
 
 
@@ -553,8 +553,8 @@ def test_a_fault_of_ours_is_one_sentence_too(viva: Viva, run: Run, monkeypatch: 
 
 def test_viva_alone_shows_how_to_begin(viva: Viva) -> None:
     code, out, err = viva()
-    assert (2, "") == (code, err)
-    assert "A first run, without a file of your own: viva demo." in " ".join(out.split())
+    assert (0, "") == (code, err)
+    assert "`viva demo` makes one to look at, `viva look FILE` says what a file of yours is." in out
 
 
 def test_the_version_is_told(viva: Viva) -> None:

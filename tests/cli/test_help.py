@@ -8,7 +8,7 @@ from tests.cases import each_case
 from typer.testing import CliRunner
 
 from vivavoce import cli
-from vivavoce.cli.commands import OLD_OPTIONS
+from vivavoce.cli.commands import GROUPS, OLD_OPTIONS
 
 _group: Any = typer.main.get_command(cli.app)
 COMMANDS = {name: _group.get_command(None, name) for name in _group.list_commands(None)}
@@ -44,12 +44,19 @@ def test_every_command_has_an_example_that_begins_with_it(name: str) -> None:
     assert f"Example: viva {name}" in " ".join(help_of(name).split())
 
 
-def test_the_list_of_commands_shows_whole_sentences() -> None:
-    text = " ".join(help_of().partition("Commands:")[2].split())
-    assert "..." not in text
-    for command in COMMANDS.values():
-        sentence, _, _ = " ".join(command.help.split()).partition(". ")
-        assert sentence in text
+def test_the_list_of_commands_is_one_screen_and_names_all_by_their_work() -> None:
+    text = help_of()
+    assert 27 == len(text.splitlines())
+    assert {*COMMANDS} == {name for common, more in GROUPS.values() for name in (*common, *more)}
+    assert [] == [name for name in COMMANDS if not re.search(rf"(^  |also .*\b){name}\b", text, re.MULTILINE)]
+
+
+def test_common_commands_are_listed_with_a_whole_sentence() -> None:
+    text = help_of()
+    assert "..." not in text.partition("\n")[2]
+    for name in (name for common, _ in GROUPS.values() for name in common):
+        sentence, _, _ = " ".join(COMMANDS[name].help.split()).partition(". ")
+        assert sentence.rstrip(".") in text
 
 
 def test_former_names_of_options_work_and_no_help_shows_them() -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -29,11 +30,9 @@ app = typer.Typer(
     add_completion=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="A first run, without a file of your own: viva demo. With your own: viva import exam.viva "
-    "answers.jsonl --benchmark jsonl:path=exam.jsonl, then viva score exam.viva, viva compare exam.viva, "
-    "viva report exam.viva\n\n"
-    "Exit codes: 0 done, or a gate is open; 1 something failed or is missing; 2 refused, and the sentence on "
-    "stderr says why; 3 a gate is closed.",
+    epilog="viva COMMAND --help shows options and examples; viva alone, the runs here.\n"
+    "Options: --help, --version, --install-completion, --show-completion. Exit codes:\n"
+    "0 done, or a gate is open; 1 failed or missing; 2 refused; 3 a gate is closed.",
 )
 
 
@@ -116,5 +115,6 @@ def viva(
 ) -> None:
     """Evaluate medical language models, and the judges that score them."""
     if context.invoked_subcommand is None:
-        echo(context.get_help(), end="")
-        raise typer.Exit(ExitCode.REFUSED)
+        from vivavoce.cli.folder_status import show_runs
+
+        show_runs(Path())

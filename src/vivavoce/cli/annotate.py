@@ -140,7 +140,7 @@ def annotate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Let people judge answers, review questions or take the exam in the browser.
+    """Let people judge answers or questions in the browser.
 
     One question a page, stored at once, in any order.
 

@@ -7,6 +7,7 @@ text or an unknown word asks for them.
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -23,14 +24,23 @@ from vivavoce.core.text import one_line
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
-MODULES = (
-    *("demo", "fetch", "collect", "run", "import_", "list_", "show", "score", "compare", "interim", "study"),
-    *("diff", "vary", "train", "build", "reproduce", "panel", "annotate", "plan_sample", "shards", "merge"),
-    *("retire", "forget", "status", "view", "report", "export", "copy"),
-)
-"""The modules of our commands, in the order of the help; each has a function of its own name."""
-NAMES = {module.rstrip("_").replace("_", "-"): module for module in MODULES}
-"""The module of each command, by what is typed."""
+GROUPS = {
+    "Try": (("demo", "look", "list", "show"), ()),
+    "Ask and import": (("import", "collect", "run"), ("fetch", "build", "vary", "shards", "merge")),
+    "Score and compare": (("score", "compare", "study", "status"), ("interim", "diff", "retire", "train")),
+    "People": (("annotate", "panel"), ("plan-sample",)),
+    "Share and reproduce": (("report", "view", "export"), ("copy", "forget", "reproduce", "challenge")),
+}
+"""The commands by the work that they do: the common ones, which help shows with a sentence, then the rest."""
+REGISTERED = "challenge"
+"""The one of them that a system registers."""
+NAMES = {
+    name: {"import": "import_", "list": "list_"}.get(name, name.replace("-", "_"))
+    for group in GROUPS.values()
+    for name in chain.from_iterable(group)
+    if name != REGISTERED
+}
+"""The module of each command of ours, by what is typed: it has a function of its own name."""
 _OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
 """Of a command that takes options of what it names."""
 _FIRST_SENTENCE = re.compile(r"(?<=\.)\s")
@@ -185,14 +195,20 @@ class CommandGroup(TyperGroup):
             self._add_all()
         return super().get_command(ctx, cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, each with the first sentence of its help."""
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands by their work, on one screen: common ones with the first sentence of help."""
         with others_to_stderr():
             registered = {row["name"]: row["what"] for row in listed("command")}
-        texts = command_summaries()
-        summaries = {name: texts[name] for name in NAMES} | registered
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _FIRST_SENTENCE.split(text)[0]) for name, text in summaries.items()])
+        summaries = command_summaries() | registered
+        formatter.write(f"Usage: {ctx.command_path} COMMAND [ARGS]...\n\n")
+        for title, (common, more) in GROUPS.items():
+            formatter.write(f"{title}; also {', '.join(more)}\n" if more else f"{title}\n")
+            formatter.write("".join(_summary_line(name, summaries[name]) for name in common))
+        of_plugins = registered.keys() - {REGISTERED}
+        if of_plugins:
+            formatter.write("Of plugins\n")
+            formatter.write("".join(_summary_line(name, registered[name]) for name in sorted(of_plugins)))
+        formatter.write(f"\n{self.epilog}\n")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command and its words, with former names of options replaced by today's."""
@@ -229,6 +245,11 @@ class CommandGroup(TyperGroup):
         if name in NAMES:
             read_plainly(added.params, function)
         self.add_command(added)
+
+
+def _summary_line(name: str, text: str) -> str:
+    """A command with the first sentence of its help, in a line."""
+    return f"  {name:9} {_FIRST_SENTENCE.split(text)[0].replace('`', '')}\n"
 
 
 def _with_current_options(current: dict[str, str], words: Iterable[str]) -> Iterable[str]:

@@ -162,7 +162,7 @@ def compare(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Test whether one candidate is better than another, with intervals and adjusted p-values.
+    """Test which candidate is better, with intervals.
 
     Without names all candidates are compared in all pairs by the primary metric, corrected together: the test
     that the report's first line rests on. Of more than five the best is shown against the others, and --json

@@ -39,7 +39,7 @@ def demo(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Evaluate three made-up candidates on a sample benchmark: no file, no key, no network needed.
+    """Evaluate three made-up candidates on a sample: no key, no network.
 
     The folder gets the run and its report. A second demo replaces the first, and nothing else. Not for
     clinical use.

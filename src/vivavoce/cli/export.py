@@ -116,7 +116,7 @@ def export(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Export a run: tables as Parquet or CSV, a smaller run, answers to train on, or files of other tools.
+    """Export tables, a smaller run, or files of other tools.
 
     A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
     CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before

@@ -190,7 +190,9 @@ def import_(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Import recorded answers into a run, made if it does not exist; with --scores, recorded scores.
+    """Import recorded answers, scores or logs of other tools.
+
+    The run is made if it does not exist; with --scores the file holds recorded scores.
 
     Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
     tokens, seconds, cost, error, confidence. A null text is a failed response, an empty one arrived empty.

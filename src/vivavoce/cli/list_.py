@@ -34,7 +34,7 @@ def list_(
     plugin: Plugin = [],
     json: Json = False,
 ) -> None:
-    """List everything of a kind that can be named, such as metrics, benchmarks or studies.
+    """List what can be named, such as metrics, benchmarks or studies.
 
     Languages are listed with what is read in each: yes, listed words (no other word may stand beside an
     option), or not known.

@@ -96,7 +96,7 @@ def panel(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Blinded human evaluation: write packets in which people rank or rate answers, and read their ballots.
+    """Write blinded packets for raters, and read their ballots.
 
     `make` writes for each rater a page that works offline, and a sheet as an alternative. Both hold the
     candidates' answers and the reference answer, in an order of their own for each rater and question. The

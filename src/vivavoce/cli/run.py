@@ -51,7 +51,9 @@ def run(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run the plan in a file: collect, score, compare, study and report, in this order. Rerun to resume.
+    """Run a plan: collect, score, compare, study and report.
+
+    They come in this order; rerun to resume.
 
     The file names run, benchmarks, models, settings (repeats, temperature, sample, preset …), metrics,
     primary, overall, compare, studies, report, and, where needed, providers, offline, allow, allow_phi,

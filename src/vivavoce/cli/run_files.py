@@ -12,7 +12,7 @@ _IMPORT = "`viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.json
 
 def suggest_run(folder: Path, command: str = "status") -> str:
     """The runs in a folder with a command for one of them, or the command that makes one."""
-    runs = _runs_in(folder)
+    runs = runs_in(folder)
     if not runs or command == "import":
         return f"{_IMPORT} makes one, `viva demo` makes one to look at."
     more = "" if command in ("status", "report", "study") else " …"
@@ -21,11 +21,12 @@ def suggest_run(folder: Path, command: str = "status") -> str:
 
 def missing_run_message(error: RunNotFound) -> str:
     """The sentence for a run that does not exist, with those that do."""
-    runs = _runs_in(Path())
+    runs = runs_in(Path())
     return f"{error} " + (f"Here: {_first_five(runs)}." if runs else "`viva demo` makes one to look at.")
 
 
-def _runs_in(folder: Path) -> list[Path]:
+def runs_in(folder: Path) -> list[Path]:
+    """The run files in a folder by name; none where it cannot be read."""
     try:
         return sorted(path for path in folder.glob("*.viva") if path.is_file() and path.stat().st_size)
     except OSError:

@@ -98,7 +98,7 @@ def score(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score every answer that has no score yet, and show each candidate's estimates.
+    """Score every answer that has no score yet, and show estimates.
 
     Without a metric those count that fit the formats: accuracy for single choice and true/false, list_f1 for
     lists, exact for short answers, step_accuracy for chains of reasoning, and token_f1 for all free text that

@@ -40,7 +40,7 @@ def show(
     plugin: Plugin = [],
     json: Json = False,
 ) -> None:
-    """Show a metric, benchmark, variation or rubric: its settings, signature, criteria or card.
+    """Show a metric, benchmark, variation or rubric in detail.
 
     For a benchmark it also counts questions and cases, and lists questions that repeat one another. With
     `--contents` it shows what a benchmark consists of instead.

@@ -49,7 +49,7 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Show what a run holds, coverage, what is missing, the cost, and what to do next, in five lines.
+    """Show what a run holds, what is missing, and what to do next.
 
     With `--full`, also each measure's scores of each candidate, causes, and the calls to models. With
     `--verify`, show whether all is as vivavoce wrote it instead, with exit code 2 if it is not. Exit code 1
@@ -77,7 +77,7 @@ def status(
     if json:
         print_json("status", run, finding.rows, headline=finding.headline)
     elif not quiet:
-        _print_lines(opened, finding.rows)
+        print_lines(opened, finding.rows)
         if full:
             _print_tables(opened, finding.rows)
         else:
@@ -139,7 +139,7 @@ def _print_shard(parts: Sequence[Mapping[str, Any]]) -> None:
     print_table([name.replace("_", " ") for name in columns], lines, f"Shard {shard}", keys=2)
 
 
-def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
+def print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
     """The five lines a status begins with."""
     from vivavoce.store.comparisons import has_comparison
     from vivavoce.studies.comparing.status_lines import status_lines

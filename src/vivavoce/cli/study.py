@@ -73,7 +73,9 @@ def study(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Study the scores of a run; without a name, run every study that the run has enough data for.
+    """Study the scores: agreement, ranking, bias of judges and more.
+
+    Without a name every study runs that the run has enough data for.
 
     Example: `viva study exam.viva ranking correlation`
 

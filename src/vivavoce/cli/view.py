@@ -16,7 +16,9 @@ def view(
         int, typer.Option(metavar="NUMBER", help="Port of this machine to answer on; 0 takes a free one.")
     ] = 8017,
 ) -> None:
-    """Browse a run in the browser while it grows: answers, scores, notes, two candidates side by side.
+    """Browse a run in the browser, also while it grows.
+
+    It shows answers, scores and notes, and two candidates side by side.
 
     It only reads, and only this machine reaches it, by the address it prints. Ctrl-C ends it. The pages name
     the candidates, so raters must not see them. It needs the extra `web`.

@@ -56,11 +56,15 @@ class OpenQuestion(NamedTuple):
 
 
 class OpenQuestions(InputError):
-    """Questions that the data leave open; `options` are the words of the command line that say it."""
+    """Questions that the data leave open; `options` are the words of the command line that say it.
+
+    `sentences` has one for each question, with what is proposed.
+    """
 
     def __init__(self, name: str, questions: Sequence[OpenQuestion]) -> None:
         self.options = tuple(word for question in questions for word in question.option)
-        lines = "".join(f"\n  {question.sentence}" for question in questions)
+        self.sentences = tuple(question.sentence for question in questions)
+        lines = "".join(f"\n  {sentence}" for sentence in self.sentences)
         super().__init__(
             f"{name} leaves open:{lines}\nNothing was imported. --yes (yes=True) takes what is proposed."
         )

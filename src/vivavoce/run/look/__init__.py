@@ -1,0 +1,1 @@
+"""What a file is and what it supports, without a run being made."""

@@ -1,0 +1,155 @@
+"""`viva look`: what a file is, what it supports and which command comes next; no run is made."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cases import each_case
+from typer.testing import CliRunner
+
+import vivavoce as viva
+from vivavoce import cli
+from vivavoce.core.errors import InputError
+
+EXAM = [{"id": f"q{k}", "question": f"What is number {k}?", "references": [f"answer {k}"]} for k in range(12)]
+
+
+def answers(*candidates: str, repeats: int = 1, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"item": row["id"], "question": row["question"], "reference": row["references"][0], "model": name,
+         "repeat": repeat, "response": f"answer {k % 7}", **more}
+        for k, row in enumerate(EXAM) for name in candidates for repeat in range(1, repeats + 1)
+    ]  # fmt: skip
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def look(*paths: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The row of the file, and what is supported by its subject."""
+    (file, *more) = viva.look(*paths).rows
+    return dict(file), {row["subject"]: row["supported"] for row in more if row["row"] == "support"}
+
+
+def test_answers_of_two_models_support_a_comparison_and_say_what_they_do_not(tmp_path: Path) -> None:
+    file, supported = look(written(tmp_path / "a.jsonl", answers("A", "B")))
+    assert "answers" == file["kind"]
+    assert "12 questions, 24 answers of 2 candidates" in file["text"]
+    assert {
+        "scoring": "yes",
+        "estimates": "yes",
+        "comparison": "yes",
+        "consistency": "no",
+        "people": "no",
+    } == (supported)
+
+
+def test_the_smallest_difference_is_that_of_the_cases_at_hand(tmp_path: Path) -> None:
+    rows = viva.look(written(tmp_path / "a.jsonl", answers("A", "B"))).rows
+    (text,) = (row["text"] for row in rows if row.get("subject") == "comparison")
+    # (t(.975, 11) + t(.8, 11)) * sqrt(.3 / 12) = (2.201 + .876) * .1581 = .4865
+    assert "a difference of 49 points or more" in text
+
+
+def test_one_model_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
+    _, supported = look(written(tmp_path / "a.jsonl", answers("A")))
+    assert "no" == supported["comparison"]
+
+
+def test_candidates_without_a_question_in_common_are_not_compared(tmp_path: Path) -> None:
+    rows = [row for row in answers("A", "B") if (row["model"] == "A") == (int(row["item"][1:]) < 6)]
+    _, supported = look(written(tmp_path / "a.jsonl", rows))
+    assert "no" == supported["comparison"]
+
+
+def test_repeats_support_consistency(tmp_path: Path) -> None:
+    _, supported = look(written(tmp_path / "a.jsonl", answers("A", repeats=3)))
+    assert "yes" == supported["consistency"]
+
+
+def test_two_raters_support_agreement_and_one_does_not(tmp_path: Path) -> None:
+    alone = written(tmp_path / "a.jsonl", answers("A", rater_1=1))
+    pair = written(tmp_path / "b.jsonl", answers("A", rater_1=1, rater_2=0))
+    assert ("part", "yes") == tuple(look(path)[1]["people"] for path in (alone, pair))
+
+
+def test_questions_without_a_key_need_a_judge(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if k != "reference"} for row in answers("A", "B")]
+    _, supported = look(written(tmp_path / "a.jsonl", rows))
+    assert "no" == supported["scoring"]
+
+
+TABLES = {
+    "exam": "id,question,answer\nq1,What is aspirin?,A drug\nq2,What is heparin?,An anticoagulant\n",
+    "scores": "item,model,score\nq1,A,1\nq1,B,0\n",
+    "answers alone": "item,model,response\nq1,A,Aspirin\nq1,B,Heparin\n",
+    "reviews": "rater,item,correct,relevance,category\nann,q1,yes,5,x\n",
+    "totals": "model,accuracy\nA,0.81\nB,0.79\n",
+    "unknown": "foo,bar\n1,2\n",
+}
+
+
+@each_case("kind", TABLES)
+def test_a_table_is_told_by_its_columns(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLES[kind], encoding="utf-8")
+    file, supported = look(path)
+    assert (kind, {}) == (file["kind"], supported)
+
+
+def test_what_is_left_open_stands_in_the_next_command_which_then_works(tmp_path: Path) -> None:
+    rows = [{"question": "What is it?", "gold": "aspirin", "output": text} for text in ("aspirin", "heparin")]
+    path = written(tmp_path / "a.jsonl", rows)
+    with pytest.raises(InputError):
+        viva.open(tmp_path / "other.viva").import_answers(path)
+    finding = viva.look(path)
+    assert [row for row in finding.rows if row["row"] == "open"]
+    words = shlex.split(finding.rows[0]["command"].replace("exam.viva", str(tmp_path / "exam.viva")))
+    done = CliRunner().invoke(cli.app, words[1:])
+    assert 0 == done.exit_code, done.output
+    assert 2 == viva.open(tmp_path / "exam.viva").responses.height
+
+
+def test_a_run_is_looked_at_as_it_is(tmp_path: Path) -> None:
+    run = viva.open(tmp_path / "run.viva")
+    run.import_answers(answers("A", "B"), name="exam")
+    stored = run.file.path.read_bytes()
+    file, supported = look(run.file.path)
+    assert ("run", "yes") == (file["kind"], supported["comparison"])
+    assert stored == run.file.path.read_bytes()
+
+
+def test_no_run_is_made_and_nothing_lies_beside_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", answers("A"))
+    viva.look(path)
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_document_is_what_questions_are_made_of(tmp_path: Path) -> None:
+    path = tmp_path / "guideline.txt"
+    path.write_text("Heparin is given at once.", encoding="utf-8")
+    assert "document" == look(path)[0]["kind"]
+
+
+def test_a_path_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not there"):
+        viva.look(tmp_path / "nothing.csv")
+
+
+def test_a_log_of_a_tool_is_named(shared: Path) -> None:
+    file, _ = look(shared / "data" / "field" / "json_objects" / "lm_eval_040_x_medqa_4options.jsonl")
+    assert "log" == file["kind"]
+    assert "lm_eval" in file["text"]
+
+
+def test_a_file_that_is_not_known_ends_with_1_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLES["unknown"], encoding="utf-8")
+    done = CliRunner().invoke(cli.app, ["look", str(path)])
+    assert 1 == done.exit_code
+    assert "not known what this is" in done.output
+    assert "foo, bar" in done.output
