@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6823,
+    "cli": 6887,
     "contrib": 467,
     "core": 6900,
     "embeddings": 800,
@@ -109,9 +109,9 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 623,
     "reading": 8238,
-    "report": 8463,
+    "report": 8836,
     "retrieval": 1692,
-    "run": 32874,
+    "run": 32930,
     "stats": 12423,
     "store": 9720,
     "studies": 24780,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2010,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_054, 178
+MODULES, COMPLEX = 1_059, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

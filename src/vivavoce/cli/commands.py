@@ -25,11 +25,14 @@ from vivavoce.core.text import one_line
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
 GROUPS = {
-    "Try": (("demo", "look", "list", "show"), ()),
+    "Try": (("demo", "look", "list"), ("show",)),
     "Ask and import": (("import", "collect", "run"), ("fetch", "build", "vary", "shards", "merge")),
     "Score and compare": (("score", "compare", "study", "status"), ("interim", "diff", "retire", "train")),
     "People": (("annotate", "panel"), ("plan-sample",)),
-    "Share and reproduce": (("report", "view", "export"), ("copy", "forget", "reproduce", "challenge")),
+    "Share and reproduce": (
+        ("report", "table", "view", "export"),
+        ("copy", "forget", "reproduce", "challenge"),
+    ),
 }
 """The commands by the work that they do: the common ones, which help shows with a sentence, then the rest."""
 REGISTERED = "challenge"

@@ -1,0 +1,1 @@
+"""Tables for a paper: estimates, comparisons, agreement and the flow of answers, as LaTeX, Markdown, CSV."""
