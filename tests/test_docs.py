@@ -85,6 +85,7 @@ def run_page(page, root, folder, viva):
 
 
 def run_blocks(page, root, folder, viva):
+    names = {"__name__": "__main__"}  # a block may go on with what an earlier one made
     for language, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
         commands = commands_of_viva(block) if language == "sh" else None
         with (
@@ -94,7 +95,7 @@ def run_blocks(page, root, folder, viva):
             warnings.catch_warnings(action="ignore", category=ResourceWarning),
         ):
             if language == "python":
-                exec(compile(block, page, "exec"), {"__name__": "__main__"})
+                exec(compile(block, page, "exec"), names)
             elif commands is None:
                 done = run_script(block, folder)
                 assert 0 == done.returncode, f"{block}\n{done.stderr}"

@@ -1,9 +1,12 @@
 """The public names of stats: each is that of its module, and costs its module only."""
 
 import ast
+import importlib.util
 import json
+import re
 import subprocess
 import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
 
@@ -68,3 +71,22 @@ def test_a_module_is_there_by_its_name_too() -> None:
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"'vivavoce\.stats' has no attribute 'nonsense'"):
         _ = stats.nonsense
+
+
+def test_the_recipes_load_nothing_of_others_but_numpy_and_scipy(root: Path) -> None:
+    page = (root / "docs" / "how-to" / "statistics-recipes.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert 11 == len(blocks), "the data, and ten questions"
+    code = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n"
+    loaded = loaded_by(code + textwrap.indent("\n".join(blocks), "    "))
+    packages = {name.partition(".")[0] for name in loaded - loaded_by("import numpy, scipy.special")}
+    assert {"scipy"} >= {name for name in packages if "site-packages" in origin_of(name)}
+
+
+def origin_of(name: str) -> str:
+    """Where a module's file lies, '' for what is built in."""
+    try:
+        spec = importlib.util.find_spec(name.partition(".")[0])
+    except ValueError:
+        return ""
+    return str(spec.origin if spec else "")
