@@ -2,6 +2,8 @@
 says.
 """
 
+import csv
+import importlib.util
 import json
 import os
 import re
@@ -13,8 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.absent import absent
 from tests.demo_folder import python_demo_folder
 from tests.scripts import run_script
+
+from vivavoce.embeddings.encoder import PACKAGE
 
 
 def shell(command: list[str], cwd: Path, **environment: str) -> str:
@@ -141,3 +146,18 @@ def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checko
 def test_links_inside_the_documents_lead_somewhere(root, name):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", (root / name).read_text(encoding="utf-8")):
         assert (root / target).exists(), target
+
+
+def test_an_exam_goes_from_passages_to_a_leaderboard(root, tmp_path):
+    if importlib.util.find_spec(PACKAGE) is None:
+        absent(f"the encoder of cliniqlink needs {PACKAGE}")
+    folder = tmp_path / "exam"
+    printed = shell([sys.executable, str(root / "examples" / "exam_to_board.py"), str(folder)], tmp_path)
+    assert "84 parts after check" in printed
+    assert "82 items are frozen" in printed
+    assert 2 == printed.count("0 questions without an answer")
+    assert "team-1 and team-2 are not separated" in printed
+    with (folder / "leaderboard.csv").open() as file:
+        overall = [float(row["overall"]) for row in csv.DictReader(file)]
+    scores = [json.loads((folder / f"output-{n}" / "scores.json").read_text())["overall"] for n in (1, 2)]
+    assert sorted(scores) == pytest.approx(sorted(overall), abs=5e-4)

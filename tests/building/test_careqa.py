@@ -49,7 +49,9 @@ def test_a_paper_of_two_columns_becomes_open_questions_and_every_drop_has_its_re
     (second,) = [item for item in items if item["group"] == "exam-002"]
     assert ["Thyrotropin (TSH)."] == second["references"]
     assert "exam.pdf, page 1, question 2" == second["source"]
-    assert {"language": "en", "number": 2, "year": 2024, "written_by": [MODEL]} == json.loads(second["meta"])
+    assert {
+        "language": "en", "number": 2, "year": 2024, "written_by": [MODEL], "reworded_from": "exam-002-en"
+    } == json.loads(second["meta"])  # fmt: skip
 
 
 def test_text_is_read_down_each_column_and_over_page_ends_and_hyphens_are_joined(run, paper):

@@ -222,3 +222,49 @@ def test_a_forgotten_question_is_frozen_no_more_and_no_hash_of_it_stays(run, tmp
     assert {"a", "c"} == {
         json.loads(line)["item"] for line in (tmp_path / "two" / "exam.jsonl").read_text().splitlines()
     }
+
+
+def imported(run, tmp_path, names=("q1", "q2")):
+    """A run whose questions came by an import, with a review of each."""
+    rows = [
+        {"item": n, "question": f"What is {n}?", "reference": "x", "text": "x", "candidate": "m"}
+        for n in names
+    ]
+    run.import_answers(write_lines(tmp_path / "exam.jsonl", rows))
+    file = tmp_path / "reviews.csv"
+    verdicts = ["yes", "no"]
+    lines = [f"{n},,anna,{word},5" for n, word in zip(names, verdicts, strict=False)]
+    file.write_text("item,category,rater,correct,relevance\n" + "\n".join(lines))
+    run.import_ballots(file)
+    return run
+
+
+def test_a_run_that_was_imported_and_reviewed_is_frozen(run, tmp_path):
+    imported(run, tmp_path)
+    (row,) = run.build("freeze", to=str(tmp_path / "f")).rows
+    assert (2, 1, {"people found it wrong": 1}) == (row["n_in"], row["n_out"], row["reasons"])
+    exam = load(f"jsonl(path={tmp_path / 'f' / 'exam.jsonl'})")
+    assert ["q1"] == [item.item for item in exam.items]
+    run.build("freeze", to=str(tmp_path / "g"))
+    assert (tmp_path / "g" / "exam.jsonl").read_bytes() == (tmp_path / "f" / "exam.jsonl").read_bytes()
+
+
+def test_an_exam_can_be_built_in_a_run_whose_questions_were_frozen(run, tmp_path):
+    imported(run, tmp_path)
+    run.build("freeze", to=str(tmp_path / "f"))
+    rows = [{"id": "a", "question": "Which drug is given first?", "reference": "Adrenaline"}]
+    run.build("filters", from_=[str(write_lines(tmp_path / "q.jsonl", rows))], name="built")
+    (row,) = run.build("freeze", to=str(tmp_path / "g"), unreviewed=True).rows
+    assert 1 == row["n_out"]
+    benchmark = next(name for name in run.items["benchmark"].unique() if name != "built")
+    (row,) = run.build("freeze", to=str(tmp_path / "h"), exam=benchmark).rows
+    assert 2 == row["n_in"]
+
+
+def test_which_exam_is_frozen_has_to_be_clear(run, tmp_path):
+    imported(run, tmp_path)
+    row = {"item": "z", "question": "What is z?", "reference": "x", "text": "x", "candidate": "m"}
+    run.import_answers(write_lines(tmp_path / "other.jsonl", [row]))
+    with pytest.raises(InputError, match="which exam is frozen: --exam is one of"):
+        run.build("freeze", to=str(tmp_path / "f"))
+    assert not (tmp_path / "f").exists()

@@ -81,7 +81,7 @@ def test_by_hand(tmp_path):
     run = reviewed(tmp_path, said, {"q1": "dose", "q2": "dose", "q3": "cause", "q4": "cause"}, relevance="4")
     (row,) = rows(run)
     assert (4, 3, 4, 3) == (row["n"], row["n_three"], row["n_two"], row["n_raters"])
-    assert pytest.approx((2 / 3, 1 / 3, 1 / 3, 2 / 4)) == (
+    assert pytest.approx((2 / 3, 1 / 3, 1 / 3, 2 / 3)) == (
         row["one_of_three"], row["two_of_three"], row["three_of_three"], row["all_agree"],
     )  # fmt: skip
     assert (1 / 3, 1, 3) == pytest.approx((row["gold"], row["n_tied"], row["n_gold"]))
@@ -226,3 +226,33 @@ def test_a_run_with_reviews_alone_has_a_report_of_them(tmp_path):
     run = reviewed(tmp_path, simulated(12))
     run.study("review")
     assert "Items that raters call correct on exam" in run.report().read_text(encoding="utf-8")
+
+
+def test_formats_relevance_and_second_reviews_are_counted_as_in_table_1(tmp_path):
+    # q1 and q2 by two raters, q3 by one; q2 is of low relevance to one of them, q3 highly relevant.
+    items = [{"item": "q1"}, {"item": "q2"}, {"item": "q3", "format": "longform"}]
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "x", "q3": "x"}}, items=items)
+    file = tmp_path / "reviews.csv"
+    file.write_text(
+        "item,category,rater,correct,relevance,comment,dispute\n"
+        "q1,,anna,yes,5,Fine.,\nq1,,ben,yes,5,,Wrong dose.\n"
+        "q2,,anna,yes,5,,\nq2,,ben,no,4,,\nq3,,anna,yes,5,,\n"
+    )
+    import_reviews(run.file, file)
+    (row,) = rows(run)
+    columns = ("n_high", "n_low", "n_high_two", "n_low_two", "n_comments", "n_disputes", "held_out")
+    assert (2, 1, 1, 1, 1, 1, 1) == tuple(row[name] for name in columns)
+    assert row["twice"] == pytest.approx(2 / 3)
+    assert 0.5 == row["all_agree"]
+    by_format = {row["format"]: (row["n_high"], row["n_low"], row["twice"]) for row in rows(run, "format")}
+    assert (1, 0, 0.0) == by_format["longform"]
+    assert 2 == len(by_format)
+    assert "Raters wrote 1 note and 1 dispute." in run.study("review")["review"].text
+
+
+def test_agreement_and_ladder_count_the_same_items(tmp_path):
+    words = {"q1": ["yes"] * 3, "q2": ["no"] * 3, "q3": ["yes", "no", "no"], "q4": ["yes", "yes", ""]}
+    (row,) = rows(reviewed(tmp_path, words))
+    assert (3, 4) == (row["n_three"], row["n_two"])
+    assert row["all_agree"] == pytest.approx(2 / 3)
+    assert row["all_agree"] == pytest.approx(row["three_of_three"] + 1 - row["one_of_three"])

@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 def annotate(
     run: RunPath,
     task: Annotated[
-        Literal["rank", "pairwise", "rate", "review", "verify", "neutralise", "answer"],
+        Literal[
+            *("rank", "pairwise", "rate", "review", "translation", "rewording", "verify", "neutralise"),
+            "answer",
+        ],
         typer.Argument(
             metavar="TASK",
             help="rank, pairwise, rate: judge answers; verify: their facts; neutralise: words that give the "
-            "option away; review: the questions with their keys; answer: take the exam.",
+            "option away; review: the questions with their keys; translation, rewording: beside what they "
+            "were made from; answer: take the exam.",
         ),
     ],
     raters: Annotated[

@@ -161,7 +161,8 @@ def import_(
         ),
     ] = False,
     task: Annotated[
-        Literal["review"], typer.Option(help="Ballots: what people were asked to do.", metavar="review")
+        Literal["review", "translation", "rewording"],
+        typer.Option(help="Ballots: what people were asked to do.", metavar="TASK"),
     ] = "review",
     rater: Annotated[
         list[str],

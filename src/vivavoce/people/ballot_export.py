@@ -68,6 +68,7 @@ def review_lines(db: sqlite3.Connection, key: Key) -> Iterator[str]:
             if entry.pass_no == 1 and judgement.version:
                 entries = judgement.entries["A"]
                 row = {"item": entry.question.item, "rater": rater}
-                row |= {column: entries.get(column) or "" for column in ("category", "correct", "relevance")}
+                columns = ("category", *(criterion.criterion for criterion in key.task.criteria))
+                row |= {column: "" if (e := entries.get(column)) is None else e for column in columns}
                 words = {column: entries[column] for column in WORDS if entries.get(column)}
                 yield json.dumps(row | words, ensure_ascii=False) + "\n"

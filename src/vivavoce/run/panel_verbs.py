@@ -22,19 +22,27 @@ class PanelVerbs:
     file: RunFile
 
     def import_ballots(
-        self, file: str | Path, *, task: Literal["review"] = "review", again: bool = False
+        self,
+        file: str | Path,
+        *,
+        task: Literal["review", "translation", "rewording"] = "review",
+        again: bool = False,
     ) -> "ReviewsStored":
         """Store what people said elsewhere of items: reviews, one a row; all of them or none.
 
         Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
-        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing; reviews
-        that the run holds by another rater are refused, unless `again`.
+        there are any `comment`, `dispute`, `proposed_edit` and `difficulty`. In place of `relevance` a
+        `translation` has `numbers` and `negations`, a `rewording` `complete` and `only` (yes or no). The
+        same file again changes nothing; reviews that the run holds by another rater are refused, unless
+        `again`.
         """
         from vivavoce.people.storing.store_reviews import import_reviews
+        from vivavoce.people.tasks import REVIEW_TASKS
 
-        if task != "review":
-            raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
-        return import_reviews(self.file, Path(file), same_allowed=again)
+        if task not in REVIEW_TASKS:
+            listed = ", ".join(REVIEW_TASKS)
+            raise InputError(f"ballots of the task {task!r} are no table; tables hold {listed}.")
+        return import_reviews(self.file, Path(file), task=REVIEW_TASKS[task](), same_allowed=again)
 
     def import_annotations(
         self,

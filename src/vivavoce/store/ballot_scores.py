@@ -56,6 +56,7 @@ class ItemRating(NamedTuple):
     place: ItemKey
     group: str
     category: str
+    format: str
     criterion: str
     rater: str
     pass_no: int
@@ -69,8 +70,8 @@ def item_ratings(db: sqlite3.Connection, signature: str, candidate: str) -> list
     By benchmark, item, variant, rater and pass; what has no value, or is retired, is left out.
     """
     rows = db.execute(
-        f"""SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater,
-        s.pass_no, s.value, coalesce(s.note, '')
+        f"""SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), i.format,
+        m.criterion, m.rater, s.pass_no, s.value, coalesce(s.note, '')
         FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
         JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
         JOIN benchmarks b USING (benchmark_id)

@@ -59,6 +59,17 @@ def build_parts(db: sqlite3.Connection, step: int, *fates: Fate) -> list[StoredP
     return [part for row in rows if not fates or (part := StoredPart(*row)).fate in fates]
 
 
+def named_parts(db: sqlite3.Connection, names: Iterable[str]) -> list[str]:
+    """The JSON of the passages and items with these ids that steps kept, each text once, newer ones last."""
+    rows = db.execute(
+        "SELECT body FROM build_texts JOIN build_parts USING (text_id) WHERE fate = 'kept' AND "
+        "coalesce(body ->> '$.passage', body ->> '$.item') IN (SELECT value FROM json_each(?)) "
+        "GROUP BY text_id ORDER BY max(step_id), text_id",
+        (json.dumps(list(names)),),
+    )
+    return [body for (body,) in rows]
+
+
 def put_step(
     db: sqlite3.Connection,
     recipe: str,

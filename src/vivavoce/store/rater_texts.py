@@ -19,6 +19,7 @@ WORD_EVENTS = {
     "comment": "review comment",
     "dispute": "review dispute",
     "proposed_edit": "review proposed edit",
+    "difficulty": "review difficulty",
 }
 """The kinds of events by the column in which the words are written."""
 
@@ -32,6 +33,21 @@ def newest_words(db: sqlite3.Connection, place: ItemKey, rater: str) -> dict[str
         (json.dumps(list(WORD_EVENTS.values())), *place, rater),
     )
     return {kind: str(stored_object(body, f"the event {kind!r}")["text"]) for kind, body in rows}
+
+
+def written_words(db: sqlite3.Connection) -> dict[tuple[ItemKey, str], dict[str, str]]:
+    """What raters wrote of items and did not take back, by item and rater, then by kind of event."""
+    rows = db.execute(
+        "SELECT kind, body FROM events WHERE kind IN (SELECT value FROM json_each(?)) "
+        "ORDER BY made_at, event_id",
+        (json.dumps(list(WORD_EVENTS.values())),),
+    )
+    words: dict[tuple[ItemKey, str], dict[str, str]] = {}
+    for kind, text in rows:
+        body = stored_object(text, f"the event {kind!r}")
+        place = body["benchmark"], body["item"], body["variant"]
+        words.setdefault((place, body["rater"]), {})[kind] = str(body["text"])
+    return {key: {kind: text for kind, text in kinds.items() if text} for key, kinds in words.items()}
 
 
 def put_words(db: sqlite3.Connection, place: ItemKey, rater: str, words: Mapping[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from vivavoce.core.records import ItemKey
 
@@ -17,11 +17,19 @@ class RaterBackground(NamedTuple):
     author: bool | None = None
 
 
+class Notes(NamedTuple):
+    """How many raters wrote a comment or proposed an edit of an item, and how many disputed it."""
+
+    comments: int = 0
+    disputes: int = 0
+
+
 class Reviews(NamedTuple):
     """What people said of items in their first pass, and in a second where items were put to them again.
 
-    `disputed` items have an open dispute; `adjudicated` gives what adjudications said, 1 for correct.
-    `backgrounds` are those of the raters who gave one.
+    `disputed` items have an open dispute; `adjudicated` gives what adjudications said, 1 for correct. `notes`
+    counts what was written of an item, and `difficulty` is what most raters call one. `backgrounds` are those
+    of the raters who gave one.
     """
 
     items: "tuple[ReviewedItem, ...]"
@@ -29,21 +37,36 @@ class Reviews(NamedTuple):
     disputed: frozenset[ItemKey] = frozenset()
     adjudicated: Mapping[ItemKey, float] = {}
     backgrounds: Mapping[str, RaterBackground] = {}
+    notes: Mapping[ItemKey, Notes] = {}
+    difficulty: Mapping[ItemKey, str] = {}
 
 
 class ReviewedItem(NamedTuple):
-    """An item with its case and category, and what each rater said: `correct` 0 or 1, `relevance` 1 to 5."""
+    """An item with its case, category and format, and what each rater said of it in a `task`.
+
+    `correct` is 0 or 1, `relevance` 1 to 5; `further` holds what else the task asks, 0 or 1, by criterion.
+    """
 
     place: ItemKey
     group: str
     category: str
     correct: Mapping[str, float]
     relevance: Mapping[str, float]
+    task: str = "review"
+    format: str = ""
+    further: Mapping[str, Mapping[str, float]] = {}
 
     def at_least(self, k: int) -> float:
         """The chance that k or more of three raters drawn of its own call it correct; with three 0 or 1."""
         m, yes = len(self.correct), round(sum(self.correct.values()))
         return sum(comb(yes, j) * comb(m - yes, 3 - j) for j in range(k, 4)) / comb(m, 3)
+
+    @property
+    def alike(self) -> float:
+        """The chance that three raters drawn of its own say the same; with two or fewer 0 or 1."""
+        if len(self.correct) < 3:
+            return float(len(set(self.correct.values())) == 1)
+        return self.at_least(3) + 1 - self.at_least(1)
 
     @property
     def majority(self) -> float | None:
@@ -60,6 +83,7 @@ class SecondReview(NamedTuple):
     rater: str
     first: float
     second: float
+    task: str = "review"
 
 
 def category_of(names: Iterable[str], of_item: str) -> str:
@@ -68,9 +92,11 @@ def category_of(names: Iterable[str], of_item: str) -> str:
     return min(counts, key=lambda name: (-counts[name], name)) if counts else of_item
 
 
-def by_category(items: Sequence[ReviewedItem]) -> dict[str, list[ReviewedItem]]:
-    """The items of each category, in the order of names."""
+def items_by(
+    items: Sequence[ReviewedItem], column: Literal["category", "format"]
+) -> dict[str, list[ReviewedItem]]:
+    """The items of each category or format, in the order of names."""
     parts: dict[str, list[ReviewedItem]] = {}
     for item in items:
-        parts.setdefault(item.category, []).append(item)
+        parts.setdefault(getattr(item, column), []).append(item)
     return dict(sorted(parts.items()))

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vivavoce import formats
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, ItemKey, Measure, Value
 from vivavoce.core.tables import open_table
-from vivavoce.core.text import is_blank
 from vivavoce.people.storing.references import put_references
-from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, read_review
+from vivavoce.people.tasks import ReviewTask
+from vivavoce.people.tasks.review import Review, read_review
 from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
 from vivavoce.store.ballot_scores import ballot_scores
@@ -29,7 +28,7 @@ from vivavoce.store.write import (
     put_scores,
 )
 
-COLUMNS = ("item", "category", "rater", "correct", "relevance")
+COLUMNS = ("item", "category", "rater")
 DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
 """The kinds of events by which an item is held out, and taken back in."""
 
@@ -60,27 +59,38 @@ class _ItemReview(NamedTuple):
     review: Review
 
 
-def import_reviews(run: RunFile, file: Path, *, same_allowed: bool = False) -> ReviewsStored:
-    """Store the reviews of a table with a row each; all of them or none.
+def import_reviews(
+    run: RunFile, file: Path, *, task: ReviewTask | None = None, same_allowed: bool = False
+) -> ReviewsStored:
+    """Store the reviews of a table with a row each; all of them or none. `task` is that of reviews.
 
-    Columns: `item`, `category`, `rater`, `correct` (yes or no), `relevance` (1 to 5), and where there are any
-    `comment`, `dispute` and `proposed_edit`. The same file again changes nothing. Reviews of forgotten
-    questions are left out. Raises `InputError`, with the line, for an item that the run lacks or that two of
-    its benchmarks hold, two reviews of an item by one rater, an entry that is none, a review that says
-    otherwise than the run does, a rater whose reviews are retired, and unless `same_allowed` for reviews that
-    the run holds by another rater.
+    Columns: `item`, `category`, `rater`, those of the task's questions (`correct`, yes or no, and
+    `relevance`, 1 to 5), and where there are any `comment`, `dispute`, `proposed_edit` and `difficulty`. The
+    same file again changes nothing. Reviews of forgotten questions are left out. Raises `InputError`, with
+    the line, for an item that the run lacks or that two of its benchmarks hold, that the task is not about,
+    two reviews of an item by one rater, an entry that is none, a review that says otherwise than the run
+    does, a rater whose reviews are retired, and unless `same_allowed` for reviews that the run holds by
+    another rater.
     """
-    rows = [(line.where, line.row) for line in open_table(file).lines]
-    absent = [column for column in COLUMNS if not any(column in row for _, row in rows)]
-    if absent:
-        raise InputError(f"{file}: no column {absent[0]!r}; reviews have {', '.join(COLUMNS)}.")
+    task = task or ReviewTask()
+    rows = _rows(file, task)
     data = Import(str(file), (file_hash(file),))
     with run.writing() as db, refusing_same_scores(db, data, allowed=same_allowed):
         by_id = _items_by_name(db)
-        matched = [_matched(place, row, by_id) for place, row in rows]
+        matched = [_matched(place, row, by_id, task) for place, row in rows]
         _refuse_twice(matched)
         reviews = [entry for entry in matched if not is_forgotten(entry.item.meta)]
-        return _put(db, file, reviews, len(matched) - len(reviews))
+        return _put(db, file, task, reviews, len(matched) - len(reviews))
+
+
+def _rows(file: Path, task: ReviewTask) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table with their places. Raises `InputError` where a column is missing."""
+    columns = [*COLUMNS, *(question.criterion for question in task.questions)]
+    rows = [(line.where, line.row) for line in open_table(file).lines]
+    absent = [column for column in columns if not any(column in row for _, row in rows)]
+    if absent:
+        raise InputError(f"{file}: no column {absent[0]!r}; {task.name}s have {', '.join(columns)}.")
+    return rows
 
 
 def _items_by_name(db: sqlite3.Connection) -> dict[str, list[tuple[int, Item]]]:
@@ -93,7 +103,7 @@ def _items_by_name(db: sqlite3.Connection) -> dict[str, list[tuple[int, Item]]]:
 
 
 def _matched(
-    place: str, row: Mapping[str, Any], by_id: Mapping[str, Sequence[tuple[int, Item]]]
+    place: str, row: Mapping[str, Any], by_id: Mapping[str, Sequence[tuple[int, Item]]], task: ReviewTask
 ) -> _ItemReview:
     """The review of a row with the one item of the run that it names."""
     name = str("" if row.get("item") is None else row["item"]).strip()
@@ -109,9 +119,9 @@ def _matched(
     if len(base) > 1:
         raise InputError(f"{place}: {quoted(name)} has {len(base)} variants and no base item to review.")
     ((number, item),) = base
-    if is_blank(formats.key(item)):
-        raise InputError(f"{place}: {quoted(name)} has no key and no reference answer to review.")
-    return _ItemReview(place, number, item, read_review(row, place))
+    if not task.applies_to(item):
+        raise InputError(f"{place}: {quoted(name)} names no other item that it was made from.")
+    return _ItemReview(place, number, item, read_review(row, place, task.questions))
 
 
 def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
@@ -127,54 +137,64 @@ def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
 
 
 def _put(
-    db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview], n_forgotten: int
+    db: sqlite3.Connection, file: Path, task: ReviewTask, reviews: Sequence[_ItemReview], n_forgotten: int
 ) -> ReviewsStored:
     """Store matched reviews in an open transaction; so many were of forgotten questions."""
     items = {entry.number: entry.item for entry in reviews}
-    responses = put_references(db, items, origin=METRIC, same_text=False)
+    responses = put_references(db, items, origin=task.name, same_text=False)
     by_rater: dict[str, list[_ItemReview]] = {}
     for entry in reviews:
         by_rater.setdefault(entry.review.rater, []).append(entry)
-    new = sum(_put_of_rater(db, rater, entries, responses) for rater, entries in by_rater.items())
+    new = sum(_put_of_rater(db, task, rater, entries, responses) for rater, entries in by_rater.items())
     events = _put_words(db, reviews)
     if new or events:
         settings = {
             "file": file.name,
             "file_hash": file_hash(file),
-            "metric": METRIC,
+            "metric": task.name,
             "reviews": len(reviews),
         }
         put_provenance(db, "import", settings, changed=new + events)
     return ReviewsStored(
-        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events,
+        str(file), task.name, task.name, len(responses), len(by_rater), new, len(reviews) - new, events,
         {"rows": len(reviews) + n_forgotten, "reviews": len(reviews)}
         | ({"forgotten": n_forgotten} if n_forgotten else {}),
     )  # fmt: skip
 
 
 def _put_of_rater(
-    db: sqlite3.Connection, rater: str, entries: Sequence[_ItemReview], responses: Mapping[int, int]
+    db: sqlite3.Connection,
+    task: ReviewTask,
+    rater: str,
+    entries: Sequence[_ItemReview],
+    responses: Mapping[int, int],
 ) -> int:
     """Store the scores of one rater; how many reviews were new."""
-    of_rater = [Measure(metric=METRIC, signature=SIGNATURE, rater=rater, criterion=c) for c in CRITERIA]
+    signature = task.signature("")
+    of_rater = [
+        Measure(metric=task.name, signature=signature, rater=rater, criterion=c) for c in task.criteria
+    ]
     refuse_retired_scores(db, of_rater)
-    measures = put_measures(db, of_rater)
+    names = [c.criterion for c in task.criteria]
+    measures = dict(zip(names, put_measures(db, of_rater), strict=True))
     return sum(_put_review(db, entry, responses[entry.number], measures) for entry in entries)
 
 
-def _put_review(db: sqlite3.Connection, entry: _ItemReview, response: int, measures: Sequence[int]) -> bool:
+def _put_review(
+    db: sqlite3.Connection, entry: _ItemReview, response: int, measures: Mapping[str, int]
+) -> bool:
     """Store the scores of one review; whether any was new. Raises `InputError` for one that is otherwise."""
     note = entry.review.category or None
     new = False
-    scores = {s.measure: (s.value, s.note) for s in ballot_scores(db, measures, [response])}
-    for c, measure in zip(CRITERIA, measures, strict=True):
-        value = entry.review.scores[c.criterion]
+    scores = {s.measure: (s.value, s.note) for s in ballot_scores(db, list(measures.values()), [response])}
+    for criterion, measure in measures.items():
+        value = entry.review.scores[criterion]
         stored = scores.get(measure)
         if stored is not None and stored != (value, note):
             old, new_value = (f"{v} in {n or 'no category'}" for v, n in (stored, (value, note)))
             raise InputError(
                 f"{entry.place}: {entry.review.rater} said otherwise of {quoted(entry.item.item)} before "
-                f"({c.criterion}: {old}, now {new_value}); nothing was stored."
+                f"({criterion}: {old}, now {new_value}); nothing was stored."
             )
         if stored is None and value is not None:
             put_scores(db, measure, [ScoreRow(response, Value(value, note=note))])

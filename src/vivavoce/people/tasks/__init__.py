@@ -1,4 +1,4 @@
-"""What raters are asked to do: judge answers in one of five ways, review items, or take the exam."""
+"""What raters are asked to do: judge answers in one of five ways, review items in three, or take the exam."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from vivavoce.people.tasks.answer import AnswerTask
 from vivavoce.people.tasks.neutralise import NeutraliseTask
 from vivavoce.people.tasks.pairwise import PairwiseTask
+from vivavoce.people.tasks.partner_reviews import RewordingTask, TranslationTask
 from vivavoce.people.tasks.rank import RankTask
 from vivavoce.people.tasks.rate import RateTask
 from vivavoce.people.tasks.review import ReviewTask
@@ -14,12 +15,19 @@ from vivavoce.people.tasks.verify import VerifyTask
 
 TASKS: dict[str, type[Task]] = {
     task.name: task
-    for task in (RankTask, PairwiseTask, RateTask, ReviewTask, VerifyTask, NeutraliseTask, AnswerTask)
+    for task in (
+        *(RankTask, PairwiseTask, RateTask, ReviewTask, TranslationTask, RewordingTask, VerifyTask),
+        *(NeutraliseTask, AnswerTask),
+    )
 }
+REVIEW_TASKS: dict[str, type[ReviewTask]] = {
+    name: task for name, task in TASKS.items() if issubclass(task, ReviewTask)
+}
+"""The tasks whose scores are of items and not of answers."""
 
 __all__ = [
-    "TASKS", "AnswerTask", "FilledItem", "NeutraliseTask", "PairwiseTask", "RankTask", "RateTask",
-    "ReviewTask", "Row", "Tally", "Task", "VerifyTask", "read_task",
+    "REVIEW_TASKS", "TASKS", "AnswerTask", "FilledItem", "NeutraliseTask", "PairwiseTask", "RankTask",
+    "RateTask", "ReviewTask", "Row", "Tally", "Task", "VerifyTask", "read_task",
 ]  # fmt: skip
 
 

@@ -76,6 +76,8 @@ class Task(ABC):
     """Whether closed questions are asked by default too: they have a key, and no answer to judge."""
     one_answer_each: ClassVar[bool] = False
     """Whether a rater sees one of a question's two answers: by turns the first and the second."""
+    shows_sources: ClassVar[bool] = False
+    """Whether what an item was made from is shown beside it; it would give the key away."""
     has_form: ClassVar[bool] = False
     """Whether a tool that draws forms itself can ask it, by `controls`."""
     leaves_gaps: ClassVar[bool] = False

@@ -10,8 +10,29 @@ from vivavoce.report.data import Rows
 from vivavoce.report.section import Section
 
 COLUMNS = (
-    *("benchmark", "category", "n", "n_raters", "three_of_three", "three_low", "three_high", "two_of_three"),
-    *("one_of_three", "all_agree", "alpha", "low", "high", "relevance", "held_out", "gold", "reason"),
+    *(
+        "benchmark",
+        "task",
+        "category",
+        "n",
+        "n_raters",
+        "three_of_three",
+        "three_low",
+        "three_high",
+        "two_of_three",
+    ),
+    *(
+        "one_of_three",
+        "all_agree",
+        "alpha",
+        "low",
+        "high",
+        "relevance",
+        "twice",
+        "held_out",
+        "gold",
+        "reason",
+    ),
 )
 
 
@@ -28,18 +49,19 @@ class Reviews(Section):
     order = 78
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
-        """A ladder for each benchmark."""
-        ladders = [row for row in rows if row["about"] != "rater"]
-        for benchmark in dict.fromkeys(row["benchmark"] for row in ladders):
-            of_benchmark = [row for row in ladders if row["benchmark"] == benchmark]
+        """A ladder for each benchmark and task."""
+        ladders = [row for row in rows if row["about"] in ("category", "all")]
+        for benchmark, task in dict.fromkeys((row["benchmark"], row["task"]) for row in ladders):
+            of_task = [row for row in ladders if (row["benchmark"], row["task"]) == (benchmark, task)]
             title = f"Items that raters call correct on {benchmark}"
-            yield figure(title, charts.review_ladder(of_benchmark), "review", benchmark)
+            title += "" if task == "review" else f" ({task})"
+            yield figure(title, charts.review_ladder(of_task), task, benchmark)
 
     def table(self, rows: Rows) -> Rows:
-        """The rows of categories and of all."""
+        """The rows of categories, formats and questions, and of all."""
         return [_table_row(row) for row in rows if row["about"] != "rater"]
 
 
 def _table_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    category = row["category"] if row["about"] == "category" else "all together"
-    return {name: row[name] for name in COLUMNS} | {"category": category}
+    title = "all together" if row["about"] == "all" else row[row["about"]]
+    return {name: row[name] for name in COLUMNS} | {"category": title}

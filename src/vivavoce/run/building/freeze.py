@@ -22,6 +22,7 @@ from vivavoce.run.building.stored_exam import FREEZE, exam_parts, store_single_s
 from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.store import read
 from vivavoce.store.build_steps import StoredStep
+from vivavoce.store.forgotten import is_forgotten
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
@@ -38,18 +39,29 @@ class Terms(NamedTuple):
 
 def select_reviewed(items: Sequence[Item], reviews: Reviews, terms: Terms) -> StepResult:
     """The items that may be frozen; the others are dropped, each with its reason."""
-    by_place = {entry.place: entry for entry in reviews.items}
+    by_place: dict[ItemKey, list[ReviewedItem]] = {}
+    for entry in reviews.items:
+        by_place.setdefault(entry.place, []).append(entry)
     parts: list[Part] = []
     dropped: list[Drop] = []
     for item in items:
         place: ItemKey = (item.benchmark, item.item, item.variant)
-        entry = by_place.get(place) or ReviewedItem(place, item.group, "", {}, {})
-        reason = _of_verdicts(entry, reviews) or _of_terms(item, entry, reviews, terms)
+        entries = by_place.get(place) or [ReviewedItem(place, item.group, "", {}, {})]
+        reason = _of_tasks(entries, reviews) or _of_terms(entries, terms)
+        reason = reason or _of_waiting(item, entries, reviews, terms)
         if reason:
             dropped.append(Drop(item, *reason))
         else:
-            parts.append(item)
+            parts.append(_as_reviewed(item, entries, reviews))
     return StepResult(parts, dropped)
+
+
+def _as_reviewed(item: Item, entries: Sequence[ReviewedItem], reviews: Reviews) -> Item:
+    """The item in the category, and of the difficulty, that most reviewers name."""
+    category = next((entry.category for entry in entries if entry.category), None)
+    difficulty = reviews.difficulty.get(entries[0].place)
+    meta = {**item.meta, "difficulty": difficulty} if difficulty else item.meta
+    return replace(item, category=category or item.category, meta=meta)
 
 
 _Reason = tuple[str, str]
@@ -59,6 +71,11 @@ _Reason = tuple[str, str]
 def _verdict(entry: ReviewedItem, reviews: Reviews) -> float | None:
     """1 for correct, 0 for wrong, by adjudication or majority; null where nothing is decided."""
     return reviews.adjudicated.get(entry.place, entry.majority)
+
+
+def _of_tasks(entries: Sequence[ReviewedItem], reviews: Reviews) -> _Reason | None:
+    """Why an item is left out by what people said in any of the tasks in which they reviewed it."""
+    return next((reason for entry in entries if (reason := _of_verdicts(entry, reviews))), None)
 
 
 def _of_verdicts(entry: ReviewedItem, reviews: Reviews) -> _Reason | None:
@@ -71,22 +88,40 @@ def _of_verdicts(entry: ReviewedItem, reviews: Reviews) -> _Reason | None:
     return ("people are divided about it", "") if entry.correct and verdict is None else None
 
 
-def _of_terms(item: Item, entry: ReviewedItem, reviews: Reviews, terms: Terms) -> _Reason | None:
+def _of_terms(entries: Sequence[ReviewedItem], terms: Terms) -> _Reason | None:
     """Why an item is left out by what is asked of every item."""
-    if len(entry.correct) < terms.min_raters:
-        return f"fewer than {terms.min_raters} people reviewed it", f"{len(entry.correct)}"
-    relevance = mean(entry.relevance.values()) if entry.relevance else None
+    n_raters = max(len(entry.correct) for entry in entries)
+    if n_raters < terms.min_raters:
+        return f"fewer than {terms.min_raters} people reviewed it", f"{n_raters}"
+    relevance = _relevance(entries)
     if terms.min_relevance and relevance is None:
         return "nobody said how relevant it is", ""
     if relevance is not None and relevance < terms.min_relevance:
         return f"its mean relevance is below {terms.min_relevance:g}", f"{relevance:.2f}"
-    waits = item.meta.get(REVIEW) and _verdict(entry, reviews) is None
-    return ("it waits for a person", "; ".join(item.meta[REVIEW])) if waits and not terms.unreviewed else None
+    return None
+
+
+def _of_waiting(
+    item: Item, entries: Sequence[ReviewedItem], reviews: Reviews, terms: Terms
+) -> _Reason | None:
+    """Why an item is left out that somebody should look at first."""
+    is_settled = any(_verdict(entry, reviews) is not None for entry in entries)
+    waits = item.meta.get(REVIEW) and not is_settled and not terms.unreviewed
+    return ("it waits for a person", "; ".join(item.meta[REVIEW])) if waits else None
+
+
+def _relevance(entries: Sequence[ReviewedItem]) -> float | None:
+    """The mean relevance of an item, null where nobody gave one."""
+    values = [value for entry in entries for value in entry.relevance.values()]
+    return mean(values) if values else None
 
 
 @build_recipe(FREEZE)
 class Freeze(BuildRecipe):
     """Write the exam to the folder `to`, once: exam.jsonl, exam.parquet, cards, its history, checksums.
+
+    That is the exam under construction, or the questions that the run holds otherwise, as `viva import` or
+    `viva collect` brought them; `exam` names them where they are of several benchmarks.
 
     Left out, with the reason, is what people found wrong or of a mean relevance below `min_relevance` (1 to
     5) or reviewed by fewer than `min_raters` people, what has an open dispute, and what waits for a person,
@@ -100,6 +135,7 @@ class Freeze(BuildRecipe):
     unreviewed: bool = False
     licence: str = ""
     citation: str = ""
+    exam: str = ""
     continues = True
 
     def steps(self) -> Mapping[str, Step]:
@@ -111,7 +147,7 @@ class Freeze(BuildRecipe):
     ) -> Finding:
         """Write the files. Raises `InputError` where there is no exam, or the folder holds something."""
         folder = Path(self.to)
-        steps, items = _exam(run)
+        steps, items = _exam(run, self.exam)
         _refuse_overwriting(folder)
         terms = Terms(self.min_relevance, self.min_raters, self.unreviewed)
         result = select_reviewed(items, with_view(run, read_reviews, None), terms)
@@ -140,15 +176,40 @@ class Freeze(BuildRecipe):
         return replace(card, revision=digest(items), revision_note=None, licence=licence, citation=citation)
 
 
-def _exam(run: RunFile) -> tuple[list[StoredStep], list[Item]]:
-    """The steps before any freeze, and the items that they made."""
+def _exam(run: RunFile, name: str) -> tuple[list[StoredStep], list[Item]]:
+    """The steps before any freeze, and the items that they made; without steps those of a benchmark."""
     steps, parts = exam_parts(run, (FREEZE,))
-    if not steps:
-        raise InputError(f"{run.path} holds no exam under construction.")
-    items = items_of(parts)
+    if name and name not in {str(step.facts["benchmark"]) for step in steps}:
+        return [], _of_benchmark(run, name)
+    items = items_of(parts) if steps else _of_benchmark(run, name)
     if not items:
         raise InputError(f"{run.path} holds no item to freeze: the build has not come that far.")
     return steps, items
+
+
+def _of_benchmark(run: RunFile, name: str) -> list[Item]:
+    """The questions of a benchmark of the run, the only one where none is named, but for forgotten ones.
+
+    Raises `InputError` where it is not clear which one is meant, and for one that is credentialed.
+    """
+    if not run.exists:
+        raise InputError(f"{run.path} holds no exam under construction, and no other questions.")
+    with run.reading() as db:
+        cards = {entry.benchmark: entry.card for entry in read.benchmarks(db)}
+        stored = [item for item in read.items_by_id(db).values() if item.origin is None]
+    chosen = _chosen(run, name, list(cards))
+    if cards[chosen].access == "credentialed":
+        raise InputError(f"{chosen} is credentialed, and its questions may not become another exam's.")
+    return [item for item in stored if item.benchmark == chosen and not is_forgotten(item.meta)]
+
+
+def _chosen(run: RunFile, name: str, names: Sequence[str]) -> str:
+    """The name of the benchmark that is meant. Raises `InputError` where that is not clear."""
+    if not names:
+        raise InputError(f"{run.path} holds no exam under construction, and no other questions.")
+    if name not in names and (name or len(names) > 1):
+        raise InputError(f"which exam is frozen: --exam is one of {', '.join(names)}.")
+    return name or names[0]
 
 
 def _refuse_overwriting(folder: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from vivavoce.core.conversations import Message
+from vivavoce.core.partners import REWORDED_FROM, TRANSLATION_OF
 from vivavoce.core.records import Item, Unit
 from vivavoce.core.tables import LISTS
 
@@ -14,6 +15,10 @@ REVIEW = "review"
 """The key, in an item's `meta`, of the reasons why a person should look at it."""
 WRITTEN_BY = "written_by"
 """The key, in an item's `meta`, of the models that wrote or translated it."""
+
+
+PASSAGE, QUOTE = "passage", "quote"
+"""The keys, in an item's `meta`, of the passage that it was written from and of the words that support it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +85,12 @@ def for_review(item: Item, reason: str) -> Item:
     """The item with one more reason why a person should look at it."""
     reasons = [*item.meta.get(REVIEW, ()), reason]
     return replace(item, meta={**item.meta, REVIEW: list(dict.fromkeys(reasons))})
+
+
+def with_partner(item: Item, relation: str, partner: str) -> Item:
+    """The item, which names the id of its partner by this `relation` and by no other."""
+    meta = {k: v for k, v in item.meta.items() if k not in (TRANSLATION_OF, REWORDED_FROM)}
+    return replace(item, meta={**meta, relation: partner})
 
 
 def written_by(item: Item, model: str) -> Item:

@@ -35,7 +35,7 @@ def exam_name(run: RunFile) -> str | None:
     if not run.exists:
         return None
     with run.reading() as db:
-        steps = build_steps(db)
+        steps = [step for step in build_steps(db) if step.recipe != FREEZE]
     return str(steps[0].facts["benchmark"]) if steps else None
 
 
@@ -44,7 +44,7 @@ def own_steps(run: RunFile, name: str) -> list[StoredStep]:
     if not run.exists:
         return []
     with run.reading() as db:
-        steps = build_steps(db)
+        steps = [step for step in build_steps(db) if step.recipe != FREEZE]
     if steps and steps[0].recipe != name:
         raise InputError(
             f"{run.path} holds an exam by the recipe {steps[0].recipe}: build {name} in another run."

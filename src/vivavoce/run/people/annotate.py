@@ -12,7 +12,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.people.key import Key
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.question import Question, Seen
-from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
+from vivavoce.people.tasks import REVIEW_TASKS, TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, Task
 from vivavoce.run.people.label_panel import Labelling, goal_draw
 from vivavoce.run.tables.credentialed import credentialed_benchmarks
 from vivavoce.run.tables.load import load_scores, select_items
@@ -108,7 +108,7 @@ def panel_task(
 ) -> PanelTask:
     """The task of these settings, with the candidates by their full names. Raises as `task_of`."""
     # An exam under construction has no answers, and is reviewed, or answered by people, all the same.
-    of_items = task in (ReviewTask.name, AnswerTask.name) and not candidates and assist is None
+    of_items = task in (*REVIEW_TASKS, AnswerTask.name) and not candidates and assist is None
     candidate_names = [] if of_items else with_view(run, candidate_labels)
     names = tuple(match_candidate(name, candidate_names) for name in candidates)
     helper = None if assist is None else match_candidate(assist, candidate_names)
@@ -196,7 +196,7 @@ def agreement_rows(run: RunFile, key: Key) -> list[AgreementLine]:
     """Agreement on a panel, of all its questions and by category; empty without any."""
     if not key.task.criteria:
         return []
-    if key.task.name == ReviewTask.name:
+    if key.task.name in REVIEW_TASKS:
         return _of_reviews(run, key)
     rows_of = _of_ranks if isinstance(key.task, RankTask) else _of_scales
     with view_of(run) as view:
@@ -225,7 +225,7 @@ def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
             row["alpha"], row["low"], row["high"], row["n_two"], row["reason"],
         )
         for row in Review().findings(table).rows
-        if row["about"] in names and row["n_two"]
+        if row["about"] in names and row["task"] == key.task.name and row["n_two"]
     ]  # fmt: skip
 
 

@@ -1,51 +1,99 @@
 """People's reviews of a run's items, as the study of reviews takes them."""
 
+from collections.abc import Mapping, Sequence
+
 import polars as pl
 
 from vivavoce.core.records import ItemKey
 from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.question import REFERENCE
-from vivavoce.people.storing.store_reviews import read_adjudicated
-from vivavoce.people.tasks.review import SIGNATURE
-from vivavoce.store.ballot_scores import item_ratings
+from vivavoce.people.storing.store_reviews import DISPUTE, read_adjudicated
+from vivavoce.people.tasks import REVIEW_TASKS
+from vivavoce.store.ballot_scores import ItemRating, item_ratings
+from vivavoce.store.rater_texts import WORD_EVENTS, written_words
 from vivavoce.store.view import View
-from vivavoce.studies.reviewed_items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
+from vivavoce.studies.reviewed_items import (
+    Notes,
+    RaterBackground,
+    ReviewedItem,
+    Reviews,
+    SecondReview,
+    category_of,
+)
 from vivavoce.studies.row_parts import select_rows
 from vivavoce.studies.score_table import ScoreTable
 
+SIGNATURES = {name: task().signature("") for name, task in REVIEW_TASKS.items()}
+"""The signature under which the scores of each task of reviews stand."""
+_NOTES = tuple(WORD_EVENTS[kind] for kind in ("comment", "proposed_edit"))
+
 
 def read_reviews(view: View, items: "set[ItemKey] | None") -> Reviews:
-    """The reviews of a run, of all items or the chosen ones."""
-    rows = item_ratings(view.db, SIGNATURE, REFERENCE)
+    """The reviews of a run, of all items or the chosen ones, by task."""
+    reviewed: list[ReviewedItem] = []
+    seconds: list[SecondReview] = []
+    for task, signature in SIGNATURES.items():
+        rows = item_ratings(view.db, signature, REFERENCE)
+        chosen = [row for row in rows if items is None or row.place in items]
+        of_task = _reviewed(task, chosen)
+        reviewed += of_task.values()
+        seconds += _seconds(of_task, chosen)
     adjudicated = read_adjudicated(view.db)
     backgrounds = {who: RaterBackground(*entry) for who, entry in read_backgrounds(view.db).items()}
+    notes, difficulty = _written(view)
+    return Reviews(
+        tuple(reviewed), tuple(seconds), adjudicated.disputed, adjudicated.gold, backgrounds, notes,
+        difficulty,
+    )  # fmt: skip
+
+
+def _reviewed(task: str, rows: Sequence[ItemRating]) -> dict[ItemKey, ReviewedItem]:
+    """The items of a task with what raters said in their first pass."""
     reviewed: dict[ItemKey, ReviewedItem] = {}
+    values: dict[ItemKey, dict[str, dict[str, float]]] = {}
     names: dict[ItemKey, list[str]] = {}
-    again: dict[tuple[ItemKey, str], float] = {}
     for row in rows:
-        place = row.place
-        if items is not None and place not in items:
-            continue
-        entry = reviewed.setdefault(place, ReviewedItem(place, row.group, row.category, {}, {}))
+        entry = ReviewedItem(row.place, row.group, row.category, {}, {}, task, row.format)
+        reviewed.setdefault(row.place, entry)
         if row.pass_no == 1:
-            entry._asdict()[row.criterion][row.rater] = row.value
-            names.setdefault(place, []).append(row.note)
-        elif row.criterion == "correct":
-            again[place, row.rater] = row.value
-    categorised = [
-        entry._replace(category=category_of(names.get(place, ()), entry.category))
-        for place, entry in reviewed.items()
-    ]
-    seconds = [
-        SecondReview(place, reviewed[place].group, rater, reviewed[place].correct[rater], value)
+            values.setdefault(row.place, {}).setdefault(row.criterion, {})[row.rater] = row.value
+            names.setdefault(row.place, []).append(row.note)
+    for place, entry in reviewed.items():
+        further = values.get(place, {})
+        reviewed[place] = entry._replace(
+            correct=further.pop("correct", {}),
+            relevance=further.pop("relevance", {}),
+            further=further,
+            category=category_of(names.get(place, ()), entry.category),
+        )
+    return reviewed
+
+
+def _seconds(reviewed: Mapping[ItemKey, ReviewedItem], rows: Sequence[ItemRating]) -> list[SecondReview]:
+    """What raters said of items that were put to them again, beside what they said first."""
+    again = {(r.place, r.rater): r.value for r in rows if r.pass_no > 1 and r.criterion == "correct"}
+    return [
+        SecondReview(place, entry.group, rater, entry.correct[rater], value, entry.task)
         for (place, rater), value in again.items()
-        if rater in reviewed[place].correct
+        if rater in (entry := reviewed[place]).correct
     ]
-    return Reviews(tuple(categorised), tuple(seconds), adjudicated.disputed, adjudicated.gold, backgrounds)
+
+
+def _written(view: View) -> tuple[dict[ItemKey, Notes], dict[ItemKey, str]]:
+    """How many notes and disputes raters wrote of each item, and the difficulty that most of them name."""
+    notes: dict[ItemKey, Notes] = {}
+    difficulties: dict[ItemKey, list[str]] = {}
+    for (place, _), words in written_words(view.db).items():
+        comments, disputes = notes.get(place, Notes())
+        notes[place] = Notes(comments + any(kind in words for kind in _NOTES), disputes + (DISPUTE in words))
+        difficulties.setdefault(place, []).append(words.get(WORD_EVENTS["difficulty"], ""))
+    named = {place: category_of(names, "") for place, names in difficulties.items()}
+    return notes, {place: name for place, name in named.items() if name}
 
 
 def without_reviews(table: ScoreTable) -> ScoreTable:
     """The scores of answers: those of items by people are the study's of reviews, and no candidate's."""
-    measures = {key: measure for key, measure in table.measures.items() if measure.signature != SIGNATURE}
+    of_items = set(SIGNATURES.values())
+    measures = {key: measure for key, measure in table.measures.items() if measure.signature not in of_items}
     of_answers = pl.col("measure_id").is_in(list(measures))
     return table._replace(measures=measures, scores=select_rows(table.scores, of_answers))

@@ -5,8 +5,8 @@ of items that at least one, two and all three evaluators call correct; its "inte
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,88 +17,11 @@ from vivavoce.core.registry import study
 from vivavoce.studies.bounded import ends_text, interval_text
 from vivavoce.studies.intervals import FamilyEstimate, Floats, by_coefficient, by_differences, by_mean
 from vivavoce.studies.naming import NamingSentence
-from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, by_category
+from vivavoce.studies.review.review_row import ReviewRow
+from vivavoce.studies.reviewed_items import Notes, ReviewedItem, Reviews, items_by
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewRow:
-    """Reviews of one benchmark, `about` a category, all, or one rater; null where nothing can be said.
-
-    `n` items were reviewed, `n_three` of them by three raters or more. `one_of_three`, `two_of_three` and
-    `three_of_three` are the shares of these that at least one, two and three raters call correct; with m > 3
-    raters the chance that of three drawn among them. `all_agree` is the share of the `n_two` items with two
-    reviews or more on which all raters say the same: with three raters 3/3 plus none, which is published as
-    "interrater". Each has an interval of 95 % by case, null below 10 cases. `alpha` is Krippendorff's
-    (nominal) of `correct`, with its jackknife interval `low` to `high` by case, null below 10 cases and where
-    nobody differs. `relevance` is the mean of the items' means, 1 to 5.
-
-    `held_out` items have an open dispute. Of the others `gold` is the share that is correct: as adjudicated,
-    else as most raters say; `n_tied` items without a majority have none.
-
-    Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
-    often than the mean of the others on the same items. Of `n_again` items that they judged a second time
-    they changed the share `changed`; `drift` is how much more often they said correct then. `…_low` to
-    `…_high` are their 95 % intervals for a rater alone; `…_low_family` to `…_high_family` hold for all raters
-    of the call together (Bonferroni), and `…_p` is by Holm over them: who is named has .05 at most.
-    `profession`, `years` of experience, `paid` and `author` (of items of the run) are what the rater says of
-    themselves.
-    """
-
-    about: Literal["category", "all", "rater"]
-    benchmark: str
-    category: str | None = None
-    rater: str | None = None
-    n: int = 0
-    n_groups: int = 0
-    n_raters: int = 0
-    n_three: int = 0
-    one_of_three: float | None = None
-    one_low: float | None = None
-    one_high: float | None = None
-    two_of_three: float | None = None
-    two_low: float | None = None
-    two_high: float | None = None
-    three_of_three: float | None = None
-    three_low: float | None = None
-    three_high: float | None = None
-    n_two: int = 0
-    all_agree: float | None = None
-    agree_low: float | None = None
-    agree_high: float | None = None
-    alpha: float | None = None
-    low: float | None = None
-    high: float | None = None
-    relevance: float | None = None
-    relevance_low: float | None = None
-    relevance_high: float | None = None
-    held_out: int = 0
-    n_gold: int = 0
-    gold: float | None = None
-    n_tied: int = 0
-    correct: float | None = None
-    kinder: float | None = None
-    kinder_low: float | None = None
-    kinder_high: float | None = None
-    kinder_low_family: float | None = None
-    kinder_high_family: float | None = None
-    kinder_p: float | None = None
-    n_again: int = 0
-    changed: float | None = None
-    drift: float | None = None
-    drift_low: float | None = None
-    drift_high: float | None = None
-    drift_low_family: float | None = None
-    drift_high_family: float | None = None
-    drift_p: float | None = None
-    profession: str | None = None
-    years: float | None = None
-    paid: bool | None = None
-    author: bool | None = None
-    reason: str | None = None
-
 
 NO_REVIEWS = (
     "Nobody reviewed an item: `viva annotate RUN review` asks people, `viva import RUN FILE --ballots --task "
@@ -140,20 +63,33 @@ class Review(Study):
         return scores.reviews is not None and bool(scores.reviews.items)
 
     def findings(self, scores: ScoreTable) -> Finding:
-        """A row per category, one of all and one per rater for each benchmark; see `ReviewRow`.
+        """Rows by category, format and question, one of all and one per rater, of each benchmark and task.
+
+        See `ReviewRow`.
 
         First passes alone count; a second pass says how steady a rater is. An item has the category that most
         of its reviews name, else its own.
         """
         reviews = scores.reviews or Reviews(())
         rows: list[ReviewRow] = []
-        names = sorted({item.place[0] for item in reviews.items})
-        by_name = {name: [item for item in reviews.items if item.place[0] == name] for name in names}
-        corrected = _rater_rows(by_name, reviews)
-        for benchmark, items in by_name.items():
-            rows += _ladder_rows(items, reviews, benchmark)
-            rows += [row for row in corrected if row.benchmark == benchmark]
+        exams = _exams(reviews.items)
+        corrected = _rater_rows(exams, reviews)
+        for exam, items in exams.items():
+            rows += _ladder_rows(items, reviews, exam)
+            rows += [row for row in corrected if (row.benchmark, row.task) == exam]
         return self.finding(rows, "\n".join(_sentences(rows)) or NO_REVIEWS)
+
+
+_Exam = tuple[str, str]
+"""A benchmark, and the task in which its items were reviewed."""
+
+
+def _exams(items: Sequence[ReviewedItem]) -> dict[_Exam, list[ReviewedItem]]:
+    """The items of each benchmark in each task, by their names."""
+    exams: dict[_Exam, list[ReviewedItem]] = {}
+    for item in items:
+        exams.setdefault((item.place[0], item.task), []).append(item)
+    return dict(sorted(exams.items()))
 
 
 def _raters(items: Sequence[ReviewedItem]) -> list[str]:
@@ -174,29 +110,69 @@ def _share(
     return {name: mean, f"{start}_low": ends.low, f"{start}_high": ends.high}
 
 
-def _ladder_rows(items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> Iterator[ReviewRow]:
-    """The rows of the categories of a benchmark, and of all its items."""
-    for category, part in by_category(items).items():
-        yield _ladder_row(part, reviews, about="category", benchmark=benchmark, category=category)
-    yield _ladder_row(items, reviews, about="all", benchmark=benchmark)
+def _ladder_rows(items: Sequence[ReviewedItem], reviews: Reviews, exam: _Exam) -> Iterator[ReviewRow]:
+    """The rows of the categories and formats of a benchmark, of all its items, and of further questions."""
+    place: dict[str, Any] = {"benchmark": exam[0], "task": exam[1]}
+    for category, part in items_by(items, "category").items():
+        yield _ladder_row(part, reviews, about="category", category=category, **place)
+    formats = items_by(items, "format")
+    for name, part in formats.items() if len(formats) > 1 else ():
+        yield _ladder_row(part, reviews, about="format", format=name, **place)
+    yield _ladder_row(items, reviews, about="all", **place)
+    for question in sorted({name for item in items for name in item.further}):
+        answered = [
+            item._replace(correct=item.further[question]) for item in items if question in item.further
+        ]
+        yield ReviewRow(about="question", question=question, **place, **_agreement(answered))
 
 
 def _ladder_row(items: Sequence[ReviewedItem], reviews: Reviews, **place: Any) -> ReviewRow:
     """The row of these items."""
-    two = [item for item in items if len(item.correct) >= 2]
-    alike = [float(len(set(item.correct.values())) == 1) for item in two]
     return ReviewRow(
         **place,
-        n=len(items),
-        n_groups=len({item.group for item in items}),
-        n_raters=len(_raters(items)),
-        **_ladder([item for item in items if len(item.correct) >= 3]),
-        n_two=len(two),
-        **_share("all_agree", "agree", alike, [item.group for item in two]),
-        **_alpha(two),
+        **_agreement(items),
         **_relevance([item for item in items if item.relevance]),
+        **_table_1(items, reviews),
         **_gold(items, reviews),
     )
+
+
+def _agreement(items: Sequence[ReviewedItem]) -> dict[str, Any]:
+    """How many raters say yes of how many items, and how far they agree."""
+    two = [item for item in items if len(item.correct) >= 2]
+    three = [item for item in two if len(item.correct) >= 3]
+    return {
+        "n": len(items),
+        "n_groups": len({item.group for item in items}),
+        "n_raters": len(_raters(items)),
+        **_ladder(three),
+        "n_two": len(two),
+        # One denominator: three agree on 3/3 plus none of the same items that the ladder counts.
+        **_all_agree(three or two),
+        **_alpha(two),
+    }
+
+
+def _all_agree(items: Sequence[ReviewedItem]) -> dict[str, Any]:
+    """How often three raters say the same, or two where that is all there are."""
+    return _share("all_agree", "agree", [item.alike for item in items], [item.group for item in items])
+
+
+def _table_1(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
+    """Items by relevance and number of reviews, and what was written of them."""
+    relevant = [(item, min(item.relevance.values()) == _MOST) for item in items if item.relevance]
+    two = [high for item, high in relevant if len(item.correct) >= 2]
+    notes = [reviews.notes.get(item.place, Notes()) for item in items]
+    high = [high for _, high in relevant]
+    return {
+        "n_high": sum(high),
+        "n_low": len(high) - sum(high),
+        "n_high_two": sum(two),
+        "n_low_two": len(two) - sum(two),
+        "twice": sum(len(item.correct) >= 2 for item in items) / len(items),
+        "n_comments": sum(note.comments for note in notes),
+        "n_disputes": sum(note.disputes for note in notes),
+    }
 
 
 def _ladder(three: Sequence[ReviewedItem]) -> dict[str, Any]:
@@ -246,6 +222,8 @@ def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     }
 
 
+_MOST = 5.0
+"""The relevance of an item that is highly relevant."""
 _Differences = tuple[Any, Any]
 """Differences, and the case of each."""
 
@@ -260,16 +238,17 @@ class _Rater(NamedTuple):
     """That so many items are called correct, were this rater like the others of each item."""
 
 
-def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmark: str) -> _Rater:
+def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, exam: _Exam) -> _Rater:
     """How often a rater says correct, beside the others and beside a second look of their own."""
     judged = [item for item in items if rater in item.correct]
-    moves, cases_moved = _moves(rater, reviews, benchmark)
+    moves, cases_moved = _moves(rater, reviews, exam)
     # On the same items only: who was dealt easier ones is no kinder.
     shared = [item for item in judged if len(item.correct) > 1]
     gaps = np.array([item.correct[rater] - _mean_of_others(item, rater) for item in shared])
     row = ReviewRow(
         about="rater",
-        benchmark=benchmark,
+        benchmark=exam[0],
+        task=exam[1],
         rater=rater,
         n=len(judged),
         n_groups=len({item.group for item in judged}),
@@ -283,9 +262,9 @@ def _rater(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benchmar
     return _Rater(row, kinder, (moves, cases_moved), _exact_p(rater, shared))
 
 
-def _moves(rater: str, reviews: Reviews, benchmark: str) -> _Differences:
+def _moves(rater: str, reviews: Reviews, exam: _Exam) -> _Differences:
     """What a rater changed on second sight, and in which direction."""
-    again = [entry for entry in reviews.again if entry.rater == rater and entry.place[0] == benchmark]
+    again = [entry for entry in reviews.again if (entry.rater, entry.place[0], entry.task) == (rater, *exam)]
     # Yes to no and no to yes both change, and only in the mean do they cancel.
     moves = np.array([entry.second - entry.first for entry in again])
     return moves, np.array([entry.group for entry in again])
@@ -298,12 +277,10 @@ def _exact_p(rater: str, shared: Sequence[ReviewedItem]) -> float:
     return stats.events_test(round(sum(item.correct[rater] for item in shared)), chances)
 
 
-def _rater_rows(by_name: Mapping[str, Sequence[ReviewedItem]], reviews: Reviews) -> list[ReviewRow]:
-    """The rows of the raters of all benchmarks, each kind of difference corrected over all of them."""
+def _rater_rows(exams: Mapping[_Exam, Sequence[ReviewedItem]], reviews: Reviews) -> list[ReviewRow]:
+    """The rows of the raters of all benchmarks and tasks, each kind of difference corrected over all."""
     raters = [
-        _rater(rater, items, reviews, benchmark)
-        for benchmark, items in by_name.items()
-        for rater in _raters(items)
+        _rater(rater, items, reviews, exam) for exam, items in exams.items() for rater in _raters(items)
     ]
     kinder = by_differences([rater.kinder for rater in raters], [rater.p for rater in raters])
     drifts = by_differences([rater.drift for rater in raters])
@@ -370,7 +347,8 @@ def _rater_line(
 
 
 def _line(row: ReviewRow) -> Iterator[str]:
-    yield f"{row.benchmark}: {count(row.n, 'item')} reviewed by {count(row.n_raters, 'rater')}."
+    task = "" if row.task == "review" else f" ({row.task})"
+    yield f"{row.benchmark}{task}: {count(row.n, 'item')} reviewed by {count(row.n_raters, 'rater')}."
     if row.three_of_three is not None:
         yield (
             f"All of three call {printed(row.three_of_three, '.1%')} correct"
@@ -387,5 +365,7 @@ def _line(row: ReviewRow) -> Iterator[str]:
     if row.gold is not None:
         gold = f"{printed(row.gold, '.1%')} of {count(row.n_gold, 'item')}"
         yield f"Gold: {gold} are correct; {row.n_tied} tied."
+    if row.n_comments or row.n_disputes:
+        yield f"Raters wrote {count(row.n_comments, 'note')} and {count(row.n_disputes, 'dispute')}."
     if row.held_out:
         yield f"{count(row.held_out, 'item')} held out by open disputes."

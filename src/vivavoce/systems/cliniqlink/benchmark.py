@@ -130,7 +130,7 @@ class ClinIQLink(Benchmark):
                 part = f"; for those that are there write files=[{present}]" if present else ""
                 raise InputError(f"cliniqlink needs {path}: data= names the folder of its seven files{part}.")
             for index, row in enumerate(rows_of(path)):
-                yield _item(path, index, row)
+                yield exam_item(path, index, row)
 
 
 def fields_of(name: str, row: _Row) -> _Fields:
@@ -138,7 +138,8 @@ def fields_of(name: str, row: _Row) -> _Fields:
     return {"question": _text(row, "question"), **_FILES[name](row)}
 
 
-def _item(path: Path, index: int, row: Any) -> Item:
+def exam_item(path: Path, index: int, row: Any) -> Item:
+    """The item of a row of a file, by its place there. Raises `InputError` where it is none."""
     place = f"{path}, item {index}"
     try:
         source = _source_of(_object(row))

@@ -15,7 +15,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
 
-What = Literal["questions", "blank", "results", "bundle", "import", "board"]
+What = Literal["exam", "questions", "blank", "results", "bundle", "import", "board"]
 OPTIONS: Mapping[str, tuple[What, ...]] = {
     "candidate": ("results", "import"),
     "repeat": ("results",),
@@ -49,15 +49,16 @@ def challenge(
     what: Annotated[
         What,
         typer.Argument(
-            metavar="questions|blank|results|bundle|import|board",
-            help="Questions without the key, empty result files, the results of a run, a CodaBench "
-            "competition, a submission to it as a run, or the leaderboard of many submissions.",
+            metavar="exam|questions|blank|results|bundle|import|board",
+            help="The exam with its key, questions without it, empty result files, the results of a run, a "
+            "CodaBench competition, a submission to it as a run, or the leaderboard of many submissions.",
         ),
     ],
     source: Annotated[
         str,
         typer.Argument(
-            help="The benchmark, cliniqlink:data=DIR; results: the run that holds them; import: the folder "
+            help="The benchmark, cliniqlink:data=DIR or any of the seven formats, such as "
+            "jsonl:path=frozen/exam.jsonl; results: the run that holds them; import: the folder "
             "of result files; board: the folder of submissions.",
             metavar="SOURCE",
         ),
@@ -109,12 +110,15 @@ def challenge(
     """Write files of the ClinIQLink challenge: one for each of its seven formats, or what a host needs.
 
     `questions` leaves out the gold and gives every item an id and a hash: cliniqlink_questions:data=DIR
-    collects on them. `results` are a candidate's answers as a submission; `viva import RUN DIR --benchmark
+    collects on them. `exam` writes any exam of these formats, key and all, as cliniqlink:data=DIR reads it.
+    `results` are a candidate's answers as a submission; `viva import RUN DIR --benchmark
     "cliniqlink(data=DIR)"` brings them in. `bundle` is the competition for CodaBench, as a folder and as the
     zip to upload: the key is in its reference data alone. `import` makes a run of a submission to it, read as
     the competition reads it: a question without an answer counts as an empty one. `board` ranks the runs in a
     folder, with ties, and writes a page and a CSV in place of earlier ones. Any other file with other content
     is never replaced.
+
+    Example: `viva challenge exam jsonl:path=frozen/exam.jsonl --to exam`
 
     Example: `viva challenge questions cliniqlink:data=DIR --to questions`
 
@@ -145,22 +149,28 @@ def challenge(
 
 
 def _print_files(what: What, files: tuple[Any, ...]) -> None:
-    columns = ("bytes", "key") if what == "bundle" else ("items", "answers")
+    columns = {"bundle": ("bytes", "key"), "exam": ("items",)}.get(what, ("items", "answers"))
     rows = [[*(getattr(file, name) for name in columns), file.path] for file in files]
     print_table([*columns, "file"], rows)
+    if left_out := getattr(files[0], "left_out", {}):
+        listed = ", ".join(f"{n:,} {name}" for name, n in left_out.items())
+        echo(f"Left out, as no file holds such a format: {listed}.")
 
 
 def _of_the_challenge(
     what: str, source: str, to: Path, *, candidate: str | None, repeat: int | None, gold: bool
 ) -> tuple[Any, ...]:
     """The files of the seven formats: questions, blank results, or the results of a run."""
-    from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
+    from vivavoce.benchmarks import load
+    from vivavoce.systems.cliniqlink.exporter import write_blank, write_exam, write_questions
 
     if what == "results":
         return open_run(Path(source)).export(
             to, format="cliniqlink", candidate=candidate, repeat=repeat or 1, gold=gold
         )
     spec = benchmark_spec(source) or ""
+    if what == "exam":
+        return write_exam(load(spec).items, to, name=spec)
     return write_blank(spec, to) if what == "blank" else write_questions(spec, to)
 
 

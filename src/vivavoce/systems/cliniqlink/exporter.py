@@ -4,13 +4,11 @@ Results are seven files, one for each format, with `inputs`, `responses` and `pr
 they come in is in `log_reader`. Every input bears its item's id and the hash of what is seen of it.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.benchmarks import Loaded, load
 from vivavoce.core.errors import InputError, SelectionError, StoreError, suggest
 from vivavoce.core.json_text import read_json
 from vivavoce.core.private_files import private_folder, write_all_private
@@ -19,16 +17,24 @@ from vivavoce.core.registry import exporter
 from vivavoce.formats import ask
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.store import read
-from vivavoce.store.forgotten import forgotten_answers
+from vivavoce.store.forgotten import forgotten_answers, is_forgotten
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.text import count
-from vivavoce.systems.cliniqlink.benchmark import PARTS, QUESTIONS, Part, visible_part
+from vivavoce.systems.cliniqlink.benchmark import QUESTIONS
+from vivavoce.systems.cliniqlink.exam_files import (
+    EXAM,
+    challenge_exam,
+    entry,
+    exam_rows,
+    in_parts,
+    json_text,
+    other_formats,
+)
 
 if TYPE_CHECKING:
     from vivavoce.run.run import Run
 
 
-EXAM = "cliniqlink"
 _COLUMNS = ("candidate", "benchmark", "item", "variant", "repeat", "status", "text")
 
 
@@ -40,28 +46,76 @@ class Written(NamedTuple):
     answers: int | None
 
 
-def write_questions(benchmark: str, to: Path) -> tuple[Written, ...]:
+def write_questions(benchmark: str, folder: Path) -> tuple[Written, ...]:
     """Write what may be handed to whoever answers: the exam's files without gold, with ids and hashes.
+
+    An exam of another benchmark is asked as `write_exam` writes it.
 
     Raises `StoreError` where other files of these names lie in the folder, before anything is written.
     """
-    exam = _exam(benchmark)
+    exam = challenge_exam(benchmark)
     files = {f"{part.stem}.json": [entry(item) for item in items] for part, items in in_parts(exam.items)}
-    _put(to, files, ours=lambda body: False)
-    return tuple(Written(to / name, len(rows), None) for name, rows in files.items())
+    _put(folder, files, ours=lambda body: False)
+    return tuple(Written(folder / name, len(rows), None) for name, rows in files.items())
 
 
-def write_blank(benchmark: str, to: Path) -> tuple[Written, ...]:
+def write_blank(benchmark: str, folder: Path) -> tuple[Written, ...]:
     """Write result files to be filled in: every question with our prompt for it, and a null for its answer.
 
     Raises `StoreError` where other files of these names lie there: they may have been filled in.
     """
     files = {
         f"{part.kind}.json": result_body(items, [None] * len(items))
-        for part, items in in_parts(_exam(benchmark).items)
+        for part, items in in_parts(challenge_exam(benchmark).items)
     }
-    _put(to, files, ours=lambda body: False)
-    return tuple(Written(to / name, len(body["inputs"]), 0) for name, body in files.items())
+    _put(folder, files, ours=lambda body: False)
+    return tuple(Written(folder / name, len(body["inputs"]), 0) for name, body in files.items())
+
+
+class WrittenExam(NamedTuple):
+    """A file of the exam that was written: its items, and how many of other formats were left out."""
+
+    path: Path
+    items: int
+    left_out: Mapping[str, int] = {}
+
+
+def write_exam(items: Sequence[Item], folder: Path, *, name: str) -> tuple[WrittenExam, ...]:
+    """Write an exam with its key as ClinIQLink's files, which cliniqlink(data=DIR) reads.
+
+    Items of other formats are left out and counted. Raises `InputError` for items that the files cannot hold,
+    `StoreError` where other files of these names lie there.
+    """
+    rows = exam_rows(items, name)
+    _put(folder, {f"{stem}.json": part for stem, part in rows.items()}, ours=lambda body: False)
+    left_out = other_formats(items)
+    first, *further = (WrittenExam(folder / f"{stem}.json", len(part)) for stem, part in rows.items())
+    return first._replace(left_out=left_out), *further
+
+
+@exporter("cliniqlink_exam")
+class ClinIQLinkExam(Exporter):
+    """The exam of the run with its key, as the seven files of the ClinIQLink challenge.
+
+    `benchmark` names it where the run holds several.
+    """
+
+    benchmark: str = ""
+
+    def write(self, run: "Run", to: Path) -> tuple[WrittenExam, ...]:
+        """Write a file for each of the seven formats that the exam has; no other file is replaced."""
+        with run.file.reading() as db:
+            stored = [item for item in read.items_by_id(db).values() if item.origin is None]
+        items = [item for item in stored if not is_forgotten(item.meta)]
+        chosen = self._chosen(sorted({item.benchmark for item in items}))
+        return write_exam([item for item in items if item.benchmark == chosen], to, name=chosen)
+
+    def _chosen(self, names: Sequence[str]) -> str:
+        """The exam that is meant. Raises `SelectionError` where that is not clear."""
+        if self.benchmark not in names and (self.benchmark or len(names) != 1):
+            listed = ", ".join(names) or "none"
+            raise SelectionError(f"which exam is written: --set benchmark=NAME is one of {listed}.")
+        return self.benchmark or names[0]
 
 
 @exporter("cliniqlink")
@@ -140,28 +194,6 @@ def write_results(
     )
 
 
-def _exam(benchmark: str) -> Loaded:
-    exam = load(benchmark)
-    refuse_others(exam)
-    return exam
-
-
-def refuse_others(exam: Loaded) -> None:
-    """Raise `InputError` for an exam that the challenge's files cannot hold."""
-    if exam.items[0].benchmark not in (EXAM, QUESTIONS):
-        raise InputError(
-            f"a folder of results, or a package of questions, is of ClinIQLink, not of {exam.spec}: name "
-            f"{EXAM}(data=DIR)."
-        )
-
-
-def in_parts(items: Sequence[Item]) -> Iterator[tuple[Part, list[Item]]]:
-    """The formats that these items have, each with its items in their order."""
-    for part in PARTS:
-        if part_items := [item for item in items if item.format == part.format and not item.variant]:
-            yield part, part_items
-
-
 def result_body(items: Sequence[Item], texts: Sequence[str | None], *, gold: bool = False) -> dict[str, Any]:
     """What a result file of one format holds: questions, these answers to them, and our prompts."""
     return {
@@ -171,49 +203,9 @@ def result_body(items: Sequence[Item], texts: Sequence[str | None], *, gold: boo
     }
 
 
-def entry(item: Item, *, gold: bool = False) -> dict[str, Any]:
-    """An item as the challenge writes it, with the id and the hash of what is seen of it."""
-    visible = visible_part(item)
-    part = next(part for part in PARTS if part.format == item.format)
-    row: dict[str, Any] = {"id": item.item, "hash": visible.hash, "question": item.question}
-    if item.options:
-        row["options"] = list(item.options)
-    if item.format == "short_inverse":
-        row["false_answer"] = item.false_answer
-    if item.format == "multi_hop_inverse":
-        row |= {"answer": item.false_answer, "reasoning": list(item.steps)}
-    if gold:
-        row |= _gold(item) | {"source": dict(item.meta)}
-    return row | {"type": "short_answer" if part.kind == "short" else part.kind}
-
-
-def _gold(item: Item) -> dict[str, Any]:
-    """The fields that hold an item's key; in short_inverse also `answer`, which there is the wrong one."""
-    match item.format:
-        case "true_false":
-            return {"answer": item.answer[0]}
-        case "mcq":
-            return {"correct_answer": item.answer[0]}
-        case "list":
-            return {"answer": list(item.answer)}
-        case "short":
-            return {"answer": item.references[0]}
-        case "short_inverse":
-            return {"answer": item.false_answer, "incorrect_explanation": item.references[0]}
-        case "multi_hop":
-            return {"answer": item.references[0], "reasoning": list(item.steps)}
-    lines = [f"- Step {item.step} contains the incorrect inference.", f"- Explanation: {item.references[0]}"]
-    return {"incorrect_reasoning_step": lines}
-
-
 def _put(to: Path, files: Mapping[str, Any], *, ours: Callable[[Mapping[str, Any]], bool]) -> None:
     """Write the files as JSON into the folder; one that is `ours` is replaced. Raises as `put_files`."""
     put_files(to, {name: json_text(body) for name, body in files.items()}, ours=ours)
-
-
-def json_text(body: Any) -> str:
-    """A body as the challenge's files hold it."""
-    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
 
 
 def put_files(

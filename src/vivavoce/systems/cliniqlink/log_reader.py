@@ -22,7 +22,7 @@ from vivavoce.core.text import one_line
 from vivavoce.formats import check
 from vivavoce.run.exchange.log_readers import LogReader
 from vivavoce.systems.cliniqlink.benchmark import PARTS, Part, fields_of, visible_part, visible_row
-from vivavoce.systems.cliniqlink.exporter import EXAM, entry, in_parts, refuse_others
+from vivavoce.systems.cliniqlink.exam_files import EXAM, entry, in_parts, refuse_others
 
 _TEXTS = ("generated_text", "text")
 """Where a pipeline of the model hub leaves its text, the outer first."""

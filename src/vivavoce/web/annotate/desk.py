@@ -20,6 +20,7 @@ from vivavoce.people.storing.judgements import (
     store_judgement,
 )
 from vivavoce.people.tasks import Task
+from vivavoce.run.building.evidence import ItemEvidence, Sources, read_sources
 from vivavoce.store.runfile import RunFile
 
 WAIT_S = 5.0
@@ -48,6 +49,7 @@ class QuestionPage(NamedTuple):
     answers: tuple[AnswerOnPage, ...]
     version: str
     item: Item
+    evidence: ItemEvidence
 
 
 class Desk:
@@ -59,6 +61,7 @@ class Desk:
         self._done: dict[str, set[int]] = {}
         self._lock = Lock()
         self._saving = Lock()
+        self._sources: Sources | None = None
 
     @property
     def key(self) -> Key:
@@ -124,11 +127,21 @@ class Desk:
             texts = entry_texts(stored) if typed is None else typed
             if typed is None and not stored.version:
                 texts = {label(0): self.task.proposed(db, entry)}
+        item = self.panel.items[entry.question.name]
         return QuestionPage(
             number, len(packet), entry.question.prompt, entry.question.reference_text,
             tuple(self._answer(n, answer, texts) for n, answer in enumerate(entry.answers)),
-            stored.version, self.panel.items[entry.question.name],
+            stored.version, item, self._evidence(item),
         )  # fmt: skip
+
+    def _evidence(self, item: Item) -> ItemEvidence:
+        """What an item was made from; nothing where the task does not show it."""
+        if not self.task.shows_sources:
+            return ItemEvidence()
+        if self._sources is None:
+            with self.run.reading() as db:
+                self._sources = read_sources(db, self.panel.items.values())
+        return self._sources.evidence(item)
 
     def save(
         self, rater: str, number: int, entries: Entries, *, version: str | None, take_back: bool

@@ -16,7 +16,7 @@ from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.ballot_export import ballot_file, fact_lines, review_lines
 from vivavoce.people.rounds import open_round, read_round
 from vivavoce.people.storing.store_reviews import put_adjudication, read_adjudicated
-from vivavoce.people.tasks import ReviewTask, VerifyTask
+from vivavoce.people.tasks import REVIEW_TASKS, VerifyTask
 from vivavoce.run.people.annotate import agreement_rows
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk
@@ -51,11 +51,11 @@ def _show(
     n_left = max(0, desk.panel.n_labels - sum(map(sum, done.values())))
     with desk.run.reading() as db:
         backgrounds = read_backgrounds(db)
-        disputes = read_adjudicated(db).disputes if desk.task.name == ReviewTask.name else ()
+        disputes = read_adjudicated(db).disputes if desk.task.name in REVIEW_TASKS else ()
         opened = read_round(db, desk.key.panel)
     return page(
         request, "organise.html", status=status, person=person, sentence=sentence, form=form or {},
-        task=desk.task, is_review=desk.task.name == ReviewTask.name, done=done, n_left=n_left,
+        task=desk.task, is_review=desk.task.name in REVIEW_TASKS, done=done, n_left=n_left,
         backgrounds=backgrounds, agreement=() if n_left else agreement_rows(desk.run, desk.key),
         disputes=_with_items(desk, disputes), pilot=desk.panel.pilot, opened=opened,
         categories=_categories(desk),
@@ -115,7 +115,7 @@ def _settle(request: Request, person: Person, form: Form) -> Response:
 def _reviews(request: Request, person: Person) -> Response:
     """The reviews as a file for another run."""
     desk = desk_of(request)
-    if desk.task.name != ReviewTask.name:
+    if desk.task.name not in REVIEW_TASKS:
         raise HTTPException(404, "this panel holds no reviews: take each rater's ballot.")
     with desk.run.reading() as db:
         text = "".join(review_lines(db, desk.key))
@@ -137,7 +137,7 @@ def _ballot(request: Request, person: Person) -> Response:
     desk = desk_of(request)
     raters: Mapping[str, str] = {str(n): rater for n, rater in enumerate(desk.key.packets)}
     rater = raters.get(request.path_params["number"])
-    if rater is None or desk.task.name == ReviewTask.name:
+    if rater is None or desk.task.name in REVIEW_TASKS:
         raise HTTPException(404)
     with desk.run.reading() as db:
         text = ballot_file(db, desk.key, rater)

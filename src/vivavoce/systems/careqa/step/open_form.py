@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from vivavoce.core.partners import REWORDED_FROM
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
@@ -19,7 +20,7 @@ from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply, ask_for
 from vivavoce.run.building.filters.base import Decision, Filter
 from vivavoce.run.building.open_questions import open_request, read_open
-from vivavoce.run.building.parts import Part, written_by
+from vivavoce.run.building.parts import Part, with_partner, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 from vivavoce.systems.careqa.negative_stems import LANGUAGES as STEM_LANGUAGES
 from vivavoce.systems.careqa.negative_stems import negative_stem
@@ -80,10 +81,11 @@ class OpenWordings(Step):
         draft = replace(
             item, item=f"{item.item}-open", format="longform", options=(), answer=(), references=item.answer
         )
+        draft = with_partner(draft, REWORDED_FROM, item.item)
         texts = list(dict.fromkeys(reply.value for reply in replies if reply.value))
         if not texts:
             return _without_wording(draft, replies)
-        meta = {**item.meta, WORDINGS: texts}
+        meta = {**draft.meta, WORDINGS: texts}
         return written_by(replace(draft, question=texts[0], meta=meta), self.model)
 
     def _can_be_open(self, item: Item) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from vivavoce.core.partners import TRANSLATION_OF
 from vivavoce.core.prompts import Unreadable, load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
@@ -15,7 +16,7 @@ from vivavoce.language.replies import text_of, texts_of
 from vivavoce.models.fencing import fenced
 from vivavoce.models.requests import TEXTS, Request, json_request
 from vivavoce.run.building.asking import ModelStep, Reply
-from vivavoce.run.building.parts import Part, written_by
+from vivavoce.run.building.parts import Part, with_partner, written_by
 from vivavoce.run.building.step import Drop
 
 _SIGNS = frozenset(
@@ -130,7 +131,8 @@ class Translation(ModelStep):
         return (part, reply.drop(self._draft(part), self.task))
 
     def _draft(self, item: Item) -> Item:
-        return replace(item, item=f"{item.item}-{self.to}", meta={**item.meta, "language": self.to})
+        draft = replace(item, item=f"{item.item}-{self.to}", meta={**item.meta, "language": self.to})
+        return with_partner(draft, TRANSLATION_OF, item.item)
 
 
 def _figures(part: str, text: str) -> Iterator[str]:

@@ -14,12 +14,9 @@ from vivavoce.language.replies import boolean_of, text_of
 from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import Reply, ask_for
-from vivavoce.run.building.parts import Part, Passage, written_by
+from vivavoce.run.building.parts import PASSAGE, QUOTE, Part, Passage, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 from vivavoce.systems.cliniqlink.step.written_forms import FORMS, find_quote
-
-QUOTE = "quote"
-"""The key, in an item's `meta`, of the words of the passage that support it."""
 
 
 @step("seven_formats")
@@ -82,7 +79,7 @@ def _item(passage: Passage, name: str, fields: Mapping[str, Any]) -> Item:
         format=name,
         question=text_of(fields, "question"),
         source=f"{passage.source}; quote at {start} to {end} there",
-        meta={QUOTE: passage.text[start:end], "passage": passage.passage},
+        meta={QUOTE: passage.text[start:end], PASSAGE: passage.passage},
         **FORMS[name].parse(fields),
     )
 
@@ -107,7 +104,7 @@ class WrongParts(Step):
         """The questions that stand the check."""
         passages = {part.passage: part for part in parts if isinstance(part, Passage)}
         items = [part for part in parts if isinstance(part, Item)]
-        requests = [self._request(item, passages[item.meta["passage"]]) for item in items]
+        requests = [self._request(item, passages[item.meta[PASSAGE]]) for item in items]
         replies = ask_for(lab, self.model, requests, _read_verdict)
         return StepResult.of(map(self._outcome, items, replies))
 

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.benchmarks import Loaded, load
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.systems.cliniqlink.benchmark import PARTS
-from vivavoce.systems.cliniqlink.exporter import (
+from vivavoce.systems.cliniqlink.exam_files import (
     EXAM,
+    ChallengeExam,
+    challenge_exam,
     entry,
     in_parts,
     json_text,
-    put_files,
-    refuse_others,
-    result_body,
 )
+from vivavoce.systems.cliniqlink.exporter import put_files, result_body
 from vivavoce.systems.cliniqlink.metric import ClinIQLink
 from vivavoce.systems.cliniqlink.submissions.competition import Competition, competition_yaml, page_texts
 from vivavoce.systems.cliniqlink.submissions.logo import logo_png
@@ -51,7 +50,7 @@ def write_bundle(
     that lacks its key or one of the seven formats, and for another metric; `StoreError` where other files of
     these names lie there, before anything is written.
     """
-    exam = load(benchmark)
+    exam = challenge_exam(benchmark)
     _refuse_incomplete(exam)
     spec = _metric_spec(metric)
     files = {
@@ -69,9 +68,8 @@ def write_bundle(
     )
 
 
-def _refuse_incomplete(exam: Loaded) -> None:
-    refuse_others(exam)
-    if exam.items[0].benchmark != EXAM:
+def _refuse_incomplete(exam: ChallengeExam) -> None:
+    if not exam.files:
         raise InputError(f"{exam.spec} has no key, and a competition scores by it: name {EXAM}(data=DIR).")
     present = {part.stem for part, _ in in_parts(exam.items)}
     if lacking := [part.stem for part in PARTS if part.stem not in present]:
@@ -95,13 +93,13 @@ def _metric_spec(metric: str) -> str:
     return str(specs.parse(metric))
 
 
-def _pages(exam: Loaded, metric: str) -> dict[str, str | bytes]:
+def _pages(exam: ChallengeExam, metric: str) -> dict[str, str | bytes]:
     counts = {part.kind: len(items) for part, items in in_parts(exam.items)}
     pages = page_texts(counts, metric)
     return {"logo.png": logo_png(), "starting_kit/README.md": pages.pop("starting_kit.md"), **pages}
 
 
-def _public(exam: Loaded) -> dict[str, str | bytes]:
+def _public(exam: ChallengeExam) -> dict[str, str | bytes]:
     """The questions, and result files to be filled in: what a candidate sees, with ids and hashes."""
     files: dict[str, str | bytes] = {}
     for part, items in in_parts(exam.items):
@@ -110,13 +108,10 @@ def _public(exam: Loaded) -> dict[str, str | bytes]:
     return files
 
 
-def _reference(exam: Loaded, metric: str) -> dict[str, str | bytes]:
-    """The exam's own files, byte by byte, and how they are scored."""
-    data: Path = registry.build("benchmark", exam.spec).data
+def _reference(exam: ChallengeExam, metric: str) -> dict[str, str | bytes]:
+    """The exam's files, ClinIQLink's own byte by byte, and how they are scored."""
     settings = {"schema": SCHEMA, "vivavoce": __version__, "metric": metric, "exam": exam_digest(exam.items)}
-    files: dict[str, str | bytes] = {
-        f"reference_data/{part.stem}.json": (data / f"{part.stem}.json").read_bytes() for part in PARTS
-    }
+    files: dict[str, str | bytes] = {f"reference_data/{name}": body for name, body in exam.files.items()}
     return files | {f"reference_data/{SETTINGS}": json.dumps(settings, indent=1) + "\n"}
 
 

@@ -6,7 +6,7 @@ from vivavoce.benchmarks import load
 from vivavoce.core.text import one_line
 from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.run import open_run
-from vivavoce.systems.cliniqlink.exporter import refuse_others
+from vivavoce.systems.cliniqlink.exam_files import refuse_others
 from vivavoce.systems.cliniqlink.submissions.submission_files import read_submission
 
 

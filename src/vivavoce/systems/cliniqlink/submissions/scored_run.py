@@ -16,7 +16,7 @@ from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.studies.comparing.overall_columns import bare
-from vivavoce.systems.cliniqlink.exporter import EXAM
+from vivavoce.systems.cliniqlink.exam_files import EXAM
 from vivavoce.systems.cliniqlink.submissions.submission import Submission
 from vivavoce.systems.cliniqlink.submissions.terms import METRIC, exam_digest
 

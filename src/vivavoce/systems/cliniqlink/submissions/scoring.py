@@ -21,7 +21,7 @@ from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import one_line, printable
 from vivavoce.run.run import open_run
-from vivavoce.systems.cliniqlink.exporter import EXAM
+from vivavoce.systems.cliniqlink.exam_files import EXAM
 from vivavoce.systems.cliniqlink.submissions.page import html_page
 from vivavoce.systems.cliniqlink.submissions.submission_files import SubmissionFiles, read_submission
 from vivavoce.systems.cliniqlink.submissions.terms import COLUMNS, OVERALL_COLUMN, exam_digest

@@ -15,7 +15,7 @@ from vivavoce.core.records import Item
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line
 from vivavoce.systems.cliniqlink.benchmark import PARTS, visible_part
-from vivavoce.systems.cliniqlink.exporter import in_parts
+from vivavoce.systems.cliniqlink.exam_files import in_parts
 from vivavoce.systems.cliniqlink.log_reader import part_answers
 
 MOST_BYTES = 64 * 1024 * 1024

@@ -14,7 +14,7 @@ from vivavoce.language.replies import boolean_of, text_of, texts_of
 from vivavoce.models.fencing import fenced
 from vivavoce.models.requests import TEXTS, Request, json_request
 from vivavoce.run.building.asking import ModelStep
-from vivavoce.run.building.parts import Part, Passage, for_review, written_by
+from vivavoce.run.building.parts import PASSAGE, Part, Passage, for_review, written_by
 from vivavoce.run.building.step import Drop
 
 CATEGORIES = (
@@ -134,7 +134,7 @@ class ExamQuestions(ModelStep):
                 format="longform",
                 question=question,
                 source=part.source,
-                meta={"language": self.language},
+                meta={"language": self.language, PASSAGE: part.passage},
             )
             if part.meta.get(_AMBIGUOUS):
                 item = for_review(item, "the category of its article is ambiguous")

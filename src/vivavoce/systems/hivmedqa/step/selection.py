@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from vivavoce.core.partners import REWORDED_FROM
 from vivavoce.core.prompts import load
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
@@ -19,7 +20,7 @@ from vivavoce.models.fencing import fenced, question_text
 from vivavoce.models.requests import Request, json_request
 from vivavoce.run.building.asking import ModelStep
 from vivavoce.run.building.open_questions import open_request, read_open
-from vivavoce.run.building.parts import Part, for_review, written_by
+from vivavoce.run.building.parts import Part, for_review, with_partner, written_by
 from vivavoce.run.building.step import Drop, Lab, Step, StepResult
 
 
@@ -135,4 +136,5 @@ class OpenQuestion(ModelStep):
             part, item=f"{part.item}-open", group=part.group, format="longform", question=value, context=None,
             options=(), answer=(), references=part.answer,
         )  # fmt: skip
+        item = with_partner(item, REWORDED_FROM, part.item)
         yield written_by(for_review(item, "two people have to agree on its gold answer"), self.model)

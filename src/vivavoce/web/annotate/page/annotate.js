@@ -70,7 +70,7 @@ function mark(key) {
     ?? (form.matches(".task-review, .task-pairwise") ? form.querySelector(`[data-key="${CSS.escape(key)}"]`) : null);
   if (!field) return false;
   field.click();
-  if (form.classList.contains("task-rate")) step(1);
+  if (form.matches(".task-rate, .task-translation, .task-rewording")) step(1);
   return true;
 }
 
