@@ -282,7 +282,7 @@ def test_a_question_whose_hash_is_not_the_exam_s_is_named(
 
 
 def test_a_folder_answers_cliniqlink_only(run: Run, results: Results) -> None:
-    assert "not of sample: name cliniqlink(data=DIR)" in refused(run, results(), "sample")
+    assert "not of sample: `viva challenge exam`" in refused(run, results(), "sample")
 
 
 def test_without_a_name_the_candidate_is_asked_for(run: Run, results: Results, spec: str) -> None:

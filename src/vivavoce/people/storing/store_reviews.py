@@ -28,7 +28,6 @@ from vivavoce.store.write import (
     put_scores,
 )
 
-COLUMNS = ("item", "category", "rater")
 DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
 """The kinds of events by which an item is held out, and taken back in."""
 
@@ -85,7 +84,7 @@ def import_reviews(
 
 def _rows(file: Path, task: ReviewTask) -> Sequence[tuple[str, Mapping[str, Any]]]:
     """The rows of a table with their places. Raises `InputError` where a column is missing."""
-    columns = [*COLUMNS, *(question.criterion for question in task.questions)]
+    columns = task.table_columns()
     rows = [(line.where, line.row) for line in open_table(file).lines]
     absent = [column for column in columns if not any(column in row for _, row in rows)]
     if absent:

@@ -96,6 +96,11 @@ class ReviewTask(PlainTask):
     def __init__(self) -> None:
         self.criterion = self.sentence
 
+    @classmethod
+    def table_columns(cls) -> tuple[str, ...]:
+        """The columns that a table of such reviews has; those of words may be absent."""
+        return ("item", "category", "rater", *(question.criterion for question in cls.questions))
+
     def visible_part(self, text: str, final: str) -> str:
         """The key as it stands."""
         return text

@@ -11,7 +11,7 @@ from vivavoce.core.errors import InputError, RunNotFound, VivaError
 from vivavoce.core.records import Finding
 from vivavoce.core.tables import is_table_file, open_table
 from vivavoce.core.text import count, one_line
-from vivavoce.people.storing.store_reviews import COLUMNS as REVIEW_COLUMNS
+from vivavoce.people.tasks import REVIEW_TASKS
 from vivavoce.run.exchange.import_plan import OpenQuestions
 from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.exchange.recognise import is_log
@@ -171,15 +171,21 @@ class _Part(NamedTuple):
     options: tuple[str, ...]
 
 
+def _review_task(columns: Collection[str]) -> str | None:
+    """The task whose reviews a table of these columns holds; null for none."""
+    tasks = (name for name, task in REVIEW_TASKS.items() if {*task.table_columns()} <= {*columns})
+    return next(tasks, None)
+
+
 def _part_of_an_exam(columns: Collection[str], fields: Collection[str], free: Sequence[str]) -> _Part | None:
     """What a table of these columns holds, where its questions lie elsewhere; null if that cannot be told.
 
     `fields` are those of answers that the columns are, `free` the columns that are none.
     """
     has_item, has_model, has_text = (field in fields for field in ("item", "candidate", "text"))
-    if {*REVIEW_COLUMNS} <= {*columns}:
+    if task := _review_task(columns):
         text = "people's reviews of questions that are not in it. These come into a run first."
-        return _Part("reviews", text, ("--ballots", "--task", "review"))
+        return _Part("reviews", text, ("--ballots", "--task", task))
     if has_item and has_text:
         text = "answers to questions that are not in it: the exam is a file of its own."
         return _Part("answers alone", text, ("--benchmark", "jsonl:path=EXAM"))
