@@ -14,6 +14,8 @@ from tests.building.test_dahl import build as build_dahl
 from tests.building.test_hivmedqa import build as build_hivmedqa
 from tests.building.test_hivmedqa import questions
 from tests.web.test_annotate import TASKS, Rater
+from tests.web.test_tour import check as check_page
+from tests.web.test_tour import serving, sign_in, visit
 
 from vivavoce.core.records import Item
 from vivavoce.people.tasks import AnswerTask
@@ -61,6 +63,17 @@ def test_hostile_passages_stay_texts(run, passages):
     page = Rater(run, "review").page(1)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&lt;/mark&gt;" in page
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1400, "dark")])
+def test_a_marked_quote_reads_on_a_phone_and_in_the_dark(run, passages, browser, width, scheme):
+    run.build("cliniqlink", from_=[passages], model=MODEL, formats=["mcq"])
+    rater = Rater(run, "review")
+    with serving(rater.app) as address, visit(browser, width, scheme) as page:
+        sign_in(page, address, rater.links["anna"])
+        page.goto(f"{address}/question/1")
+        assert "is measured after five" in page.inner_text("mark")
+        check_page(page)
 
 
 def test_a_question_from_an_article_shows_the_text_and_its_title(run, articles):
