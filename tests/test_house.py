@@ -92,9 +92,9 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6887,
+    "cli": 6892,
     "contrib": 467,
-    "core": 6900,
+    "core": 6904,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2666,
@@ -105,23 +105,23 @@ LINES: dict[str, int] = {
     "metrics": 4494,
     "models": 10085,
     "notebook": 812,
-    "people": 5879,
+    "people": 5992,
     "pipeline": 26,
     "privacy": 623,
     "reading": 8238,
-    "report": 8836,
+    "report": 8858,
     "retrieval": 1692,
-    "run": 32930,
+    "run": 33225,
     "stats": 12423,
-    "store": 9720,
-    "studies": 24780,
-    "systems": 15131,
+    "store": 9748,
+    "studies": 24883,
+    "systems": 15268,
     "testing": 921,
     "variants": 2268,
-    "web": 2010,
+    "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_059, 178
+MODULES, COMPLEX = 1_064, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
