@@ -111,7 +111,7 @@ LINES: dict[str, int] = {
     "reading": 8238,
     "report": 8858,
     "retrieval": 1692,
-    "run": 33225,
+    "run": 33271,
     "stats": 12423,
     "store": 9748,
     "studies": 24883,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_064, 178
+MODULES, COMPLEX = 1_065, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

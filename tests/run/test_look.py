@@ -101,6 +101,24 @@ def test_a_table_is_told_by_its_columns(tmp_path: Path, kind: str) -> None:
     assert (kind, {}) == (file["kind"], supported)
 
 
+def test_columns_that_nobody_calls_answers_make_an_exam_with_an_open_question(tmp_path: Path) -> None:
+    rows = [{"id": f"q{k}", "question": f"What is number {k}?", "gold": f"answer {k}",
+             "chapter": f"a chapter on {k}", "remark": f"a remark on {k}"} for k in range(3)]  # fmt: skip
+    path = written(tmp_path / "exam.jsonl", rows)
+    (file, *more) = viva.look(path).rows
+    assert "exam" == file["kind"]
+    assert "whether it has answers too is left open" in file["text"]
+    (question,) = (row["text"] for row in more if row["row"] == "open")
+    assert "chapter, remark" in question
+    assert file["command"].startswith("viva collect exam.viva")
+
+
+def test_words_beside_a_model_and_a_question_are_no_scores(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("item,model,note\nq1,A,good\nq1,B,bad\n", encoding="utf-8")
+    assert "unknown" == look(path)[0]["kind"]
+
+
 def test_what_is_left_open_stands_in_the_next_command_which_then_works(tmp_path: Path) -> None:
     rows = [{"question": "What is it?", "gold": "aspirin", "output": text} for text in ("aspirin", "heparin")]
     path = written(tmp_path / "a.jsonl", rows)

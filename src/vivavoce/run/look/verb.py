@@ -1,26 +1,28 @@
 """The verb behind `viva look FILE`: the files are read into a run that is thrown away."""
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from vivavoce.benchmarks.column_names import OF_RESPONSES, columns_of, match_columns, matched_words
+from vivavoce.benchmarks.column_names import matched_words
 from vivavoce.core.errors import InputError, RunNotFound, VivaError
 from vivavoce.core.records import Finding
-from vivavoce.core.tables import is_table_file, open_table
+from vivavoce.core.tables import is_table_file
 from vivavoce.core.text import count, one_line
-from vivavoce.people.tasks import REVIEW_TASKS
 from vivavoce.run.exchange.import_plan import OpenQuestions
 from vivavoce.run.exchange.imported import Imported
 from vivavoce.run.exchange.recognise import is_log
+from vivavoce.run.look.parts import part_in
 from vivavoce.run.look.support import Support, supports
 from vivavoce.run.run import Run
 from vivavoce.run.run import open as open_run
 from vivavoce.studies.text import and_so
 
 DOCUMENTS = (".pdf", ".docx", ".txt", ".md", ".html", ".htm")
+WIDE = "--models-in-columns"
+"""The option by which an import proposes that columns hold answers, where no name says it."""
 _RUN = "exam.viva"
 """The run that commands name."""
 
@@ -131,92 +133,55 @@ def _table(run: Run, files: Sequence[Path], name: str) -> Look:
             imported = run.import_answers(data)
         except OpenQuestions as error:
             open_questions, words = error.sentences, [*words, *error.options]
+            if WIDE in error.options and len(files) == 1 and (exam := _exam(files[0], name, open_questions)):
+                return exam
             imported = run.import_answers(data, yes=True)
     except InputError as error:
         return _without_exam(files, name, error)
+    command, read_as = shlex.join(words), tuple(_read_as(imported))
+    if WIDE in words:
+        line = f"{name}: {count(run.items.height, 'question')}; whether it has answers too is left open."
+        return Look("exam", line, command, read_as, open_questions)
     kind, title = ("answers", "answers to an exam") if imported.responses else ("exam", "an exam alone")
-    return Look(
-        kind,
-        f"{name}: {title}, {_size(run)}.",
-        shlex.join(words),
-        read_as=tuple(_read_as(imported)),
-        open_questions=open_questions,
-        supported=tuple(supports(run)),
-    )
+    line = f"{name}: {title}, {_size(run)}."
+    return Look(kind, line, command, read_as, open_questions, tuple(supports(run)))
 
 
 def _without_exam(files: Sequence[Path], name: str, error: InputError) -> Look:
     """A table that no import of answers takes by itself, by its columns; else why not."""
     if len(files) > 1 or not is_table_file(files[0]):
         return _unknown(name, error)
-    columns = columns_of(open_table(files[0]).lines)
-    matched = match_columns(columns, OF_RESPONSES, map={}, set={})
-    free = [column for column in columns if column not in matched.values()]
-    part = _part_of_an_exam(columns, matched.keys(), free)
+    part = part_in(files[0])
     if part is None:
-        return _exam(files[0], name, error)
+        return _exam(files[0], name) or _unknown(name, error)
     return Look(
         part.kind,
         f"{name}: {part.text}",
         shlex.join(["viva", "import", _RUN, str(files[0]), *part.options]),
-        read_as=(f"Columns: {matched_words(matched)}.",) if matched else (),
+        read_as=(f"Columns: {matched_words(part.matched)}.",) if part.matched else (),
     )
 
 
-class _Part(NamedTuple):
-    """What a table without questions holds, in a sentence, and the options of its import."""
+def _exam(file: Path, name: str, open_questions: tuple[str, ...] = ()) -> Look | None:
+    """A table of questions, as a benchmark; null if it is none.
 
-    kind: str
-    text: str
-    options: tuple[str, ...]
-
-
-def _review_task(columns: Collection[str]) -> str | None:
-    """The task whose reviews a table of these columns holds; null for none."""
-    tasks = (name for name, task in REVIEW_TASKS.items() if {*task.table_columns()} <= {*columns})
-    return next(tasks, None)
-
-
-def _part_of_an_exam(columns: Collection[str], fields: Collection[str], free: Sequence[str]) -> _Part | None:
-    """What a table of these columns holds, where its questions lie elsewhere; null if that cannot be told.
-
-    `fields` are those of answers that the columns are, `free` the columns that are none.
+    `open_questions` ask for columns that may hold answers as well: their names do not say so.
     """
-    has_item, has_model, has_text = (field in fields for field in ("item", "candidate", "text"))
-    if task := _review_task(columns):
-        text = "people's reviews of questions that are not in it. These come into a run first."
-        return _Part("reviews", text, ("--ballots", "--task", task))
-    if has_item and has_text:
-        text = "answers to questions that are not in it: the exam is a file of its own."
-        return _Part("answers alone", text, ("--benchmark", "jsonl:path=EXAM"))
-    if has_model and not has_text and free:
-        if not has_item:
-            text = (
-                "a row for each model and no questions. Totals say nothing of chance: needed are the single "
-                "answers or scores behind them."
-            )
-            return _Part("totals", text, ("--help",))
-        text = "scores of answers that are not in it. The answers come into a run first."
-        return _Part("scores", text, ("--scores", "--measure", "NAME", "--criteria", ",".join(free)))
-    return None
-
-
-def _exam(file: Path, name: str, error: InputError) -> Look:
-    """A table of questions with their keys, as a benchmark; else why its import was refused."""
     from vivavoce.benchmarks import load
 
     spec = f"{'csv' if file.suffix.lower() in ('.csv', '.tsv') else 'jsonl'}(path={file})"
     try:
         loaded = load(spec)
     except VivaError:
-        return _unknown(name, error)
+        return None
     n_keyed = sum(bool(item.answer or item.references) for item in loaded.items)
     formats = and_so(sorted({item.format for item in loaded.items}))
     return Look(
         "exam",
-        f"{name}: an exam of {count(len(loaded.items), 'question')} ({formats}) without answers, "
-        f"{n_keyed:,} with a key or a reference.",
+        f"{name}: an exam of {count(len(loaded.items), 'question')} ({formats}), {n_keyed:,} with a key or a "
+        f"reference; {'whether it has answers too is left open' if open_questions else 'it has no answers'}.",
         shlex.join(["viva", "collect", _RUN, spec, "--model", "PROVIDER/MODEL"]),
+        open_questions=open_questions,
     )
 
 
