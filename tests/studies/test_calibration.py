@@ -438,10 +438,11 @@ def test_the_report_of_a_run_draws_it(tmp_path):
 
 
 def test_the_surest_candidate_leads_nothing(tmp_path: Path) -> None:
-    """The boastful one is surer and no better: no verdict, no rank and no first sentence rests on that."""
+    """The boastful one is surer and no better: no rank and no first sentence rests on that."""
     run = confident_run(tmp_path)
-    with pytest.raises(SelectionError, match="surer is not better"):
-        run.compare("calibrated", "boastful", metric="confidence(of=stated)")
+    (row,) = run.compare("calibrated", "boastful", metric="confidence(of=stated)").rows
+    assert ("higher", None) == (row["verdict_code"], row["favours"])
+    assert "boastful is more confident" in row["verdict"]
     ranking = run.study("ranking")["ranking"]
     assert {"accuracy"} == {row["metric"] for row in ranking.rows}
     assert "being no quality of an answer: confidence(of=stated), confidence" in str(ranking)

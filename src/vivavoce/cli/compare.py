@@ -48,7 +48,8 @@ def compare(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="Metric to compare by, or a part of its name if only one fits; by default the primary one.",
+            help="Metric to compare by, or a part of its name if only one fits; by default the primary one. "
+            "seconds and confidence are recorded with answers.",
             metavar="METRIC",
             autocompletion=completion.metrics,
         ),
@@ -79,7 +80,8 @@ def compare(
         bool,
         typer.Option(
             "--assisted",
-            help="Compare people who answered with the help of a candidate and without (annotate --assist).",
+            help="Compare people who answered with the help of a candidate and without (annotate --assist); "
+            "without --metric by the primary one, their seconds and their confidence.",
         ),
     ] = False,
     items: Items = None,

@@ -180,10 +180,15 @@ def _interval(row: Row) -> str | None:
 
 def _verdict(row: Row) -> str:
     """The verdict in a word or two, on the first candidate of a pair."""
+    from vivavoce.studies.comparing.outcome_words import HIGHER, comparative, opposite
+
     code = str(row["verdict_code"] or "incomparable")
     is_first = row["favours"] != "b"
+    if code in HIGHER:
+        return "higher" if row["difference"] > 0 else "lower"
     if code.startswith("better"):
-        words = ("preferred", "not preferred") if row["judge_alone"] else ("better", "worse")
+        word = comparative(row["verdict_code"], row["signature"])
+        words = ("preferred", "not preferred") if row["judge_alone"] else (word, opposite(word))
         return words[0 if is_first else 1]
     return "not better" if code == "not_worse" and not is_first else code.replace("_", " ")
 

@@ -14,7 +14,13 @@ from vivavoce.formats import FORMATS, format_of
 from vivavoce.logprobs.options import Choices, options_in
 from vivavoce.logprobs.requests import LogprobMetric
 from vivavoce.metrics import ScoringContext
-from vivavoce.reading.confidence import Cut, read_confidence, restored, stated_confidence
+from vivavoce.reading.confidence import (
+    Cut,
+    StatedConfidence,
+    read_confidence,
+    restored,
+    stated_confidence,
+)
 
 
 @metric("confidence", version=2)
@@ -78,15 +84,19 @@ def _statement_value(row: Row) -> Value:
     if confidence is None:
         note = "no confidence was asked for (`viva collect --confidence`) or imported"
         return Value(None, note=note, status="set_aside")
-    if isinstance(confidence, int | float):
-        return Value(float(confidence))
-    if isinstance(confidence, str):
-        statement = read_confidence(confidence)
-    else:
-        statement = stated_confidence(restored(row.response.text or "", [Cut(*cut) for cut in confidence]))
+    statement = statement_of(confidence, row.response.text or "")
     if statement.value is not None:
         return Value(statement.value)
     return Value(None, note=statement.reason, status="unanswered" if statement.silent else "unreadable")
+
+
+def statement_of(confidence: Any, text: str) -> StatedConfidence:
+    """What a response states, of the `confidence` in its `meta` and its text."""
+    if isinstance(confidence, int | float):
+        return StatedConfidence(float(confidence))
+    if isinstance(confidence, str):
+        return read_confidence(confidence)
+    return stated_confidence(restored(text, [Cut(*cut) for cut in confidence]))
 
 
 def _repeats_value(row: Row) -> Value:

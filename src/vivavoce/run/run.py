@@ -226,7 +226,9 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
         again on more data, and verdicts hold over all `analyses`, or without a number over any. `assisted`
-        compares what people answered with help and without. `near_duplicates` is as in `import_answers`.
+        compares what people answered with help and without; without `metric` their seconds and confidence
+        too. The metrics "seconds" and "confidence" are recorded with answers. `near_duplicates` is as in
+        `import_answers`.
         `view` compares the expected worst of k answers to a question ("worst@3"), or means with answers over
         a red line at the worst ("judge[harm] >= 3").
         """

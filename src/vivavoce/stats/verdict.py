@@ -20,6 +20,9 @@ Code = Literal[
     "equivalent",
     "not_worse",
     "cannot_tell",
+    # On a scale without a better end a study says these two in the place of "better".
+    "higher",
+    "higher_by_margin",
 ]
 Direction = Literal[1, 0, -1]
 

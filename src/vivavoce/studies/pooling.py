@@ -12,17 +12,20 @@ the ratio, the figure's logarithm: there errors are even on both sides, and a di
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Criterion
+from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, item_of, weights_of
 
 NO_FILLING = "scores failed, and what their counts could be has no bound"
 """Why the sides of the identified set of a pooled figure are null."""
+GEOMETRIC = "geometric_mean"
+"""The pool of times: a ratio says how much longer, whatever the unit, and a few long ones do not decide."""
 TOO_LARGE = "pooled it is above the largest number there is"
 """Why a perplexity is null, though its logarithm is known."""
 SILENT = ("unanswered", "unreadable")
@@ -116,8 +119,21 @@ class Counts(NamedTuple):
 
 
 def on_log_scale(criterion: Criterion) -> bool:
-    """Whether the figure is exp of what its counts give, and compared before exp."""
-    return criterion.pool in POOLS and POOLS[criterion.pool].is_log
+    """Whether the figure is exp of what its counts or its mean logarithm give, and compared before exp."""
+    return is_geometric(criterion) or (criterion.pool in POOLS and POOLS[criterion.pool].is_log)
+
+
+def is_geometric(criterion: Criterion) -> bool:
+    """Whether score rows hold logarithms, the figure being exp of their mean."""
+    return criterion.pool == GEOMETRIC
+
+
+def as_means(measures: Mapping[int, Measure]) -> dict[int, Measure]:
+    """The measures with the mean of logarithms in the place of a geometric mean, which has their order."""
+    return {
+        key: replace(m, criterion=replace(m.criterion, pool="mean")) if is_geometric(m.criterion) else m
+        for key, m in measures.items()
+    }
 
 
 def ratio_of(criterion: Criterion) -> bool:

@@ -331,11 +331,29 @@ def repeats(
 
 CONFIDENCE = "confidence"
 """The metric, and its criterion, that says how sure a candidate is of its answer."""
+SECONDS = "seconds"
+"""The metric, and its criterion, of how long an answer took: no score, but recorded with the answer."""
 
 
 def is_confidence(measure: Measure) -> bool:
     """True if the scores say how sure a candidate is: more of it is not better."""
     return signed(measure.signature).spec.name == CONFIDENCE == measure.criterion.criterion
+
+
+def is_seconds(measure: Measure) -> bool:
+    """True for how long an answer took."""
+    return measure.signature == SECONDS_MEASURE.signature
+
+
+SECONDS_MEASURE = Measure(
+    metric=SECONDS,
+    signature=f"{SECONDS}()@1",
+    criterion=Criterion(
+        criterion=SECONDS, low=None, high=None, direction="lower", if_unanswered="set_aside",
+        pool="geometric_mean",
+    ),
+)  # fmt: skip
+"""Its score rows hold natural logarithms; what has no answer has no time of one."""
 
 
 def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tuple[str, ...]]:

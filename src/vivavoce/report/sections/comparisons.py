@@ -32,6 +32,7 @@ class CellVerdict(NamedTuple):
 
 BETTER, WORSE = CellVerdict("▲", "better", 1), CellVerdict("▼", "worse", -1)
 PREFERRED, NOT_PREFERRED = CellVerdict("▲", "preferred", 1), CellVerdict("▼", "not preferred", -1)
+HIGHER, LOWER = CellVerdict("↑", "higher"), CellVerdict("↓", "lower")
 NOT_WORSE, NOT_BETTER = CellVerdict("≥", "not worse"), CellVerdict("≤", "not better")
 EITHER = {
     "equivalent": CellVerdict("=", "equivalent"),
@@ -46,6 +47,8 @@ MEANING = {
     WORSE: "the row is worse",
     PREFERRED: "the judge prefers the row",
     NOT_PREFERRED: "the judge prefers the column",
+    HIGHER: "the row is higher, which is not better",
+    LOWER: "the row is lower, which is not worse",
     NOT_WORSE: "not worse by more than the margin",
     NOT_BETTER: "not better by more than the margin",
     EITHER["equivalent"]: "equivalent within the margin",
@@ -176,6 +179,8 @@ def _cell(
     if _decided(row):
         sides = (PREFERRED, NOT_PREFERRED) if row.get("judge_alone") else (BETTER, WORSE)
         return difference, sides[not first]
+    if str(row["verdict_code"]).startswith("higher"):
+        return difference, HIGHER if (difference or 0.0) > 0 else LOWER
     if row["verdict_code"] == "not_worse":
         return difference, NOT_WORSE if first else NOT_BETTER
     return difference, EITHER[row["verdict_code"] or "incomparable"]

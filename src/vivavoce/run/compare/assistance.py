@@ -5,9 +5,8 @@ import polars as pl
 from vivavoce.core.errors import SelectionError
 from vivavoce.store.person_answers import helped_answers
 from vivavoce.store.view import View
+from vivavoce.studies.comparing.outcome_words import ALONE, WITH
 from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, ScoreTable
-
-ALONE = "people alone"
 
 
 def helped_people(view: View) -> list[str]:
@@ -36,7 +35,7 @@ def by_help(view: View, table: ScoreTable) -> tuple[list[str], ScoreTable]:
         person=pl.struct("candidate", "repeat"),
         candidate=pl.when(pl.col("helper").is_null())
         .then(pl.lit(ALONE))
-        .otherwise(pl.format("people with {}", "helper")),
+        .otherwise(pl.format(f"{WITH}{{}}", "helper")),
     )
     of_item = ["measure_id", *ITEM_KEY, "candidate"]
     repeat = pl.col("person").rank("dense").over(of_item).cast(table.scores["repeat"].dtype)

@@ -1,11 +1,13 @@
 """Gate: a comparison of a run, and whether it lets the new candidates pass."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
+from vivavoce.run.compare.outcomes import is_outcome
 from vivavoce.run.tables.load import answers_of, load_items, select_items, select_signatures
 from vivavoce.run.tables.named_scores import scores_by
 from vivavoce.store import read
@@ -18,6 +20,7 @@ from vivavoce.studies.comparing.gate import (
     checks,
     critical_counts,
 )
+from vivavoce.studies.score_table import CONFIDENCE
 from vivavoce.studies.thresholds import BadEnds, RedLine, parse_veto, red_lines
 
 
@@ -53,6 +56,7 @@ def _checked_lines(
     declared by every criterion of the metric.
     """
     check_terms(terms)
+    _require_better_end(metric)
     if terms.require == "not-worse" and margin is None:
         _require_declared_margins(view, metric)
     selected = select_items(view, items)
@@ -60,7 +64,20 @@ def _checked_lines(
     return red_lines(vetoes, lambda name: scores_by(view, name, selected))
 
 
+def _require_better_end(metric: str) -> None:
+    if re.match(rf"\s*{CONFIDENCE}\s*([(:]|$)", metric):
+        raise SelectionError(
+            f"a gate asks who is better, and more confident is not: {metric} opens and closes none. `viva "
+            "compare` without a gate compares it."
+        )
+
+
 def _require_declared_margins(view: View, metric: str) -> None:
+    if is_outcome(view, metric, assisted=False):
+        raise SelectionError(
+            f"--require not-worse asks by how much: name it with --margin, as the logarithm of a factor (0.1 "
+            f"is 10 %): {metric} declare no smallest difference."
+        )
     measures = [keyed.measure for keyed in view.fetch(read.measures)]
     signatures = select_signatures(view, metric) or ()
     without = [

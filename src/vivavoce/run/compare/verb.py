@@ -12,7 +12,8 @@ from vivavoce.core.cases import NearDuplicates, near_repeats_lines
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.group_levels import scope_lines
 from vivavoce.core.records import Finding, ItemKey
-from vivavoce.run.compare.assistance import by_help, helped_people
+from vivavoce.run.compare.assistance import by_help
+from vivavoce.run.compare.candidates import best_first, compared_names, unnamed_candidates, with_unnamed
 from vivavoce.run.compare.interim import (
     PlanTerms,
     check_analyses,
@@ -37,7 +38,6 @@ from vivavoce.run.tables.primary import choose_primary, of_primary, primary_scor
 from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
-from vivavoce.store.candidate_names import candidate_labels, match_candidate
 from vivavoce.store.cases import check_choice, choose_near_duplicates, question_rows, scopes
 from vivavoce.store.comparisons import comparison_tests, comparisons, current_findings
 from vivavoce.store.forgotten import forgotten_notes
@@ -46,14 +46,17 @@ from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import differences, not_whole
 from vivavoce.studies.comparing.compare import compare
-from vivavoce.studies.comparing.headline import comparison_headline, contradictions, row_criterion
-from vivavoce.studies.comparing.pairs import ALL_SHOWN, pairs_of
+from vivavoce.studies.comparing.headline import (
+    comparison_headline,
+    contradictions,
+    row_criterion,
+)
+from vivavoce.studies.comparing.pairs import pairs_of
 from vivavoce.studies.comparing.repeated_tests import PairKey, comparison_digest, data_digests
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.row_parts import select_rows
-from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable, is_confidence
-from vivavoce.studies.text import HEADLINES, listed
+from vivavoce.studies.score_table import CONFIDENCE, ITEM_KEY, SECONDS, Labels, ScoreTable, is_confidence
 
 if TYPE_CHECKING:
     from vivavoce.studies.comparing.paired import Population
@@ -143,6 +146,7 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         statuses=judge_statuses(view),
         scopes=_scopes(view, options.population),
         plans=plans,
+        outcomes=question.outcomes,
     )
     selected = select_items(view, options.items)
     integrity = [row for row in answer_integrity(view, selected) if row.candidate in names]
@@ -250,7 +254,8 @@ class _Question(NamedTuple):
     """What is compared: the candidates and pairs, the scores with their digests, and people's labels.
 
     `family` names the state of the data where these are all pairs by the primary criterion; else it is null.
-    `order` are a family's candidates, those with the best estimate first; of others it is empty.
+    `order` are a family's candidates, those with the best estimate first; of others it is empty. `outcomes`
+    are what is compared together with the scores of the table: how fast people are, and how sure.
     """
 
     names: list[str]
@@ -263,6 +268,7 @@ class _Question(NamedTuple):
     words: Sequence[LabelDraw]
     family: str | None
     order: Sequence[str]
+    outcomes: ScoreTable | None = None
 
     def test(self, digest: str, margin: float | None) -> str:
         """What the test is counted as: the family's is one in a state of the data; a margin asks more."""
@@ -279,29 +285,72 @@ def _question(
     assisted: bool = False,
 ) -> _Question:
     """What a call asks, with its scores. Raises `SelectionError` where nothing can be compared."""
-    items = terms.items
     all_pairs = not (candidates or reference or assisted)
-    names, reference = _compared_names(view, candidates, reference, assisted=assisted)
-    selected = select_items(view, items)
+    names, reference = compared_names(view, candidates, reference, assisted=assisted)
+    selected = select_items(view, terms.items)
     primary = None if metric else _primary(view, selected)
-    metric, table = _scores_to_compare(view, metric, primary, names, items=items)
-    table = _in_view(view, table, terms.bad_end, selected)
-    if assisted:
-        names, table = by_help(view, table)
+    compared = _tables(view, metric or primary, names, terms, selected, assisted=assisted)
+    names, metric, table, outcomes = _by_help(view, names, compared, assisted=assisted)
     words = draws_by_word(view, terms.labels, is_given=terms.labels_at_random)
     draws = read_label_draws(view.db, words)
     of_people = _labels(view, table, terms, draws, selected, names)
     if all_pairs:
-        names = _best_first(view, table._replace(labels=of_people), selected, names)
-        table = _with_unnamed(view, table, names)
+        names = best_first(view, table._replace(labels=of_people), selected, names)
+        table = with_unnamed(view, table, names)
     pairs = pairs_of(names, reference, all_pairs=all_pairs)
-    digests = data_digests(table.scores, table.measures, pairs)
+    digests = data_digests(table.scores, table.measures, pairs) | _digests(outcomes, pairs)
     family, order = None, list[str]()
     if terms.are_plain and not assisted and _are_family(view, pairs, table, primary, selected):
         family = comparison_digest(digests, {"labels": labels_digest(of_people)})
-        labelled = table._replace(labels=of_people)
-        order = names if all_pairs else _best_first(view, labelled, selected, names)
-    return _Question(names, reference, all_pairs, metric, table, digests, of_people, words, family, order)
+        order = names if all_pairs else best_first(view, table._replace(labels=of_people), selected, names)
+    return _Question(
+        names, reference, all_pairs, metric, table, digests, of_people, words, family, order, outcomes
+    )
+
+
+def _tables(
+    view: View,
+    metric: str | Primary | None,
+    names: Sequence[str],
+    terms: _Terms,
+    items: set[ItemKey] | None,
+    *,
+    assisted: bool,
+) -> tuple[str, ScoreTable, ScoreTable | None]:
+    """The metric, its scores, and where it is the primary one the outcomes of people's answers."""
+    if isinstance(metric, str):
+        if metric in (SECONDS, CONFIDENCE):
+            from vivavoce.run.compare.outcomes import is_outcome, outcome_to_compare
+
+            if is_outcome(view, metric, assisted=assisted):
+                if terms.bad_end:
+                    raise SelectionError(f"--view compares scores by question: {metric} has none.")
+                return metric, outcome_to_compare(view, metric, names, items), None
+        name, table = _scores_to_compare(view, metric, None, names, items=terms.items)
+        return name, _in_view(view, table, terms.bad_end, items), None
+    name, table = _scores_to_compare(view, None, metric, names, items=terms.items)
+    if not assisted:
+        return name, _in_view(view, table, terms.bad_end, items), None
+    from vivavoce.run.compare.outcomes import outcomes_of_people
+
+    outcomes = outcomes_of_people(view, names, items)
+    more = outcomes.notes if outcomes else ()
+    return name, table._replace(notes=(*table.notes, *more)), outcomes
+
+
+def _digests(outcomes: ScoreTable | None, pairs: Sequence[tuple[str, str]]) -> dict[PairKey, str]:
+    return {} if outcomes is None else data_digests(outcomes.scores, outcomes.measures, pairs)
+
+
+def _by_help(
+    view: View, names: list[str], tables: tuple[str, ScoreTable, ScoreTable | None], *, assisted: bool
+) -> tuple[list[str], str, ScoreTable, ScoreTable | None]:
+    """The names, the metric and the tables, where `assisted` those of people with help and without."""
+    if not assisted:
+        return names, *tables
+    metric, table, outcomes = tables
+    names, table = by_help(view, table)
+    return names, metric, table, outcomes and by_help(view, outcomes)[1]
 
 
 def _labels(
@@ -333,6 +382,10 @@ def _headline(rows: Sequence[Mapping[str, Any]], question: _Question) -> str:
     """What a comparison says in one line; a family's is on its best candidate, however it is named."""
     if not rows:
         return ""
+    if question.outcomes is not None and len({(row["benchmark"], row["a"], row["b"]) for row in rows}) == 1:
+        from vivavoce.studies.comparing.help_headline import help_headline
+
+        return help_headline(rows, [*question.table.measures.values(), *question.outcomes.measures.values()])
     criterion = row_criterion(rows[0], question.table.measures.values())
     return comparison_headline(rows, criterion, order=question.order)
 
@@ -345,7 +398,7 @@ def _are_family(
     items: set[ItemKey] | None,
 ) -> bool:
     """Whether these are all pairs of the run's candidates, by its primary criterion and nothing else."""
-    family = pairs_of(_unnamed_candidates(view), all_pairs=True)
+    family = pairs_of(unnamed_candidates(view), all_pairs=True)
     if set(map(frozenset, family)) != set(map(frozenset, pairs)):
         return False
     try:
@@ -373,11 +426,10 @@ def _scores_to_compare(
     table = comparable_scores(view, table, names)
     if not table.scores.height:
         raise SelectionError(table.notes[0])
-    if all(map(is_confidence, table.measures.values())):
-        raise SelectionError(
-            f"{metric} says how sure candidates are, and surer is not better: `viva study {view.path} "
-            "calibration` holds it against right and wrong."
-        )
+    if any(map(is_confidence, table.measures.values())):
+        from vivavoce.run.compare.outcomes import no_better_end
+
+        table = table._replace(notes=(*table.notes, no_better_end(view)))
     return metric, table
 
 
@@ -396,55 +448,3 @@ def _primary(view: View, items: set[ItemKey] | None) -> Primary:
         f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
         f'Such as: --metric "{metrics[0]}"'
     )
-
-
-def _compared_names(
-    view: View, candidates: Sequence[str], against: str | None, *, assisted: bool
-) -> tuple[list[str], str | None]:
-    """The labels of the candidates to compare, and of `against`, which alone stands for all others too.
-
-    Without a name they are all candidates but floors and ceilings; `assisted` compares people without names.
-    """
-    if assisted:
-        if candidates or against:
-            raise SelectionError("--assisted compares people with help and without: it takes no candidates.")
-        return helped_people(view), None
-    labels = candidate_labels(view)
-    reference = None if against is None else match_candidate(against, labels)
-    names = [match_candidate(name, labels) for name in candidates]
-    names = names or _unnamed_candidates(view)
-    if reference and reference not in names:
-        names.append(reference)
-    if len(dict.fromkeys(names)) < max(2, len(names)):
-        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(labels)}.")
-    return names, reference
-
-
-def _unnamed_candidates(view: View) -> list[str]:
-    """All candidates without floors and ceilings."""
-    return [c.candidate for c in view.fetch(read.candidates) if c.role == "candidate"]
-
-
-def _best_first(view: View, table: ScoreTable, items: set[ItemKey] | None, names: Sequence[str]) -> list[str]:
-    """The candidates in the order of their estimates, those without one last; two keep theirs."""
-    if len(names) == 2:
-        return list(names)
-    from vivavoce.studies.comparing.estimates import estimates
-
-    rows = estimates(table, load_items(view, items)).rows
-    order = {row["candidate"]: place for place, row in enumerate(rows) if row["view"] in HEADLINES}
-    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
-
-
-def _with_unnamed(view: View, table: ScoreTable, names: Sequence[str]) -> ScoreTable:
-    """The table with a note on the floors and ceilings that a comparison without names leaves out."""
-    bounds = [c.candidate for c in view.fetch(read.candidates) if c.role != "candidate"]
-    notes = (
-        [f"Left out: {listed(bounds)} (floor or ceiling). Name them to compare with them."] if bounds else []
-    )
-    if len(names) > ALL_SHOWN:
-        notes.append(
-            f"{names[0]}, which has the best estimate, is shown against the others; all pairs are tested and "
-            "corrected together, and --json has them."
-        )
-    return table._replace(notes=(*table.notes, *notes))

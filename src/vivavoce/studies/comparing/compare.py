@@ -25,6 +25,7 @@ from vivavoce.studies.comparing.evidence import (
     unseen_losses,
     verdict_of,
 )
+from vivavoce.studies.comparing.outcome_words import HIGHER, verdict_on
 from vivavoce.studies.comparing.paired import Compared, Incomparable, Pair, PooledFigures, Population
 from vivavoce.studies.comparing.pairs import check_margin, pairs, pairs_of, shown_rows
 from vivavoce.studies.comparing.repeated_tests import (
@@ -37,7 +38,7 @@ from vivavoce.studies.comparing.repeated_tests import (
     with_rare_losses,
 )
 from vivavoce.studies.comparing.verdicts import (
-    BETTER,
+    DIFFERENT,
     ComparisonRow,
     basis_of,
     footnote,
@@ -53,7 +54,14 @@ from vivavoce.studies.labels import LabelledValues, unlabelled_words
 from vivavoce.studies.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.rater_scores import scale_columns
 from vivavoce.studies.scale import LOG
-from vivavoce.studies.score_table import NO_LIMIT, JudgedCriterion, Labels, sample_note
+from vivavoce.studies.score_table import (
+    NO_LIMIT,
+    JudgedCriterion,
+    Labels,
+    ScoreTable,
+    is_confidence,
+    sample_note,
+)
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.validation_status import status_of
 
@@ -75,6 +83,7 @@ def compare(
     statuses: Mapping[JudgedCriterion, str] = {},
     scopes: Mapping[str, str] = {},
     plans: Mapping[PairKey, Plan] | None = None,
+    outcomes: ScoreTable | None = None,
 ) -> Finding:
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
 
@@ -92,7 +101,8 @@ def compare(
     perplexity on the log scale (`scale` is log), where differences, their intervals and margins are natural
     logarithms of how many times A's figure is B's. Of criteria that are one number in several forms one is in
     the family; each of the others is corrected as if it stood in its place, and has its name as `form_of`,
-    else null.
+    else null. `outcomes` are further score rows of the same family, which `margin` is not of. Where a scale
+    has no better end, as a confidence, the code is `higher`, and `favours` null.
 
     `labels` are people's scores by measure, or why there are none. With them a row's `scale` is people and
     its `estimate_kind` prediction_powered: `lambda` says how far it rests on the rater's `difference_judge`,
@@ -105,6 +115,7 @@ def compare(
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
     names = pairs_of(candidates, against, all_pairs=all_pairs)
     results = list(pairs(scores, measures, names, margin=margin, population=population, labels=labels))
+    results += _of_outcomes(outcomes, names, population)
     results = results if plans is None else list(map(with_rare_losses, results))
     compared = [pair for pair in results if isinstance(pair, Compared)]
     looks -= not compared  # what could not be compared was not tested
@@ -134,6 +145,14 @@ def compare(
     )
     text = _text(_rows_in_text(rows))
     return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
+
+
+def _of_outcomes(
+    outcomes: ScoreTable | None, names: Sequence[tuple[str, str]], population: Population
+) -> Iterator[Incomparable | Compared]:
+    """The pairs by outcomes, whose units no margin of a score is in."""
+    if outcomes is not None:
+        yield from pairs(outcomes.scores, outcomes.measures, names, margin=None, population=population)
 
 
 def _corrections(
@@ -204,7 +223,10 @@ def comparison_row(compared: Compared, corrected: Corrected, levels: Levels, **m
         for level in levels
     )
     filled = _filled(compared, alone, levels.alone)
-    verdict, certain = verdict_of(compared, corrected, levels.family), gate_interval(compared, levels.family)
+    verdict = verdict_on(pair.measure, verdict_of(compared, corrected, levels.family))
+    certain = gate_interval(compared, levels.family)
+    if is_confidence(pair.measure):  # neither of two loses on a scale without a better end
+        certain = None
     values: dict[str, Any] = {
         **pair.columns,
         **alone.columns("difference"),
@@ -217,11 +239,11 @@ def comparison_row(compared: Compared, corrected: Corrected, levels: Levels, **m
         **_counts(change.judge if change else observed, pair.population),
         "test": observed.test,
         "verdict_code": verdict.code,
-        "favours": verdict.favours,
+        "favours": None if verdict.code in HIGHER else verdict.favours,
         # The interval is of "better for A".
         "loss_a": certain and -certain.low,
         "loss_b": certain and certain.high,
-        **unseen_losses(compared),
+        **({} if is_confidence(pair.measure) else unseen_losses(compared)),
     } | more
     row = ComparisonRow(**values)
     unlabelled = compared.missing - compared.failed
@@ -284,7 +306,7 @@ def _reasons(
         yield NO_ENDS.get(compared.observed.test, FLIPPED)
     elif row.mde is None:
         yield FEW_FOR_MDE
-    if row.verdict_code in BETTER and family_ends.holds_zero:
+    if row.verdict_code in DIFFERENT and family_ends.holds_zero:
         yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 

@@ -15,9 +15,10 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
 from vivavoce.studies.bounded import Bounded
-from vivavoce.studies.comparing.verdicts import BETTER, permutation
+from vivavoce.studies.comparing.outcome_words import comparative, is_or_are, side_of
+from vivavoce.studies.comparing.verdicts import BETTER, DIFFERENT, permutation
 from vivavoce.studies.overall_design import OVERALL
-from vivavoce.studies.pooling import on_log_scale
+from vivavoce.studies.pooling import is_geometric, on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
 from vivavoce.studies.text import MOST_NAMES, count, factor, listed, number, plain
 
@@ -93,11 +94,13 @@ def _fitting(write: Callable[[Name], Sequence[str]], names: Sequence[str], longe
         # Names give way before sentences do.
         if len(line := " ".join(sentences)) <= longest:
             return line
-    more = "More is below."
-    while len(sentences) > 1 and len(" ".join([*sentences, more])) > longest:
+    while len(sentences) > 1 and len(" ".join([*sentences, MORE])) > longest:
         sentences = sentences[:-1]
-    line = one_line(sentences[0], longest - len(more) - 1)
-    return " ".join([line, *sentences[1:], more])
+    line = one_line(sentences[0], longest - len(MORE) - 1)
+    return " ".join([line, *sentences[1:], MORE])
+
+
+MORE = "More is below."
 
 
 def comparison_headline(
@@ -111,8 +114,8 @@ def comparison_headline(
     """
     if not rows:
         return ""
-    names, unit = _in_order(rows, order), Unit(criterion)
-    scope = _scope(rows)
+    names, unit = names_in_order(rows, order), Unit(criterion)
+    scope = scope_of_rows(rows)
     if len(rows) == 1 and not absent:
         return fitting_headline(lambda name: [pair_headline(rows[0], unit, name)], names, scope)
     leader, n_pairs = names[0], len({frozenset((row["a"], row["b"])) for row in rows})
@@ -129,7 +132,8 @@ def comparison_headline(
     )
 
 
-def _scope(rows: Sequence[Row]) -> str:
+def scope_of_rows(rows: Sequence[Row]) -> str:
+    """The sentence on which groups alone the verdicts hold for, if one is of all rows."""
     return scope_of_all(row.get("scope") for row in rows)
 
 
@@ -138,7 +142,7 @@ def _by_opponent(rows: Sequence[Row], candidate: str) -> dict[str, Row]:
     return {_opponent(row, candidate): row for row in rows if candidate in (row["a"], row["b"])}
 
 
-def _in_order(rows: Sequence[Row], order: Sequence[str]) -> list[str]:
+def names_in_order(rows: Sequence[Row], order: Sequence[str]) -> list[str]:
     """The candidates of these rows: those of `order` in it, then the others as the rows name them."""
     named = dict.fromkeys(name for row in rows for name in (row["a"], row["b"]))
     return list(dict.fromkeys([*(name for name in order if name in named), *named]))
@@ -165,7 +169,7 @@ def verdict_interval(row: Row) -> tuple[float | None, float | None, bool]:
     0, it is the pair's own, so that no interval beside "better" holds 0.
     """
     family_ends = Bounded(row["difference"], row["low_family"], row["high_family"])
-    if row["verdict_code"] in BETTER and family_ends.holds_zero:
+    if row["verdict_code"] in DIFFERENT and family_ends.holds_zero:
         return row["low"], row["high"], True
     return family_ends.low, family_ends.high, False
 
@@ -201,16 +205,17 @@ def _measure_names(rows: Sequence[Row], compared: Sequence[Row]) -> list[str]:
 
 def pair_headline(row: Row, unit: Unit, name: Name) -> str:
     """The verdict on two candidates as one sentence."""
-    first, second = (row["b"], row["a"]) if row["favours"] == "b" else (row["a"], row["b"])
+    first, second = (row["b"], row["a"]) if side_of(row) == "b" else (row["a"], row["b"])
     a, b, margin = name(first), name(second), unit.margin(row["margin"])
     match row["verdict_code"]:
-        case "better" | "better_by_margin":
-            return f"{_better_than(row, a)} {b} by {_by(row, unit)}{_matters(row, unit)}."
+        case "better" | "better_by_margin" | "higher" | "higher_by_margin":
+            return f"{_better_than(row, a)} {b} by {difference_words(row, unit)}{_matters(row, unit)}."
         case "equivalent":
             return f"{_scale(row)}{a} and {b} are equivalent within {margin}{_difference(row, unit, name)}."
         case "not_worse":
             bound = f"by more than {margin}, and was not shown to be better"
-            return f"{_scale(row)}{a} is not worse than {b} {bound}{_difference(row, unit, name)}."
+            claim = f"{_scale(row)}{a} {is_or_are(first)} not worse than {b}"
+            return f"{claim} {bound}{_difference(row, unit, name)}."
         case "cannot_tell":
             scale = phrase_of(scale_of_row(row))
             claim = f"No significant difference between {a} and {b}{' ' if scale else ''}{scale}"
@@ -262,7 +267,7 @@ def _sentences_of_scale(
 
 def _won(leader: str, rows: Sequence[Row]) -> list[Row]:
     """The pairs whose verdict is for the leader."""
-    return [row for row in rows if row["verdict_code"] in BETTER and _favours(row, leader)]
+    return [row for row in rows if row["verdict_code"] in DIFFERENT and _favours(row, leader)]
 
 
 def _as_sentence(words: str, leader: str) -> str:
@@ -299,7 +304,7 @@ _OPEN = {
 def _code(row: Row, leader: str) -> str:
     """The verdict from the side of a leader that is not better."""
     code = str(row["verdict_code"] or "incomparable")
-    if code in BETTER:
+    if code in DIFFERENT:
         return "worse"
     return "not_better" if code == "not_worse" and not _favours(row, leader) else code
 
@@ -307,7 +312,10 @@ def _code(row: Row, leader: str) -> str:
 def _better(leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name) -> str:
     """That the leader is better than these of all `n` others, and by how much."""
     claim, preposition = _better_than(rows[0], name(leader)), "to" if rows[0]["judge_alone"] else "than"
-    gains = [f"{name(_opponent(row, leader))} by {_by(row, unit, again=row is not rows[0])}" for row in rows]
+    gains = [
+        f"{name(_opponent(row, leader))} by {difference_words(row, unit, again=row is not rows[0])}"
+        for row in rows
+    ]
     if len(rows) < MOST_NAMES:
         return f"{claim} {f' and {preposition} '.join(gains)}"
     if len(rows) == n:
@@ -316,7 +324,8 @@ def _better(leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name) ->
 
 
 def _favours(row: Row, candidate: str) -> bool:
-    return bool(row["favours"]) and row[row["favours"]] == candidate
+    side = side_of(row)
+    return side is not None and row[side] == candidate
 
 
 def _opponent(row: Row, candidate: str) -> str:
@@ -329,23 +338,33 @@ def _scale(row: Row) -> str:
 
 def _better_than(row: Row, a: str) -> str:
     """That a candidate is better. A judge may be kinder to one of them, so alone it shows a preference."""
-    return f"The judge prefers {a} to" if row["judge_alone"] else f"{_scale(row)}{a} is better than"
+    if row["judge_alone"]:
+        return f"The judge prefers {a} to"
+    word = comparative(row["verdict_code"], row.get("signature"))
+    return f"{_scale(row)}{a} {is_or_are(str(row[side_of(row) or 'a']))} {word} than"
 
 
-def _by(row: Row, unit: Unit, *, again: bool = False) -> str:
+def difference_words(row: Row, unit: Unit, *, again: bool = False) -> str:
     """The difference as the better candidate sees it, with its interval, or p where there is none.
 
     Said `again`, it has no unit.
     """
-    log, lower = on_log_scale(unit.criterion), unit.criterion.direction == "lower"
-    # Where lower is better the winner's difference is below 0: an amount of "better" bears no minus.
-    sign = (-1 if row["favours"] == "b" else 1) * (-1 if lower and not log else 1)
+    log, sign = on_log_scale(unit.criterion), _sign(row, unit.criterion)
+    lower = unit.criterion.direction == "lower" and not is_geometric(unit.criterion)
     write = factor if log else unit.figure
     difference, certainty = sign * (row["difference"] or 0.0), _certainty(row, sign, write)
     if again:
         return f"{write(difference)} ({certainty})"
     amount = f"a factor of {factor(difference)}" if log else unit.amount(difference)
     return f"{amount} ({certainty}{', lower is better' if lower else ''})"
+
+
+def _sign(row: Row, criterion: Criterion) -> int:
+    """1 or -1, as an amount of "better" is the difference or its negative."""
+    # Where lower is better the winner's difference is below 0: an amount of "better" bears no minus. A figure
+    # on the log scale is a factor, of times how many times faster.
+    is_turned = criterion.direction == "lower" and (is_geometric(criterion) or not on_log_scale(criterion))
+    return -1 if (side_of(row) == "b") is not is_turned else 1
 
 
 def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
@@ -379,7 +398,7 @@ def _matters(row: Row, unit: Unit) -> str:
     if row["margin"] is None:
         return ""
     important = f"{'you called' if row['margin_source'] == '--margin' else 'the metric calls'} important"
-    if row["verdict_code"] == "better_by_margin":
+    if row["verdict_code"] in ("better_by_margin", "higher_by_margin"):
         return f", and by more than the {unit.margin(row['margin']).removeprefix('a ')} {important}"
     if str(row["verdict"]).endswith(f" The difference is smaller than {important}."):
         return f", less than {important}"

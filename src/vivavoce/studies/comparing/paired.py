@@ -5,6 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -13,7 +14,7 @@ import polars as pl
 import scipy
 
 from vivavoce import stats
-from vivavoce.core.records import Measure
+from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.bounded import Bounded, Filled
 from vivavoce.studies.item_means import NUMBER, CandidateScores, ItemMeans
 from vivavoce.studies.labels import LabelledValues
@@ -23,6 +24,7 @@ from vivavoce.studies.pooling import (
     Counts,
     counts,
     figures_of,
+    is_geometric,
     on_log_scale,
     ratio_of,
     sizes_of,
@@ -210,7 +212,9 @@ def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared
             return Incomparable(
                 pair, f"{no_result(name)}, as no answer of it could be scored", failed=n_failed
             )
-    return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, scores)
+    criterion = pair.measure.criterion
+    by_item = criterion.pool == "mean" or is_geometric(criterion)
+    return (_by_item if by_item else _by_figure)(pair, scores)
 
 
 def no_result(name: str) -> str:
@@ -263,10 +267,7 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     observed = differences.arrays().paired()
     if observed.n_groups < 2:
         return Incomparable(pair, ONE_CASE, observed, failed)
-    weights = weights_of(common)
-    first, second = (
-        stats.exact_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2")
-    )
+    first, second = _means(common, pair.measure.criterion)
     fillings = None
     # Without a limit nothing bounds what failed.
     if failed and differences.has_end("low") and differences.has_end("high"):
@@ -285,6 +286,15 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
         named = scores.with_names(differences)
         return _on_fixed_items(compared, named, scores.of_both(pair.a, pair.b))
     return compared
+
+
+def _means(common: pl.DataFrame, criterion: Criterion) -> tuple[float, float]:
+    """The two means on items that both have, of logarithms the geometric ones."""
+    weights = weights_of(common)
+    first, second = (
+        stats.exact_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2")
+    )
+    return (math.exp(first), math.exp(second)) if is_geometric(criterion) else (first, second)
 
 
 def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:

@@ -27,7 +27,7 @@ from vivavoce.studies.comparing.paired import (
 from vivavoce.studies.item_means import CandidateScores, ItemMeans
 from vivavoce.studies.labels import LabelledValues, labels_by_item, with_labels
 from vivavoce.studies.row_parts import distinct, select_rows
-from vivavoce.studies.score_table import ITEM_KEY, Labels
+from vivavoce.studies.score_table import ITEM_KEY, SECONDS, Labels
 
 Row = Mapping[str, Any]
 ALL_PAIRS = 3
@@ -139,7 +139,8 @@ def _version(
     metric = versions[key].metric
     for name, keys in ((a, of_a), (b, of_b)):
         if not keys:
-            return key, f"{name} has no scores by {metric} on {benchmark}"
+            lacking = SECONDS if metric == SECONDS else f"scores by {metric}"
+            return key, f"{name} has no {lacking} on {benchmark}"
     return key, None if shared else f"they were scored by different versions of {metric}"
 
 

@@ -14,9 +14,10 @@ from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.stats.verdict import Code
 from vivavoce.studies.comparing.evidence import is_graded, undoes
+from vivavoce.studies.comparing.outcome_words import HIGHER, comparative, is_or_are
 from vivavoce.studies.comparing.paired import Compared, Correction, Incomparable
 from vivavoce.studies.labels import unlabelled_words
-from vivavoce.studies.pooling import on_log_scale
+from vivavoce.studies.pooling import is_geometric, on_log_scale
 from vivavoce.studies.rater_scores import is_judge
 from vivavoce.studies.scale import opening_of, phrase_of
 from vivavoce.studies.score_table import BY_WORD
@@ -36,6 +37,7 @@ def permutation(test: str | None) -> str:
 
 
 BETTER = ("better", "better_by_margin")
+DIFFERENT = (*BETTER, *HIGHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,8 @@ def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> st
     means = compared.means
     out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
     greater, lesser = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
+    if is_geometric(criterion):
+        greater, lesser, out_of = "faster", "slower", " seconds (geometric means)"
     return (
         f"On {count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)}): {row.a} "
         f"{number(means[0], criterion)}, {row.b} {number(means[1], criterion)}{out_of}; "
@@ -154,9 +158,9 @@ def sentence(
             return _dependent(failed, unlabelled)
         case "too_few":
             return _too_few(row) + _left_open(row, criterion, failed)
-        case "better_by_margin":
+        case "better_by_margin" | "higher_by_margin":
             return f"{_claim(row, a)}, and by more than the {margin} {important}."
-        case "better":
+        case "better" | "higher":
             matters = {
                 "smaller": f" The difference is smaller than {important}.",
                 "open": " Whether it matters is open.",
@@ -166,8 +170,8 @@ def sentence(
         case "equivalent":
             return f"{opening_of(row.scale)}{a} and {b} are equivalent within {margin_text}."
         case "not_worse":
-            by_more = f"{opening_of(row.scale)}{a} is not worse than {b} by more than {margin_text}"
-            return f"{by_more}. It was not shown to be better."
+            claim = f"{opening_of(row.scale)}{a} {is_or_are(a)} not worse than {b}"
+            return f"{claim} by more than {margin_text}. It was not shown to be better."
     return _undecided(row, criterion, margin_text) + _left_open(row, criterion, failed)
 
 
@@ -177,7 +181,9 @@ def _too_few(row: ComparisonRow) -> str:
 
 def _claim(row: ComparisonRow, a: str) -> str:
     """That a candidate is better. A judge may be kinder to one of them, so alone it shows a preference."""
-    return f"The judge prefers {a}" if row.judge_alone else f"{opening_of(row.scale)}{a} is better"
+    if row.judge_alone:
+        return f"The judge prefers {a}"
+    return f"{opening_of(row.scale)}{a} {is_or_are(a)} {comparative(row.verdict_code, row.signature)}"
 
 
 def _dependent(failed: int, unlabelled: int) -> str:
@@ -211,7 +217,7 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     """The difference and its interval, as seen from the candidate that is better."""
     sign = -1 if verdict.favours == "b" else 1
     d = sign * (row.difference or 0.0)
-    size = f"{factor(d)} times {b}'s" if on_log_scale(criterion) else number(d, criterion)
+    size = _size(d, criterion, b)
     if row.low_family is None or row.high_family is None:
         return f"{size}; p = {row.p_adjusted:.2g}, {permutation(row.test)}"
     low, high = sorted((sign * row.low_family, sign * row.high_family))
@@ -223,6 +229,13 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     if on_log_scale(criterion):
         return f"{size}, {factor(low)} to {factor(high)}{alone}"
     return f"{size}, {number(low, criterion)} to {number(high, criterion)}{alone}"
+
+
+def _size(difference: float, criterion: Criterion, b: str) -> str:
+    """A difference; on the log scale how many times the other's figure it is."""
+    if not on_log_scale(criterion):
+        return number(difference, criterion)
+    return f"{factor(difference)} times {b}'s{' seconds' if is_geometric(criterion) else ''}"
 
 
 def _undecided(row: ComparisonRow, criterion: Criterion, margin_text: str) -> str:
