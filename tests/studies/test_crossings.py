@@ -14,9 +14,11 @@ from tests.studies.making import made, row, score
 
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.numbers import printed
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.run.run import Run, open_run
 from vivavoce.run.tables.stored_findings import stored_findings
+from vivavoce.studies.reliability.crossings import Design, absent_crossings, without_pairs
+from vivavoce.studies.score_matrix import ScoreMatrix, key_of
 
 LEVELS = {
     "one": [0.1, 0.5, 0.3, 0.9, 0.7],
@@ -105,6 +107,44 @@ def test_without_a_setting_nothing_is_crossed(tmp_path: Path) -> None:
     run = suite(tmp_path)
     score(run, "told(least=0.1)")
     assert {"measures"} == {r["contrast"] for r in study(run).rows}
+
+
+def test_a_setting_that_gives_no_row_says_why(tmp_path: Path) -> None:
+    run = suite(tmp_path, {"one": LEVELS["one"]})
+    found = study(run, "across=told")
+    assert () == found.rows
+    assert (
+        "across=told: told: worth was scored on one alone, and a pair of benchmarks takes two." == found.text
+    )
+    assert "closed=one: no other benchmark was scored" in study(run, "closed=one, closed_by=told").text
+    folder = tmp_path / "three"
+    folder.mkdir()
+    hint = study(suite(folder))
+    assert () == hint.rows
+    assert "`across=told` correlates them between benchmarks" in hint.text
+
+
+def test_versions_that_no_two_benchmarks_share_are_named() -> None:
+    matrices = [
+        ScoreMatrix(
+            benchmark=name,
+            measure=Measure(metric="told", signature=f"told()@{n}", criterion=Criterion(criterion="worth")),
+            candidates=tuple("ABCD"),
+            items=(("q", ""), ("r", "")),
+            groups=np.array([0, 1]),
+            categories=np.array(["", ""]),
+            values=np.arange(8.0).reshape(4, 2),
+            present=np.full((4, 2), fill_value=True),
+        )
+        for n, name in enumerate(("one", "two"), 1)
+    ]
+    short = {key_of(m.measure): f"told v{n}" for n, m in enumerate(matrices, 1)}
+    reasons = [*absent_crossings(matrices, short, Design(across=("told",)))]
+    assert [
+        "across=told: told v1 was scored by another version on each benchmark, and no two share one."
+    ] == (reasons)
+    assert "none on two" in str(without_pairs(matrices, Design()))
+    assert without_pairs(matrices[:1], Design()) is None
 
 
 def test_a_candidate_that_lacks_a_benchmark_is_left_out_of_the_pair_and_named(tmp_path: Path) -> None:

@@ -31,13 +31,22 @@ from vivavoce.studies.reliability.correlation_rows import (
     is_higher_better,
     without_each,
 )
-from vivavoce.studies.reliability.crossings import Design, crossing_rows, crossings, families_of
+from vivavoce.studies.reliability.crossings import (
+    ABSENT,
+    Design,
+    absent_crossings,
+    crossing_rows,
+    crossings,
+    families_of,
+    without_pairs,
+)
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, left_out
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import and_so, count
 
 MeasureKey = tuple[str, str, str]
+ONE_MEASURE = "There is one measure only: nothing to correlate."
 CLUSTER_RESAMPLES = 200  # gives support to two decimals
 
 
@@ -57,7 +66,7 @@ class Correlation(Study):
 
     about = "Whether two measures order candidates, or answers, alike, and at which level."
     row = CorrelationRow
-    sentences = (CORRELATE,)
+    sentences = (CORRELATE, ABSENT)
     needs = ("cards",)
     closed: str | tuple[str, ...] = ()
     closed_by: str | Spec = "accuracy"
@@ -90,7 +99,7 @@ class Correlation(Study):
         against themselves on every pair of benchmarks; `ratings` is a file `candidate,rating` that all are
         held against, and `mapping` holds `candidate:theirs`. `sizes`, in billions of parameters, splits each
         crossing by model card: `subset` is then `small` (below it) or `large`. Candidates that one side lacks
-        are `left_out` of that pair.
+        are `left_out` of that pair. A setting that gives no row is named with the reason.
         """
         matrices: dict[str, list[ScoreMatrix]] = {}
         for matrix in grids(scores.scores, scores.measures, ratios=True):
@@ -109,7 +118,8 @@ class Correlation(Study):
         every = list(chain.from_iterable(matrices.values()))
         rows.extend(crossing_rows(crossings(every, scores, short, design), scores, self.sizes, families))
         rows = _with_q(rows)
-        text = "\n".join(_sentences(rows, requests)) or "There is one measure only: nothing to correlate."
+        sentences = [*_sentences(rows, requests), *absent_crossings(every, short, design)]
+        text = "\n".join(sentences) or without_pairs(every, design) or ONE_MEASURE
         notes = (
             *left_out(scores, ratios=True),
             *_log_scale_notes(scores, short),

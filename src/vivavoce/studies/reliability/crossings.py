@@ -15,6 +15,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec
+from vivavoce.studies.naming import NamingSentence
 from vivavoce.studies.primary import measures_named
 from vivavoce.studies.reliability.correlation_rows import (
     LEAST_CANDIDATES,
@@ -148,6 +149,56 @@ def _across(sides: Sequence[Side], metrics: Sequence[str]) -> Iterator[Crossing]
         for key in _keys_named(metric, measures):
             alike = [sides[n] for n, measure in measures.items() if key_of(measure) == key]
             yield from (Crossing(ACROSS, *pair) for pair in combinations(alike, 2))
+
+
+ABSENT = NamingSentence(
+    code="correlation.absent",
+    templates=(
+        "across={metric}: {measure} was scored on {benchmark} alone, and a pair of benchmarks takes two.",
+        "across={metric}: {measure} was scored by another version on each benchmark, and no two share one.",
+        "closed={benchmark}: no other benchmark was scored, so nothing can be compared with their mean.",
+        "One measure on each benchmark: nothing to correlate within one, and `across={metric}` correlates "
+        "them between benchmarks.",
+        "One measure on each benchmark, and none on two: nothing to correlate.",
+    ),
+    names=("metric",),
+    counts="on which benchmarks a measure was scored",
+)
+_ALONE, _VERSIONS, _CLOSED, _HINT, _NONE = ABSENT.templates
+
+
+def absent_crossings(
+    matrices: Sequence[ScoreMatrix], short: Mapping[tuple[str, str, str], str], design: Design
+) -> Iterator[str]:
+    """Why a design has no rows, a sentence for each of its settings that gives none."""
+    benchmarks = list(dict.fromkeys(matrix.benchmark for matrix in matrices))
+    if design.closed and not set(benchmarks) - set(design.closed):
+        yield _CLOSED.format(benchmark=", ".join(design.closed))
+    for metric in design.across:
+        yield from _unshared(metric, matrices, short)
+
+
+def _unshared(
+    metric: str, matrices: Sequence[ScoreMatrix], short: Mapping[tuple[str, str, str], str]
+) -> Iterator[str]:
+    """A sentence for each criterion and rater of a metric without a measure on two benchmarks."""
+    lines: dict[tuple[str, str], list[ScoreMatrix]] = {}
+    for n, measure in measures_named(metric, {n: m.measure for n, m in enumerate(matrices)}).items():
+        lines.setdefault((measure.criterion.criterion, measure.rater), []).append(matrices[n])
+    for line in lines.values():
+        if len({key_of(matrix.measure) for matrix in line}) == len(line):
+            template = _ALONE if len({matrix.benchmark for matrix in line}) == 1 else _VERSIONS
+            label = short[key_of(line[0].measure)]
+            yield template.format(metric=metric, measure=label, benchmark=line[0].benchmark)
+
+
+def without_pairs(matrices: Sequence[ScoreMatrix], design: Design) -> str | None:
+    """Why there is no row where each benchmark has one measure; null for any other reason."""
+    if len(matrices) < 2 or design != design._replace(closed=(), across=()):
+        return None
+    keys = [key_of(matrix.measure) for matrix in matrices]
+    shared = next((m for m in matrices if keys.count(key_of(m.measure)) > 1), None)
+    return _NONE if shared is None else _HINT.format(metric=shared.measure.metric)
 
 
 def _keys_named(metric: str, measures: Mapping[int, Measure]) -> list[tuple[str, str, str]]:
