@@ -11,8 +11,11 @@ from vivavoce.studies.score_table import ScoreTable
 
 VALUES = {"true": 1.0, "supported": 1.0, "false": 0.0, "contradicted": 0.0}
 SILENT = {"noncommittal": "unanswered", "empty": "unanswered", "blank": "unanswered",
+          "withheld": "unanswered", "unknown": "unanswered",
           "unreadable": "unreadable", "lost": "failed", "nothing": "set_aside"}  # fmt: skip
-NOTES = {"lost": "failed: no reply", "nothing": "the answer has no unit", "blank": None, "unreadable": "cut"}
+NOTES = {"lost": "failed: no reply", "nothing": "the answer has no unit", "unreadable": "cut",
+         "blank": "blank: no letter and no digit", "unknown": "a refusal without an answer",
+         "withheld": "withheld by the provider's content filter"}  # fmt: skip
 SCHEMA = {
     "measure_id": pl.Int64, "benchmark": pl.String, "item": pl.String, "variant": pl.String,
     "group": pl.String, "category": pl.String, "candidate": pl.String, "role": pl.String, "repeat": pl.Int64,

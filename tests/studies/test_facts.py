@@ -46,14 +46,22 @@ def test_bounds_take_what_is_unsettled_for_false_and_for_true() -> None:
 
 
 def test_every_answer_is_counted_once_by_what_became_of_it() -> None:
-    silent = ["noncommittal", "empty", "blank", "unreadable", "lost", "nothing", "true failed"]
+    silent = ["noncommittal", "empty", "blank", "unreadable", "lost", "nothing", "true failed", "withheld"]
     words = ["true false"] * 12 + silent
     finding = found(fact_rows({"A": {f"q{n:02}": text for n, text in enumerate(words)}}))
     counted = {row["figure"]: row["value"] for row in rows_of(finding, part="coverage")}
     assert 2.0 == counted.pop("units_per_answer")
-    assert 19 == counted.pop("answers") == sum(counted.values())
-    assert counted == {"answered": 12, "without_units": 1, "empty": 1, "noncommittal": 1, "unanswered": 1,
-                       "unreadable": 1, "failed": 2}  # fmt: skip
+    assert 20 == counted.pop("answers") == sum(counted.values())
+    assert counted == {"answered": 12, "without_units": 1, "empty": 1, "blank": 1, "noncommittal": 1,
+                       "unanswered": 1, "unreadable": 1, "failed": 2}  # fmt: skip
+
+
+def test_blank_answers_and_those_that_do_not_know_are_told_apart() -> None:
+    answers = dict.fromkeys(TWELVE, "true") | {"q90": "blank", "q91": "blank", "q92": "unknown"}
+    finding = found(fact_rows({"A": answers}))
+    counted = {row["figure"]: row["value"] for row in rows_of(finding, part="coverage")}
+    assert (2, 1, 0) == (counted["blank"], counted["noncommittal"], counted["unanswered"])
+    assert "15 answers, 12 answered with 1 checked facts each, 2 blank, 1 noncommittal." in finding.text
 
 
 def test_the_sentence_counts_answers_and_not_units_that_are_called_alike() -> None:

@@ -18,14 +18,22 @@ from vivavoce.models.requests import Request
 NO_PASSAGE = Verdict("unverifiable", "no passage of the source bears on it")
 
 
+class Neighbours(NamedTuple):
+    """The units of the same answer right before and after one, in their order."""
+
+    preceding: tuple[str, ...] = ()
+    following: tuple[str, ...] = ()
+
+
 class Claim(NamedTuple):
-    """A statement to check, and the passages to check it against.
+    """A statement to check, the passages to check it against, and the units around it that are to be shown.
 
     Without passages (null) no evidence is asked for. With an empty tuple it was asked for, and there is none.
     """
 
     text: str
     passages: tuple[Evidence, ...] | None = None
+    neighbours: Neighbours = Neighbours()
 
 
 class CheckCall(NamedTuple):
@@ -44,7 +52,8 @@ class Checker(ABC):
 
     `model` is asked with what `calls` gives, under any purpose. Without a model `verdicts` answers. `files`
     belong to the signature of a number that rests on it, `packages` run it, each with its extra. One that
-    `takes_passages` not is given claims without any.
+    `takes_passages` not is given claims without any. `neighbours` is how many units before and after a claim
+    it is shown.
     """
 
     spec: Spec
@@ -52,6 +61,7 @@ class Checker(ABC):
     files: tuple[Path, ...] = ()
     packages: ClassVar[Mapping[str, str]] = {}
     takes_passages: ClassVar[bool] = True
+    neighbours: int = 0
 
     @property
     def name(self) -> str:

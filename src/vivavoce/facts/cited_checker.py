@@ -48,6 +48,8 @@ def cited_checker(spec: Spec, build: Callable[[str | Spec], Checker]) -> CitedCh
     model = parts.get("model")
     if type(model) is not ModelChecker:
         raise SpecError("cited needs a model that cites: cited(model=PROVIDER/MODEL).")
+    if model.neighbours:
+        raise SpecError(f"{spec}: an endpoint that cites is asked about a fact alone: leave neighbours out.")
     support = parts.get("support", build(model.model))
     if not isinstance(support, ModelChecker | EntailmentChecker):
         raise SpecError(f"{spec}: support takes a model, or nli(weights=DIR).")

@@ -13,7 +13,7 @@ from vivavoce.core.errors import SpecError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.specs import Setting, Spec
 from vivavoce.facts import verdict_replies as replies
-from vivavoce.facts.checker import CheckCall, Checker, Claim
+from vivavoce.facts.checker import CheckCall, Checker, Claim, Neighbours
 from vivavoce.facts.fact import KnowledgeWord, Verdict
 from vivavoce.facts.verdict_words import verdict
 from vivavoce.models.fencing import fenced, notice
@@ -22,6 +22,9 @@ from vivavoce.models.requests import Message, Request, Sampling
 Reads = Callable[[str], KnowledgeWord]
 
 _SHIPPED_PROMPTS = ("facts_check", "facts_check_several", "facts_evidence", "facts_evidence_several")
+_IN_CONTEXT = ("facts_check_in_context", "facts_evidence_in_context")
+MOST_NEIGHBOURS = 20
+"""The most units on each side that a checker is shown."""
 _PROMPT_NAME = re.compile(r"[a-z][a-z0-9_]*_[a-z0-9_]+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file; any other is the text itself."""
 _TEMPERATURE = 0.0
@@ -31,13 +34,15 @@ _TEMPERATURE = 0.0
 class ModelChecker(Checker):
     """A model asked about `per_call` claims at once; equal claims are one request, whoever made them.
 
-    A request holds the claims and their passages, and nothing of the answer, the candidate or the question.
+    A request holds the claims and their passages, and nothing of the candidate or the question; of the answer
+    `neighbours` units on each side of a claim, where that is not 0.
     """
 
     spec: Spec
     model: Spec
     prompt: str | None = None
     system: str | None = None
+    neighbours: int = 0
     per_call: int = 1
     reads: Reads = verdict
 
@@ -45,6 +50,7 @@ class ModelChecker(Checker):
     def files(self) -> tuple[Path, ...]:  # type: ignore[override]
         """The prompts."""
         names = [self.prompt, "facts_evidence"] if self.prompt else [*_SHIPPED_PROMPTS]
+        names += _IN_CONTEXT if self.neighbours else ()
         if self.system and _PROMPT_NAME.fullmatch(self.system):
             names.append(self.system)
         return tuple(map(prompts.file_of, names))
@@ -52,6 +58,11 @@ class ModelChecker(Checker):
     def prepare(self, *, passages: bool) -> None:
         """Raise `InputError` or `SpecError` for a prompt of one's own that does not fit."""
         self._system_messages()
+        if self.neighbours and (self.prompt or self.per_call > 1):
+            raise SpecError(
+                f"{self.name}: neighbours shows the units around one fact, in a prompt of ours: leave out "
+                f"{'prompt' if self.prompt else 'per_call'}, or neighbours."
+            )
         if self.prompt is None:
             return
         variables = prompts.load(self.prompt).variables
@@ -109,17 +120,23 @@ class ModelChecker(Checker):
 def model_checker(spec: Spec, per_call: int, reads: Reads) -> ModelChecker:
     """The checker of a model's spec; `prompt` and `system` in it are the checker's. Raises `SpecError`."""
     settings: dict[str, Setting] = dict(spec.settings)
+    reach = settings.pop("neighbours", 0)
+    if isinstance(reach, bool) or not isinstance(reach, int) or not 0 <= reach <= MOST_NEIGHBOURS:
+        raise SpecError(
+            f"{spec.name}(neighbours=…): neighbours takes a whole number 0 to {MOST_NEIGHBOURS}, not {reach}."
+        )
     extra: dict[str, Any] = {name: settings.pop(name, None) for name in ("prompt", "system")}
     for name, value in extra.items():
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise SpecError(f"{spec.name}({name}=…): {name} takes text.")
-    return ModelChecker(spec=spec, model=Spec(spec.name, settings), per_call=per_call, reads=reads, **extra)
+    model = Spec(spec.name, settings)
+    return ModelChecker(spec=spec, model=model, neighbours=reach, per_call=per_call, reads=reads, **extra)
 
 
-def _place(claim: Claim) -> tuple[str, str, str]:
+def _place(claim: Claim) -> tuple[str, str, str, Neighbours]:
     """Where a claim stands among others: by a hash, so that neither an answer's order nor likeness shows."""
     digest = hashlib.sha256(claim.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return digest, claim.text, "\0".join(passage.quote for passage in claim.passages or ())
+    return digest, claim.text, "\0".join(passage.quote for passage in claim.passages or ()), claim.neighbours
 
 
 def _batches(claims: Sequence[Claim], n: int) -> Iterator[tuple[Claim, ...]]:
@@ -130,12 +147,25 @@ def _single_prompt(claims: tuple[Claim, ...], prompt: str | None) -> tuple[str, 
     """The prompt about one claim, and the schema of the reply."""
     (claim,) = claims
     parts = {"fact": fenced("statement", claim.text), "text": claim.text}
+    if any(claim.neighbours):
+        return _in_context(claim, parts["fact"])
     if claim.passages is None:
         return _filled(prompt or "facts_check", ("statement",), parts), None
     if prompt and "passages" not in prompts.load(prompt).variables:
         prompt = None  # such as for what an answer must state, which the answer is the evidence of
     parts["passages"] = _passages(claim.passages)
     return _filled(prompt or "facts_evidence", ("statement", "passage"), parts), _EVIDENCE
+
+
+def _in_context(claim: Claim, fact: str) -> tuple[str, Mapping[str, Any] | None]:
+    """The prompt about a claim among the units around it, and the schema of the reply."""
+    sides = zip(("before", "after"), claim.neighbours, strict=True)
+    blocks = [fenced("context", "\n".join(units), place=side) for side, units in sides if units]
+    parts = {"fact": fact, "context": "\n\n".join(blocks)}
+    if claim.passages is None:
+        return _filled("facts_check_in_context", ("statement", "context"), parts), None
+    parts["passages"] = _passages(claim.passages)
+    return _filled("facts_evidence_in_context", ("statement", "context", "passage"), parts), _EVIDENCE
 
 
 def _joint_prompt(claims: tuple[Claim, ...], prompt: str | None) -> tuple[str, Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Item
-from vivavoce.facts.checker import NO_PASSAGE, CheckCall, Checker, Claim
+from vivavoce.facts.checker import NO_PASSAGE, CheckCall, Checker, Claim, Neighbours
 from vivavoce.facts.citations import Citation, citation_texts
 from vivavoce.facts.context_passages import statement_claim
 from vivavoce.facts.entailment import NEITHER
@@ -90,6 +90,17 @@ def _units(answers: Sequence[Answer], splitter: Splitter, context: ScoringContex
     return [Units(result.value, f"the answer was not split: {result.reason}") for result in results]
 
 
+ClaimOf = Callable[[SplitAnswer, Sequence[Fact], int], Claim]
+"""Makes the claim of the fact of this number, from 0, among those of an answer."""
+
+
+def neighbours(units: Sequence[str], n: int, reach: int) -> Neighbours:
+    """The units before and after one of them, as far as it reaches; none where it reaches 0."""
+    if not reach:
+        return Neighbours()
+    return Neighbours(tuple(units[max(0, n - reach) : n]), tuple(units[n + 1 : n + 1 + reach]))
+
+
 def check(
     answers: Sequence[SplitAnswer],
     checker: Checker,
@@ -107,9 +118,17 @@ def check(
     facts = [[fact for fact in answer.facts if fact.fate == "checked"] for answer in answers]
     statements = [_statements(answer) if with_statements else [] for answer in answers]
     outcomes = partial(_outcomes, answers, checker, context, shares_calls=shares_calls)
-    on_facts = outcomes(facts, lambda answer, text: Claim(text, passages(answer.item, text)))
+    on_facts = outcomes(
+        facts,
+        lambda answer, of_answer, n: Claim(
+            of_answer[n].text,
+            passages(answer.item, of_answer[n].text),
+            neighbours([fact.text for fact in of_answer], n, checker.neighbours),
+        ),
+    )
     on_statements = outcomes(
-        statements, lambda answer, text: statement_claim(text, answer.answer.cleaned.text)
+        statements,
+        lambda answer, of_answer, n: statement_claim(of_answer[n].text, answer.answer.cleaned.text),
     )
     return [
         _checked(*of_answer) for of_answer in zip(answers, on_facts, statements, on_statements, strict=True)
@@ -128,7 +147,7 @@ def _outcomes(
     checker: Checker,
     context: ScoringContext,
     facts: Sequence[Sequence[Fact]],
-    claim_of: Callable[[SplitAnswer, str], Claim],
+    claim_of: ClaimOf,
     *,
     shares_calls: bool,
 ) -> list[list[Answered]]:
@@ -144,10 +163,8 @@ def _outcomes(
     ]
 
 
-def _claims(
-    answer: SplitAnswer, facts: Sequence[Fact], claim_of: Callable[[SplitAnswer, str], Claim]
-) -> list[Claim]:
-    return [claim_of(answer, fact.text) for fact in facts]
+def _claims(answer: SplitAnswer, facts: Sequence[Fact], claim_of: ClaimOf) -> list[Claim]:
+    return [claim_of(answer, facts, n) for n in range(len(facts))]
 
 
 def _immediate(checker: Checker, claim: Claim) -> Answered:

@@ -19,12 +19,15 @@ ASIDE = ("repeated", "foreign", "no_claim", "empty")
 """Units that are no further claim of the answer, and enter nothing."""
 WORDS = (*RIGHT, *WRONG, *UNSETTLED, *ASIDE)
 """What becomes of a unit: the word that its note begins with."""
-KINDS = ("answered", "without_units", "empty", "noncommittal", "unanswered", "unreadable", "failed")
+KINDS = ("answered", "without_units", "empty", "blank", "noncommittal", "unanswered", "unreadable", "failed")
 """What becomes of an answer. `failed`: the answer, or a fact of it, got no reply.
 
-`without_units`: the splitter gave nothing. `unanswered`: blank, refused or withheld, before any fact was
-looked for.
+`without_units`: the splitter gave nothing. `empty`: nothing is left of it after cleaning. `blank`: it has no
+word. `noncommittal`: it says only that it does not know, or will not say. `unanswered`: withheld, or cut
+before its first word.
 """
+_REFUSAL = "a refusal"
+"""The beginning of the note of an answer that was read as "I don't know", or as a refusal."""
 OTHER = "other"
 ONE_PASS = "Of each answer the first pass is taken in which nothing failed, else the first."
 
@@ -136,7 +139,8 @@ def _answers(rows: pl.DataFrame) -> pl.DataFrame:
     silent = (
         pl.when(pl.col("status") == "set_aside").then(pl.lit("without_units"))
         .when(pl.col("status") != "unanswered").then("status")
-        .when(pl.col("note_word").is_in(["empty", "noncommittal"])).then("note_word")
+        .when(pl.col("note_word").is_in(["empty", "blank", "noncommittal"])).then("note_word")
+        .when(pl.col("note").str.starts_with(_REFUSAL)).then(pl.lit("noncommittal"))
         .otherwise(pl.lit("unanswered"))
     )  # fmt: skip
     counts = {word: (is_unit & (pl.col("word") == word)).sum() for word in WORDS}
