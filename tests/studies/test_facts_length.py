@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from tests.studies.fact_rows import fact_rows, found, row_of, rows_of, table
 
+from vivavoce import stats
 from vivavoce.studies.answers import answers_in
 from vivavoce.studies.facts.facts import Facts
 
@@ -65,6 +66,7 @@ def test_characters_are_those_of_the_response() -> None:
     responses = rows.unique(["item"]).select(
         "benchmark", "item", "variant", "candidate", "repeat", "edit",
         text=pl.lit("x") .repeat_by(pl.col("item").str.slice(1).cast(pl.Int64) % 6 + 1).list.join(""),
+        tokens=pl.lit(None, pl.Int64),
     )  # fmt: skip
     finding = Facts().findings(table(rows, answers=answers_in(responses)))
     row = row_of(
@@ -72,6 +74,33 @@ def test_characters_are_those_of_the_response() -> None:
     )
     assert row["value"] == pytest.approx(1.0)
     assert 24 == row["n_answers"]
+
+
+def test_lengths_are_means_over_questions_and_what_is_not_known_is_no_length() -> None:
+    """Three words to half of the questions and five to the others are four; tokens are known of 12 of 24."""
+    rows = fact_rows({"A": dict.fromkeys(ITEMS, "true true false") | {"q99": "lost"}})
+    first_half = pl.col("item") < "q12"
+    texts = pl.when(first_half).then(pl.lit("one two three")).otherwise(pl.lit("one two  three four\nfive"))
+    responses = (
+        rows.unique(["item"])
+        .filter(pl.col("item") != "q99")
+        .sort("item")
+        .select("benchmark", "item", "variant", "candidate", "repeat", "edit", text=texts,
+                tokens=pl.when(first_half).then(pl.lit(7, pl.Int64)))
+    )  # fmt: skip
+    finding = Facts().findings(table(rows, answers=answers_in(responses)))
+    by = {row["figure"]: row for row in rows_of(finding, part="lengths")}
+    assert (4.0, 3.0, 7.0) == tuple(by[name]["value"] for name in ("words", "facts", "tokens"))
+    expected = stats.estimate_mean([3.0] * 12 + [5.0] * 12, [*range(24)], low=0.0)
+    assert (by["words"]["low"], by["words"]["high"]) == pytest.approx((expected.low, expected.high))
+    assert 12 == by["tokens"]["n_answers"]
+    assert by["tokens"]["reason"].endswith("known for 12 of 24 answers")
+    assert "4 words on average" in finding.text
+    unknown = {row["figure"]: row for row in rows_of(found(rows), part="lengths")}
+    assert (None, "the tokens of no answer are known") == tuple(
+        unknown["tokens"][name] for name in ("value", "reason")
+    )
+    assert 3.0 == unknown["facts"]["value"]
 
 
 def test_dropping_answers_loses_the_long_ones() -> None:

@@ -1,4 +1,4 @@
-"""Beside every score: what became of answers and of their facts, and precision with what it leaves open.
+"""Beside every score: what became of answers and facts, how long answers are, and what precision leaves open.
 
 Precision is the share of right facts among those with a verdict that is a score: of each answer and then over
 answers (macro), or over all facts at once (pooled), where long answers weigh more. What has no score is set
@@ -13,7 +13,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.facts.severity import severity
-from vivavoce.studies.facts.fact_table import KINDS, OTHER, WORDS, FactTable, by_item
+from vivavoce.studies.facts.fact_table import KINDS, LENGTHS, OTHER, WORDS, FactTable, by_item
 from vivavoce.studies.facts.rows import FactsRow, facts_row
 from vivavoce.studies.intervals import Estimate, by_mean, by_ratio
 from vivavoce.studies.score_table import RESPONSE, item_of, weights_of
@@ -49,6 +49,30 @@ def _units_per_answer(part: FactTable, candidate: str) -> FactsRow:
     answered = part.answers.filter(pl.col("kind") == "answered")
     row = facts_row(part, "coverage", "units_per_answer", candidate=candidate, n_answers=answered.height)
     return _with(row, by_item(answered), "checked", high=None)
+
+
+def lengths(table: FactTable) -> Iterator[FactsRow]:
+    """The mean words, characters, tokens and facts of a candidate's answers that arrived.
+
+    Facts are units as the splitter gave them. `n_answers` are the answers whose length is known.
+    """
+    for candidate in table.candidates:
+        arrived = table.of(candidate).answers.filter(pl.col("kind") != "failed")
+        for name in LENGTHS:
+            yield _length(table, arrived, candidate, name, name)
+        yield _length(table, arrived, candidate, "facts", "given")
+
+
+def _length(table: FactTable, answers: pl.DataFrame, candidate: str, figure: str, column: str) -> FactsRow:
+    part = answers.drop_nulls(column)
+    row = facts_row(table, "lengths", figure, candidate=candidate, n_answers=part.height)
+    if not part.height:
+        return replace(row, reason=f"the {figure} of no answer are known")
+    row = _with(row, by_item(part), column, high=None)
+    if part.height == answers.height:
+        return row
+    known = f"known for {part.height:,} of {answers.height:,} answers"
+    return replace(row, reason="; ".join(filter(None, (row.reason, known))))
 
 
 def _with(row: FactsRow, items: pl.DataFrame, column: str, *, high: float | None = 1.0) -> FactsRow:

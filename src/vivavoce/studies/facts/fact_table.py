@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Measure
-from vivavoce.studies.answers import N_CHARACTERS, Answers
+from vivavoce.studies.answers import N_CHARACTERS, N_WORDS, Answers
 from vivavoce.studies.exact_mean import exact_mean
 from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, item_of
 
@@ -38,9 +38,9 @@ class FactTable(NamedTuple):
     `facts` has the columns of the answer, `pass_no`, `unit`, `text`, `unit_weight`, `value`, `word` and
     `note`, in the order of the answers.
     `answers` has a row per answer: ITEM, category, weight of a sample, candidate, repeat, `kind`,
-    `given` (units), `checked`, `right`, `settled`, `claims` (settled or not), `characters`, and a column for
-    each of `WORDS`; `precision`, `low` and `high` are null where nothing is there to divide by, or the answer
-    did not come through.
+    `given` (units), `checked`, `right`, `settled`, `claims` (settled or not), those of `LENGTHS`, and a
+    column for each of `WORDS`; `precision`, `low` and `high` are null where nothing is there to divide by, or
+    the answer did not come through.
     """
 
     benchmark: str
@@ -60,8 +60,10 @@ class FactTable(NamedTuple):
         return self._replace(facts=self.facts.filter(is_theirs), answers=self.answers.filter(is_theirs))
 
 
+LENGTHS = ("words", "characters", "tokens")
+"""The lengths of an answer: of its text without thinking, and the tokens that its candidate wrote in all."""
 FIGURES = (
-    *("given", "checked", "right", "settled", "claims", "characters", "precision", "low", "high", "worst"),
+    *("given", "checked", "right", "settled", "claims", *LENGTHS, "precision", "low", "high", "worst"),
     "best",
 )
 
@@ -91,10 +93,10 @@ def fact_tables(scores: ScoreTable) -> Iterator[FactTable]:
 
 
 def _lengths(answers: Answers | None) -> pl.DataFrame | None:
-    """The characters of each response without its thinking."""
+    """The words, characters and tokens of each response; null where they are not known."""
     if answers is None:
         return None
-    return answers(*RESPONSE, edited=False, characters=N_CHARACTERS)
+    return answers(*RESPONSE, "tokens", edited=False, words=N_WORDS, characters=N_CHARACTERS)
 
 
 def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.DataFrame | None) -> FactTable:
@@ -109,7 +111,7 @@ def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.Dat
     if lengths is not None:
         answers = answers.join(lengths, on=RESPONSE, how="left", validate="1:1", maintain_order="left")
     else:
-        answers = answers.with_columns(characters=pl.lit(None, pl.UInt32))
+        answers = answers.with_columns(pl.lit(None, pl.UInt32).alias(name) for name in LENGTHS)
     columns = [
         *RESPONSE,
         "group",

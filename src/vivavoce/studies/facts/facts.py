@@ -7,7 +7,7 @@ from vivavoce.core.numbers import printed
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.bounded import figure_text
-from vivavoce.studies.facts.coverage import by_category, by_severity, coverage, precision
+from vivavoce.studies.facts.coverage import by_category, by_severity, coverage, lengths, precision
 from vivavoce.studies.facts.draws import PUBLISHED, draw_sentences, draws
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
 from vivavoce.studies.facts.false_facts import false_facts
@@ -95,10 +95,12 @@ class Facts(Study):
         """Rows by measure, benchmark and `part`; every interval is by case.
 
         `coverage`: answers by what became of them, and the units of an answer. `units`: units by what became
-        of them. `precision`: the share of right facts among those with a verdict that is a score, of each
-        answer and then over answers (`precision`) and over all facts (`pooled_precision`); `bound_low` and
-        `bound_high` take everything without a score for wrong, then for right. `category`: precision by
-        category; no category is held against another. `severity`: pooled precision by what an error in a fact
+        of them. `lengths`: mean words, characters, tokens and facts of the answers that arrived, null where
+        they are not known. `precision`: the share of right facts among those with a verdict that is a score,
+        of each answer and then over answers (`precision`) and over all facts (`pooled_precision`);
+        `bound_low` and `bound_high` take everything without a score for wrong, then for right. `category`:
+        precision by category; no category is held against another. `severity`: pooled precision by what an
+        error in a fact
         would do. `length`: rank correlation and slope of precision with the units and characters of answers;
         `dropped`: what is lost, and what the score becomes, if one verdict that is none drops an answer.
         `shared`: false facts, how many of them several candidates state, and those that come most often.
@@ -138,10 +140,12 @@ class Facts(Study):
 def _of_table(table: FactTable, *, judges: bool) -> Part:
     """What one measure shows on one benchmark; `judges`: by it candidates are judged, and no checker."""
     counts, precisions = list(coverage(table)), list(precision(table))
-    lengths = list(length(table)) if judges else []
+    against_score = list(length(table)) if judges else []
     kinds = [*by_category(table), *by_severity(table)]
-    rows = [*counts, *precisions, *kinds, *lengths, *false_facts(table)]
-    sentences = [*_precision_sentences(table, precisions, counts), *length_sentences(table, lengths)]
+    sizes = list(lengths(table))
+    rows = [*counts, *sizes, *precisions, *kinds, *against_score, *false_facts(table)]
+    beside = [*counts, *sizes]
+    sentences = [*_precision_sentences(table, precisions, beside), *length_sentences(table, against_score)]
     passes = [f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}"] if table.passes > 1 else []
     return Part(rows, sentences, passes)
 
@@ -153,7 +157,7 @@ def _precision_sentences(
     for candidate in table.candidates:
         macro, pooled = (row for row in precisions if row.candidate == candidate)
         # Units have words of their own, and two of them are kinds of answers too.
-        of_it = [row for row in counts if row.candidate == candidate and row.part == "coverage"]
+        of_it = [row for row in counts if row.candidate == candidate and row.part in ("coverage", "lengths")]
         figures = {row.figure: row.value for row in of_it}
         yield (
             f"{candidate} on {table.benchmark}, by {table.measure.rater}: {_precision_text(macro, pooled)}; "
@@ -167,7 +171,9 @@ def _coverage_text(figures: Mapping[str, float | None]) -> str:
     )
     length = figures["units_per_answer"]
     units = "" if length is None else f" with {printed(length, '.3g')} checked facts each"
-    return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *more_rows])
+    words = figures["words"]
+    size = [] if words is None else [f"{printed(words, '.3g')} words on average"]
+    return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *more_rows, *size])
 
 
 def _precision_text(macro: FactsRow, pooled: FactsRow) -> str:
