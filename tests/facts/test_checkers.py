@@ -173,8 +173,8 @@ def test_the_units_around_a_fact_are_shown_and_only_the_fact_is_judged() -> None
     assert '<context place="after">\nThe dose is 100 mg.\nIt may cause bleeding.\n</context>' in prompt
     assert "<statement>\nIt is given daily.\n</statement>" in prompt
     assert "Do not judge the context" in prompt
-    shown = claim._replace(passages=(passage("Aspirin is given daily."),))
-    assert "Aspirin is given daily." in prompt_of(shown, spec="openai/m(neighbours=2)")
+    in_context = claim._replace(passages=(passage("Aspirin is given daily."),))
+    assert "Aspirin is given daily." in prompt_of(in_context, spec="openai/m(neighbours=2)")
 
 
 def test_neighbours_reach_to_the_ends_of_an_answer_and_no_further() -> None:
@@ -191,11 +191,11 @@ def test_one_fact_among_other_units_is_another_request() -> None:
 
 
 def test_neighbours_are_part_of_the_rater_and_of_its_signature() -> None:
-    plain, shown = checker_of("openai/m"), checker_of("openai/m(neighbours=1)")
-    assert "openai/m(neighbours=1)" == shown.name != plain.name
-    assert "openai/m" == str(shown.model) == str(plain.model)
+    alone_checker, in_context = checker_of("openai/m"), checker_of("openai/m(neighbours=1)")
+    assert "openai/m(neighbours=1)" == in_context.name != alone_checker.name
+    assert "openai/m" == str(in_context.model) == str(alone_checker.model)
     assert {"facts_check_in_context", "facts_evidence_in_context"} == {
-        file.stem for file in {*shown.files} - {*plain.files}
+        file.stem for file in {*in_context.files} - {*alone_checker.files}
     }
     with pytest.raises(SpecError, match="leave out per_call"):
         checker_of("openai/m(neighbours=1)", per_call=2).prepare(passages=False)
@@ -211,11 +211,11 @@ def test_an_answer_is_checked_unit_by_unit_among_its_neighbours() -> None:
     item = Item(benchmark="exam", item="q", format="open", question="Aspirin?")
     answer = Answer("q", "A", 1, "Aspirin?", Cleaned("ok", UNITS[:3], ()))
     split = SplitAnswer(item, answer, tuple(Fact(n, text) for n, text in enumerate(UNITS[:3], 1)))
-    asked: list[str] = []
+    prompts_sent: list[str] = []
 
-    def ask(model: Any, requests: Any, readers: Any, **more: Any) -> list[Any]:
-        asked.extend(request.messages[0].content for request in requests)
-        return [SimpleNamespace(value=read("true"), reason=None, citations=()) for read in readers]
+    def ask(model: Any, requests: Any, readers: Any, **options: Any) -> list[Any]:
+        prompts_sent.extend(request.messages[0].content for request in requests)
+        return [SimpleNamespace(value=reader("true"), reason=None, citations=()) for reader in readers]
 
     context = SimpleNamespace(client=SimpleNamespace(ask=ask), pass_no=1)
     settings: dict[str, Any] = {"passages": lambda item, text: None, "shares_calls": True}
@@ -223,10 +223,10 @@ def test_an_answer_is_checked_unit_by_unit_among_its_neighbours() -> None:
         [split], checker_of("openai/m(neighbours=1)"), cast(Any, context), **settings, with_statements=False
     )
     assert ["true"] * 3 == [fact.verdict.word for fact in checked.facts if fact.verdict]
-    (of_second,) = [text for text in asked if "<statement>\nIt is given daily." in text]
+    (of_second,) = [text for text in prompts_sent if "<statement>\nIt is given daily." in text]
     assert "Aspirin thins the blood." in of_second
     assert "The dose is 100 mg." in of_second
-    assert not any("bleeding" in text for text in asked)
+    assert not any("bleeding" in text for text in prompts_sent)
 
 
 def test_a_prompt_that_is_not_there_is_named() -> None:

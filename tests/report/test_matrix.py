@@ -86,7 +86,7 @@ def test_a_verdict_is_said_from_either_side(code: str, favours: str | None, one:
 
 def test_every_verdict_has_its_place_in_a_cell() -> None:
     codes = {*get_args(Code)}
-    assert codes == {*EITHER, "better", "better_by_margin", "not_worse"}
+    assert codes == {*EITHER, "better", "better_by_margin", "not_worse", "higher", "higher_by_margin"}
 
 
 def test_a_pair_that_was_never_compared_says_so_and_has_no_figure() -> None:

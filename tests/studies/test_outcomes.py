@@ -184,12 +184,12 @@ def test_what_help_brings_is_three_questions_in_one_finding(tmp_path):
     assert finding.headline.startswith("people with Able are better than people alone by ")
     assert "With help they are faster by a factor of " in finding.headline
     assert finding.headline.endswith("No significant difference in confidence.")
-    (alone,) = run.compare(metric="seconds", assisted=True).rows
-    assert 1 == alone["family"]
-    assert alone["difference"] == finding.rows[1]["difference"]
-    assert alone["p_adjusted"] < finding.rows[1]["p_adjusted"]
-    (sure,) = run.compare(metric="confidence", assisted=True).rows
-    assert sure["difference"] == finding.rows[2]["difference"]
+    (of_seconds,) = run.compare(metric="seconds", assisted=True).rows
+    assert 1 == of_seconds["family"]
+    assert of_seconds["difference"] == finding.rows[1]["difference"]
+    assert of_seconds["p_adjusted"] < finding.rows[1]["p_adjusted"]
+    (of_confidence,) = run.compare(metric="confidence", assisted=True).rows
+    assert of_confidence["difference"] == finding.rows[2]["difference"]
 
 
 def test_help_that_slows_people_down_says_so(tmp_path):
@@ -223,16 +223,16 @@ def score_rows(values: np.ndarray, key: int) -> pl.DataFrame:
 
 
 def test_where_help_brings_nothing_a_finding_of_three_says_so():
-    rng, named, draws = np.random.default_rng(11), 0, length(20, 600)
+    rng, n_separated, draws = np.random.default_rng(11), 0, length(20, 600)
     for _ in range(draws):
         times = rng.lognormal(3, 0.4, (30, 1)) * rng.lognormal(0, 0.6, (30, 2))
-        sure = np.clip(rng.normal(0.7, 0.2, (30, 2)), 0, 1)
-        right = (rng.random((30, 2)) < 0.6).astype(float)
-        more = ScoreTable(
-            pl.concat([score_rows(np.log(times), -1), score_rows(sure, -2)]),
+        confidence = np.clip(rng.normal(0.7, 0.2, (30, 2)), 0, 1)
+        correct = (rng.random((30, 2)) < 0.6).astype(float)
+        outcomes = ScoreTable(
+            pl.concat([score_rows(np.log(times), -1), score_rows(confidence, -2)]),
             {-1: SECONDS_MEASURE, -2: CONFIDENCE},
         )
-        finding = compare(score_rows(right, 1), {1: ACCURACY}, ["A", "B"], outcomes=more)
+        finding = compare(score_rows(correct, 1), {1: ACCURACY}, ["A", "B"], outcomes=outcomes)
         codes = {row["verdict_code"] for row in finding.rows}
-        named += bool(codes & {"better", "better_by_margin", "higher", "higher_by_margin"})
-    assert named <= binom.ppf(0.975, draws, 0.05)
+        n_separated += bool(codes & {"better", "better_by_margin", "higher", "higher_by_margin"})
+    assert n_separated <= binom.ppf(0.975, draws, 0.05)

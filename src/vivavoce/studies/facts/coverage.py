@@ -71,8 +71,8 @@ def _length(table: FactTable, answers: pl.DataFrame, candidate: str, figure: str
     row = _with(row, by_item(part), column, high=None)
     if part.height == answers.height:
         return row
-    known = f"known for {part.height:,} of {answers.height:,} answers"
-    return replace(row, reason="; ".join(filter(None, (row.reason, known))))
+    share_known = f"known for {part.height:,} of {answers.height:,} answers"
+    return replace(row, reason="; ".join(filter(None, (row.reason, share_known))))
 
 
 def _with(row: FactsRow, items: pl.DataFrame, column: str, *, high: float | None = 1.0) -> FactsRow:

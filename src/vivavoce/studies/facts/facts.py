@@ -144,8 +144,8 @@ def _of_table(table: FactTable, *, judges: bool) -> Part:
     kinds = [*by_category(table), *by_severity(table)]
     sizes = list(lengths(table))
     rows = [*counts, *sizes, *precisions, *kinds, *against_score, *false_facts(table)]
-    beside = [*counts, *sizes]
-    sentences = [*_precision_sentences(table, precisions, beside), *length_sentences(table, against_score)]
+    texts = _precision_sentences(table, precisions, [*counts, *sizes])
+    sentences = [*texts, *length_sentences(table, against_score)]
     passes = [f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}"] if table.passes > 1 else []
     return Part(rows, sentences, passes)
 
