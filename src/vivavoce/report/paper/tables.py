@@ -9,6 +9,7 @@ from vivavoce.core.measure_names import measure_name
 from vivavoce.core.numbers import printed
 from vivavoce.core.text import causes_said, count
 from vivavoce.studies.bounded import ends_text
+from vivavoce.studies.comparing.outcome_words import side_of
 from vivavoce.studies.scale import LOG
 from vivavoce.studies.text import HEADLINES
 
@@ -241,8 +242,9 @@ def _p(value: float | None) -> str:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    """The verdict in a few words, with the name of whom it favours."""
-    favoured = {"a": row["a"], "b": row["b"]}.get(row["favours"] or "")
+    """The verdict in a few words, with the name of whom it favours, or whose figure is higher."""
+    side = side_of(row)
+    favoured = row[side] if side else None
     words = str(row["verdict_code"] or NOT_KNOWN).replace("_", " ")
     return f"{favoured} {words}" if favoured else words
 
