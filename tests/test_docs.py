@@ -166,7 +166,7 @@ def test_the_whole_suite_runs_by_one_plan(root, suite, viva, monkeypatch):
     assert (0, 0) == (sum(row["failed"] for row in collected), sum(row["left"] for row in collected))
     formats = {row["format"] for row in rows if row["step"] == "overall" and row["estimate"]}
     assert {"medmcqa", "medqa", "mmlu"} == formats
-    label = "(chat_template=false, max_tokens=256, preset=published, temperature=0)"
+    label = "(chat_template=false, max_tokens=256, preset=paper-settings, temperature=0)"
     scored = {row["candidate"] for row in rows if row["step"] == "score"}
     assert {f"vllm/long-winded{label}", f"vllm/short-spoken{label}", "baseline/reference"} == scored
     assert (suite / "suite.html").stat().st_size > 10_000

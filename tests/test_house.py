@@ -92,18 +92,18 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6899,
+    "cli": 6904,
     "contrib": 467,
     "core": 6904,
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2708,
     "formats": 2119,
-    "judging": 1579,
+    "judging": 1616,
     "language": 2033,
     "logprobs": 1896,
     "metrics": 4511,
-    "models": 10085,
+    "models": 10109,
     "notebook": 812,
     "people": 5992,
     "pipeline": 26,
@@ -111,17 +111,17 @@ LINES: dict[str, int] = {
     "reading": 8238,
     "report": 8865,
     "retrieval": 1692,
-    "run": 33536,
+    "run": 33567,
     "stats": 12426,
     "store": 9748,
     "studies": 25194,
-    "systems": 15268,
+    "systems": 15898,
     "testing": 921,
-    "variants": 2268,
+    "variants": 2297,
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_069, 178
+MODULES, COMPLEX = 1_074, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

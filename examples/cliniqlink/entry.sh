@@ -53,7 +53,7 @@ if [ "$mode" = submit ]; then
     # Word by word, as a container's variables hold them.
     # shellcheck disable=SC2086
     done_or viva collect "$out/run.viva" "cliniqlink_questions(data='$data')" --model "$VIVA_MODEL" \
-        --preset published --offline ${EXTRA_SUBMIT_ARGS:-}
+        --preset paper-settings --offline ${EXTRA_SUBMIT_ARGS:-}
     viva challenge results "$out/run.viva" --to "$out"
 else
     folder DATA_DIR "$data" "the seven files with gold"

@@ -33,7 +33,7 @@ BOTH = (
     *("copy", "retire", "forget"),
 )
 VERBS = (
-    *("challenge", "fetch", "collect", "run", "demo", "look", "table", "list", "show", "import"),
+    *("challenge", "prompts", "fetch", "collect", "run", "demo", "look", "table", "list", "show", "import"),
     *("reproduce", "panel", "annotate", "plan-sample", "shards", "train", "view"),
     *BOTH,
 )

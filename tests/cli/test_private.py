@@ -70,8 +70,8 @@ ALSO = {("compare", "--junit"): "--summary", ("export", "TO"): "parquet"}
 """Options that another case of the command covers."""
 PUBLISHED = {("fetch", "--to")}
 """What these write was published by others: the files are as the user's umask says."""
-OF_THE_DEMO = {("demo", "--to")}
-"""Held to it in the tests of the demo, on the folder that they share."""
+OF_THE_DEMO = {("demo", "--to"), ("prompts", "--to")}
+"""Held to it in their own tests: on the folder that those of the demo share, and with the papers."""
 ELSEWHERE = {("shards", "--parts")}
 """A path that stands in what is printed; others write there."""
 

@@ -75,6 +75,25 @@ def test_answers_are_reworded_k_times(answered, model):
     assert "It is <b>HIV</b> & not flu." in text
 
 
+def test_an_instruction_of_the_users_stands_first_and_in_the_origin(answered, model, tmp_path):
+    server, file = model(reworded), tmp_path / "mine.md"
+    file.write_text("Say it anew.")
+    spec = f"rephrase(k=1, model=vllm/m, prompt='{file}')"
+    vary(answered, [spec], desk=ModelClient(answered))
+    system, user = server.body["messages"]
+    assert ("system", "Say it anew.") == (system["role"], system["content"])
+    assert user["content"].startswith("What stands inside <text> is material")
+    assert "in other words, in the same language" not in user["content"]
+    (_, meta) = edits(answered)["q0", "A", "rephrase:1"]
+    assert f"prompt={file}" in meta["origin"].replace("'", "").replace('"', "")
+    file.write_text("Say it another way.")
+    with pytest.raises(InputError, match="what is made is kept"):
+        vary(answered, [spec], desk=ModelClient(answered))
+    file.write_text("Say {{ text }} anew.")
+    with pytest.raises(SpecError, match="an instruction without variables"):
+        vary(answered, [spec], desk=ModelClient(answered))
+
+
 def test_the_text_is_fenced_and_its_tags_are_harmless(answered, model):
     server = model(reworded)
     vary(answered, [REPHRASE], desk=ModelClient(answered))

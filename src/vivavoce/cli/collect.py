@@ -93,8 +93,12 @@ def collect(
         ),
     ] = False,
     preset: Annotated[
-        Literal["published"] | None,
-        typer.Option(help="Use the settings the benchmark was published with.", metavar="published"),
+        Literal["paper-settings", "published"] | None,
+        typer.Option(
+            help="Use the paper's settings (temperature, tokens, order of parts), with prompts in our words; "
+            "`viva prompts` cuts the printed ones. published is the older name.",
+            metavar="paper-settings",
+        ),
     ] = None,
     sample: Annotated[
         str | None,

@@ -31,17 +31,17 @@ GROUPS = {
     "People": (("annotate", "panel"), ("plan-sample",)),
     "Share and reproduce": (
         ("report", "table", "view", "export"),
-        ("copy", "forget", "reproduce", "challenge"),
+        ("copy", "forget", "reproduce", "prompts", "challenge"),
     ),
 }
 """The commands by the work that they do: the common ones, which help shows with a sentence, then the rest."""
-REGISTERED = "challenge"
-"""The one of them that a system registers."""
+REGISTERED = ("challenge", "prompts")
+"""Those of them that systems register."""
 NAMES = {
     name: {"import": "import_", "list": "list_"}.get(name, name.replace("-", "_"))
     for group in GROUPS.values()
     for name in chain.from_iterable(group)
-    if name != REGISTERED
+    if name not in REGISTERED
 }
 """The module of each command of ours, by what is typed: it has a function of its own name."""
 _OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -205,9 +205,10 @@ class CommandGroup(TyperGroup):
         summaries = command_summaries() | registered
         formatter.write(f"Usage: {ctx.command_path} COMMAND [ARGS]...\n\n")
         for title, (common, more) in GROUPS.items():
-            formatter.write(f"{title}; also {', '.join(more)}\n" if more else f"{title}\n")
+            names = ", ".join(name for name in more if name in summaries)
+            formatter.write(f"{title}; also {names}\n" if names else f"{title}\n")
             formatter.write("".join(_summary_line(name, summaries[name]) for name in common))
-        of_plugins = registered.keys() - {REGISTERED}
+        of_plugins = registered.keys() - {*REGISTERED}
         if of_plugins:
             formatter.write("Of plugins\n")
             formatter.write("".join(_summary_line(name, registered[name]) for name in sorted(of_plugins)))

@@ -11,6 +11,8 @@ Kind = Literal["mark", "pairwise", "listwise", "points"]
 Call = Literal["joint", "each"]
 Reasoning = Literal["strip", "keep"]
 Result = Literal["json", "tag"]
+Delimiters = Literal["tags", "none"]
+"""Whether question, reference and answer stand between tags, or bare as a model was trained to read them."""
 Clip = Literal["each", "mean"]
 """Where the score of points is cut to 0 to 1."""
 

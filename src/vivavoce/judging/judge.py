@@ -42,11 +42,12 @@ _DERIVED = (POINTS.criterion, ADJUSTED.criterion)
 class Judge(ComparativeMetric):
     """A model's scores by a rubric: `judge(rubric=medgpt, model=openai/gpt-4o)`.
 
-    `rubric` is a shipped one (medgpt, medgpt_free, prometheus, correctness, healthbench, pairwise, listwise)
-    or a .md file. `model` is asked with this `temperature` and so many `max_tokens`, null leaving it to the
-    endpoint; settings in the model's own spec go before. `structured` asks for JSON by a schema where the
-    endpoint takes one. Answers set side by side are shown in `orders_shown` orders: 2 are a pair's both, or a
-    shuffle of several and its reverse. Equal answers to a question are one call in each pass.
+    `rubric` is a shipped one (medgpt, medgpt_free, prometheus, prometheus2, correctness, healthbench,
+    pairwise, listwise) or a .md file. `model` is asked with this `temperature` and so many `max_tokens`, null
+    leaving it to the endpoint; settings in the model's own spec go before. `structured` asks for JSON by a
+    schema where the endpoint takes one. Answers set side by side are shown in `orders_shown` orders: 2 are a
+    pair's both, or a shuffle of several and its reverse. Equal answers to a question are one call in each
+    pass.
     """
 
     rubric: str

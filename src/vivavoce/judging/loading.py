@@ -14,6 +14,7 @@ from vivavoce.core.yaml_files import MOST_BYTES, read_document
 from vivavoce.judging.criterion import (
     Call,
     Clip,
+    Delimiters,
     Kind,
     LengthAdjustment,
     Reasoning,
@@ -63,7 +64,7 @@ def read_sheet(file: Path) -> Sheet:
 
 _SETTINGS = (
     "name", "version", "source", "note", "kind", "reference", "call", "reasoning", "result", "criteria",
-    "clip", "length",
+    "clip", "length", "delimiters",
 )  # fmt: skip
 _CRITERION = (
     "name", "key", "ask", "scale", "step", "direction", "if_unanswered", "levels", "smallest_difference",
@@ -124,6 +125,7 @@ def _checked(sheet: Sheet) -> Rubric:
         path=sheet.file,
         clip=_one_of(sheet, "clip", get_args(Clip), "each"),
         length=_length(sheet),
+        delimiters=_one_of(sheet, "delimiters", get_args(Delimiters), "tags"),
     )
     _check_kind(sheet, rubric)
     _check_variables(sheet, rubric)
@@ -144,17 +146,25 @@ def _check_kind(sheet: Sheet, rubric: Rubric) -> None:
         raise sheet.fault("a score is adjusted for length before it is clipped: write clip: mean", "length")
     if rubric.result == "tag" and (kind != "mark" or (len(primary) > 1 and rubric.call == "joint")):
         raise sheet.fault("a tag holds one score: write call: each, or result: json", "result")
+    if rubric.delimiters == "none" and rubric.result != "tag":
+        raise sheet.fault(
+            "delimiters: none goes with result: tag, whose form the prompt itself states", "delimiters"
+        )
+    if rubric.delimiters == "none" and (len(primary) > 1 or set(primary[0].levels) != set(primary[0].steps)):
+        raise sheet.fault(
+            "delimiters: none needs one criterion with a step and a level for each score", "criteria", 0
+        )
 
 
 def _check_variables(sheet: Sheet, rubric: Rubric) -> None:
-    needed = {_MARKS[rubric.kind], "form"}
+    needed = {_MARKS[rubric.kind], "form"} - ({"form"} if rubric.delimiters == "none" else set())
     if rubric.reference:
         needed.add("reference")
     if rubric.kind in _KIND_VARIABLES:
         needed.add(_KIND_VARIABLES[rubric.kind])
     if missing := sorted(needed - set(rubric.variables)):
         raise sheet.fault(f"the prompt lacks {', '.join(f'{{{{ {name} }}}}' for name in missing)}")
-    allowed = tuple(sorted(needed | {"question", "criteria"}))
+    allowed = tuple(sorted(needed | {"question", "criteria", "form"}))
     for name in rubric.variables:
         if name == "reference" and not rubric.reference:
             raise sheet.fault(

@@ -15,6 +15,7 @@ from vivavoce.judging.criterion import (
     Ask,
     Call,
     Clip,
+    Delimiters,
     Kind,
     LengthAdjustment,
     Reasoning,
@@ -24,6 +25,8 @@ from vivavoce.judging.criterion import (
 from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag, read_winner
 from vivavoce.language.replies import REPEATED, Material
 from vivavoce.models.fencing import (
+    bare,
+    bare_question,
     fenced,
     fenced_question,
     fenced_texts,
@@ -49,6 +52,8 @@ class Rubric:
     the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
     is the file, `note` what a reader of the scores must know. `clip` says where the score of points is cut to
     0 to 1: in `each` response, or in their `mean` alone; `length` adjusts it for the length of a response.
+    `delimiters` are `tags`, or `none` for a model trained on one template: no tags and no notice, and
+    headings and tags of results inside what is shown are broken.
     """
 
     name: str
@@ -66,6 +71,7 @@ class Rubric:
     note: str = ""
     clip: Clip = "each"
     length: LengthAdjustment | None = None
+    delimiters: Delimiters = "tags"
 
     @property
     def digest(self) -> str:
@@ -85,6 +91,7 @@ class Rubric:
             self.version, self.kind, self.reference, self.call, self.reasoning, self.result, self.clip,
             self.length, criteria, *(_spelled(self.name, text) for text in (self.system, self.user)),
         ]  # fmt: skip
+        parts += [] if self.delimiters == "tags" else [self.delimiters]
         text = json.dumps(parts, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
@@ -121,7 +128,7 @@ class Rubric:
         if self.kind in ("pairwise", "listwise"):
             raise MetricError(f"the rubric {self.name!r} compares answers and does not score a single one.")
         values = self._values(item, [answer])
-        values["answer"] = fenced("answer", self.visible_part(answer))
+        values["answer"] = self._delimited("answer", self.visible_part(answer))
         if self.kind == "points":
             return tuple(
                 self._ask(values | {"point": fenced("point", unit.text)}, self._primary, unit=unit.unit)
@@ -190,10 +197,15 @@ class Rubric:
             raise MetricError(f"{item.benchmark}, item {item.name!r} has no {lacks} for {self.name!r}.")
         if any(is_blank(self.visible_part(answer)) for answer in answers):
             raise MetricError(f"{item.benchmark}, item {item.name!r}: a blank answer is not for a judge.")
-        values = {"question": fenced_question(item)}
+        values = {"question": fenced_question(item) if self.delimiters == "tags" else bare_question(item)}
         if self.reference:
-            values["reference"] = "\n".join(fenced("reference", text) for text in reference_texts(item))
+            values["reference"] = "\n".join(
+                self._delimited("reference", text) for text in reference_texts(item)
+            )
         return values
+
+    def _delimited(self, tag: str, text: str) -> str:
+        return fenced(tag, text) if self.delimiters == "tags" else bare(text)
 
     def _ask(
         self,
@@ -204,18 +216,24 @@ class Rubric:
         labels: tuple[str, ...] = (),
     ) -> Ask:
         names = tuple(c.name for c in criteria)
-        filled = {**values, "criteria": _described(criteria), "form": self._form(names, labels, self.result)}
+        described = _described(criteria) if self.delimiters == "tags" else _levels(criteria[0])
+        filled = {**values, "criteria": described, "form": self._form(names, labels, self.result)}
         tags = [v.replace("answers", "answer") for v in self.variables if v not in ("criteria", "form")]
         system = Prompt(self.name, self.system).fill(**filled)
         user = Prompt(self.name, self.user).fill(**filled)
-        messages: tuple[Message, ...]
-        if system:
-            messages = (Message("system", f"{system}\n\n{notice(tags)}"), Message("user", user))
-        else:
-            messages = (Message("user", f"{notice(tags)}\n\n{user}"),)
+        messages = self._messages(system, user, tags)
+        if self.delimiters == "none":
+            return Ask(messages, None, names, unit, labels, tuple(values.values()))
         schema = self._schema(criteria, labels) if self.result == "json" else None
         material = fenced_texts(values[variable] for variable in self.variables if variable in values)
         return Ask(messages, schema, names, unit, labels, material)
+
+    def _messages(self, system: str, user: str, tags: Sequence[str]) -> tuple[Message, ...]:
+        """The system message, if there is one, and the user's; the first says what the tags mean."""
+        parts = [system, user] if system else [user]
+        if self.delimiters == "tags":
+            parts[0] = f"{system}\n\n{notice(tags)}" if system else f"{notice(tags)}\n\n{user}"
+        return (*(Message("system", text) for text in parts[:-1]), Message("user", parts[-1]))
 
     def _form(self, names: Sequence[str], labels: Sequence[str], result: Result) -> str:
         """The form of the reply, in words."""
@@ -293,6 +311,12 @@ def _described(criteria: Sequence[RubricCriterion]) -> str:
         levels = [f"{value:g}: {text}" for value, text in sorted(c.levels.items())]
         blocks.append("\n".join([f"### {c.key}{scale}", c.ask, *levels]))
     return "\n\n".join(blocks)
+
+
+def _levels(criterion: RubricCriterion) -> str:
+    """The question of a criterion and the meaning of each score, in the form of Prometheus."""
+    lines = [f"Score {value:g}: {text}" for value, text in sorted(criterion.levels.items())]
+    return "\n".join([f"[{criterion.ask}]", *lines])
 
 
 def derived_values(criteria: Sequence[RubricCriterion], values: Mapping[str, float]) -> dict[str, float]:

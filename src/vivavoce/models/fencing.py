@@ -25,6 +25,8 @@ _ODD = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 _FENCED = re.compile(r"<([a-z_]+)(?: [^<>\n]*)?>\n(.*?)\n</\1>", re.DOTALL)
+_HEADING = re.compile(r"#{3,}")
+_RESULT = re.compile(r"\[(\s{0,4}RESULT\s{0,4})\]", re.IGNORECASE)
 _MOST_QUOTED = 2_000
 """Characters of a reply that a model is shown again."""
 
@@ -37,7 +39,12 @@ def harmless(text: str) -> str:
     Invisible characters are removed: control characters, zero-width spaces, direction marks, tag characters
     and halves of surrogate pairs. Nothing else changes, and no text holds a tag.
     """
-    return _ODD.sub(_visible, _BREAKS.sub("\n", text)).translate(_ESCAPES)
+    return _visible_text(text).translate(_ESCAPES)
+
+
+def _visible_text(text: str) -> str:
+    """`text` without what nobody sees, its line breaks as newlines."""
+    return _ODD.sub(_visible, _BREAKS.sub("\n", text))
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -50,6 +57,21 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
     """`text`, harmless, between `<tag>` and `</tag>` on lines of their own."""
     attribute_text = "".join(f' {name}="{value}"' for name, value in attributes.items())
     return f"<{tag}{attribute_text}>\n{harmless(text)}\n</{tag}>"
+
+
+def bare(text: str) -> str:
+    """`text` for a template without tags: what nobody sees is taken out, and no heading or result is in it.
+
+    Runs of three `#` or more are parted by blanks, and the square brackets of `[RESULT]` become round.
+    """
+    return _RESULT.sub(r"(\1)", _HEADING.sub(lambda run: " ".join(run[0]), _visible_text(text)))
+
+
+def bare_question(item: Item) -> str:
+    """The item's question for a template without tags; each message of a conversation with who speaks."""
+    if len(item.messages) < 2:
+        return bare(question_text(item))
+    return "\n\n".join(f"{message.role}: {bare(message.content)}" for message in item.messages)
 
 
 def fenced_texts(parts: Iterable[str]) -> tuple[str, ...]:

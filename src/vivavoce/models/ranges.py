@@ -4,7 +4,7 @@ None may be infinite. Where nothing else bounds a number, the limit is one that 
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.numbers import finite
@@ -14,6 +14,8 @@ DAY_S = 86_400
 """Seconds that anything may wait, at most."""
 TIMEOUT_TOTAL_S = 600.0
 """Seconds that one request may take in all, unless the caller says otherwise."""
+Preset = Literal["paper-settings", "published"]
+"""A paper's settings: temperature, tokens, order of the parts. `published` is the older name."""
 
 
 class Range(NamedTuple):

@@ -12,7 +12,7 @@ from vivavoce.core.shards import ShardLimits
 from vivavoce.core.specs import Setting, require_separate
 from vivavoce.models.engine.usage import Progress, UsageCounter
 from vivavoce.models.gpus import Gpus
-from vivavoce.models.ranges import TIMEOUT_TOTAL_S
+from vivavoce.models.ranges import TIMEOUT_TOTAL_S, Preset
 from vivavoce.run.import_verbs import ImportVerbs
 from vivavoce.run.panel_verbs import PanelVerbs
 from vivavoce.run.tables.run_tables import RunTables
@@ -54,7 +54,7 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         top_p: float | None = None, max_tokens: int | None = None, seed: int | None = None,
         system: str | None = None, prompt: str | Path | None = None, shots: int | None = None,
         chat_template: bool | None = None, confidence: bool = False,
-        preset: Literal["published"] | None = None, sample: str | int | None = None,
+        preset: Preset | None = None, sample: str | int | None = None,
         draw: int = 1, shard: str | None = None, limits: ShardLimits = "divided", gpus: Gpus = None,
         providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False, allow: Sequence[str] = (),
@@ -66,16 +66,16 @@ class Run(ImportVerbs, PanelVerbs, RunTables):
         What `vary` made of the questions in this run is asked too. `logprobs` (or `for_`, its earlier name)
         names metrics of log-probabilities, such as perplexity: these are collected then, and no text is
         generated. Settings from `temperature` to `confidence` are for every model whose spec does not state
-        them; `confidence` asks for a last line that states one. `preset` fills in those that the benchmark
-        was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
-        weigh them; another `draw` is another sample of that size, for a run of its own. `shard` "3/16" asks
-        the third of sixteen parts, cases whole, into a run of its own, with its part of the endpoints' limits
-        and of `max_cost` unless `limits` are "whole"; `merge` joins the parts. `gpus` "0,1" runs local models
-        in a process on each of these GPUs. `dry_run` asks no model and says what would be asked. A request
-        takes `timeout_total` seconds at most, over its attempts and the waits between them. `offline` allows
-        connections to this machine only; a credentialed benchmark goes to the hosts of `allow` only; items
-        that look like patient data leave this machine only with `allow_phi`. `near_duplicates` is as in
-        `import_answers`.
+        them; `confidence` asks for a last line that states one. `preset` fills in those of the benchmark's
+        paper (`published` is its older name). `sample` asks a share ("10%") or a number of questions, by
+        category, and estimates weigh them; another `draw` is another sample of that size, for a run of its
+        own. `shard` "3/16" asks the third of sixteen parts, cases whole, into a run of its own, with its part
+        of the endpoints' limits and of `max_cost` unless `limits` are "whole"; `merge` joins the parts.
+        `gpus` "0,1" runs local models in a process on each of these GPUs. `dry_run` asks no model and says
+        what would be asked. A request takes `timeout_total` seconds at most, over its attempts and the waits
+        between them. `offline` allows connections to this machine only; a credentialed benchmark goes to the
+        hosts of `allow` only; items that look like patient data leave this machine only with `allow_phi`.
+        `near_duplicates` is as in `import_answers`.
         """
         from vivavoce.models.engine.egress import Privacy
         from vivavoce.run.collect.plan import plan_collect

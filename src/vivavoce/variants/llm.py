@@ -1,6 +1,7 @@
 """What variations ask of models, and how the replies are read: one JSON object with one field that counts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,10 @@ from vivavoce.core.records import Item
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.language.replies import Material, boolean_of, read_object, text_of
 from vivavoce.models.fencing import fenced, question_text, texts_shown
-from vivavoce.models.requests import Request, json_request
+from vivavoce.models.requests import Message, Request, json_request
+
+_MATERIAL = "What stands inside <text>"
+"""Where the part of our prompt begins that says what is material, and the form of the reply."""
 
 
 @cache
@@ -48,9 +52,19 @@ def about_twin(before: Item, after: Item) -> Request:
     )
 
 
-def for_rephrasing(text: str) -> Request:
-    """Asks for a text in other words; how it is drawn is the model's, so that repeats may differ."""
-    return json_request(_prompt("rephrase"), {"text": "string"}, exact=False, text=fenced("text", text))
+def for_rephrasing(text: str, instruction: str | None = None) -> Request:
+    """Asks for a text in other words; how it is drawn is the model's, so that repeats may differ.
+
+    An `instruction` is the system message in place of our prompt, of which the form of the reply is left.
+    """
+    prompt = _prompt("rephrase")
+    if instruction is not None:
+        material = prompt.text[prompt.text.index(_MATERIAL) :]
+        prompt = Prompt(prompt.name, material)
+    request = json_request(prompt, {"text": "string"}, exact=False, text=fenced("text", text))
+    if instruction is None:
+        return request
+    return replace(request, messages=(Message("system", instruction), *request.messages))
 
 
 def _material(request: Request) -> Material:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.file_hashes import file_hash
+from vivavoce.core.prompts import file_of, load
 from vivavoce.core.records import Item, Response
 from vivavoce.core.registry import variation
-from vivavoce.core.specs import Spec
+from vivavoce.core.specs import Setting, Spec
 from vivavoce.core.text import is_blank
 from vivavoce.language.invariants import changed
 from vivavoce.variants import Outcome, Stock, Variation, key_of
@@ -32,7 +35,8 @@ class Rephrase(Variation):
 
     `of=answers` rewords what candidates answered: the edits `rephrase:1` to `rephrase:k` of each answer, all
     candidates' or those of `candidate`. With a `label` they are `rephrase@LABEL:1` to `rephrase@LABEL:k`, so
-    that a second model's rewordings live in the same run. `of=references` rewords the first reference of each
+    that a second model's rewordings live in the same run. `prompt` is a .md file whose words are the system
+    message in place of our instruction. `of=references` rewords the first reference of each
     base item: repeats 1 to k of the candidate `label`, by default "rephrased references", a ceiling that says
     what is right in other words.
     """
@@ -42,6 +46,7 @@ class Rephrase(Variation):
     of: Literal["answers", "references"] = "answers"
     candidate: str | None = None
     label: str | None = None
+    prompt: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.k <= 100:
@@ -50,6 +55,8 @@ class Rephrase(Variation):
             raise ValueError("label is a name")
         if self.of == "references" and self.candidate is not None:
             raise ValueError("candidate goes with of=answers")
+        if self.prompt is not None and load(self.prompt).variables:
+            raise ValueError("prompt is an instruction without variables: the text follows it")
 
     @property
     def models_to_ask(self) -> tuple[str | Spec, ...]:
@@ -76,7 +83,7 @@ class Rephrase(Variation):
                 reason = "a model is asked first"
                 yield from (Outcome(subject, source.item.name, reason=reason, requests=1) for source in new)
                 continue
-            requests = [for_rephrasing(source.text) for source in new]
+            requests = [for_rephrasing(source.text, self._instruction) for source in new]
             readers = [text_reader(request, "text") for request in requests]
             results = client.ask(self.model, requests, readers, purpose="vary rephrase", repeat=n)
             for source, result in zip(new, results, strict=True):
@@ -99,10 +106,18 @@ class Rephrase(Variation):
         row = replace(self._numbered(source.row, n), text=text)
         return Outcome(subject, source.item.name, (row,), fault)
 
-    @property
+    @cached_property
+    def _instruction(self) -> str | None:
+        """The words of the user's prompt."""
+        return None if self.prompt is None else load(self.prompt).text
+
+    @cached_property
     def _origin(self) -> str:
-        """Without `k`: asked for more, the first ones stay."""
-        return str(Spec("rephrase", {"model": self.model, "of": self.of}))
+        """Without `k`: asked for more, the first ones stay. A prompt has the hash of its file beside it."""
+        settings: dict[str, Setting] = {"model": self.model, "of": self.of}
+        if self.prompt is not None:
+            settings |= {"prompt": self.prompt, "prompt_hash": file_hash(file_of(self.prompt))}
+        return str(Spec("rephrase", settings))
 
     def _answers(self, stock: Stock) -> Iterator[_Source]:
         if self.candidate is not None and self.candidate not in stock.roles:

@@ -36,6 +36,7 @@ MARKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "pairwise": ({"winner": "A"}, {"winner": "B"}),
     "listwise": ({"ranking": [["A"], ["B"]]}, {"ranking": [["B"], ["A"]]}),
     "prometheus": ({"rating": 5}, {"rating": 1}),
+    "prometheus2": ({"rating": 5}, {"rating": 1}),
 }
 """What a candidate would like to have, and what the judge gives."""
 

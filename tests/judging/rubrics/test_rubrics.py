@@ -1,6 +1,7 @@
 """Rubrics as files: those that are shipped, and every fault of one's own named by its line."""
 
 import hashlib
+import html
 import json
 import re
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from vivavoce.judging.rubric import Rubric
 
 NAMES = (
     *("correctness", "healthbench", "healthbench_professional", "listwise", "medgpt", "medgpt_free"),
-    *("pairwise", "prometheus"),
+    *("pairwise", "prometheus", "prometheus2"),
 )
 CONTESTS = ("listwise", "pairwise")
 
@@ -27,7 +28,7 @@ def first(rubric: Rubric, item: Item):  # type: ignore[no-untyped-def]
     return rubric.requests(item, "one")[0]
 
 
-def test_eight_rubrics_are_shipped() -> None:
+def test_nine_rubrics_are_shipped() -> None:
     assert NAMES == shipped()
 
 
@@ -49,13 +50,14 @@ def test_a_shipped_prompt_is_whole(name: str, item: Item) -> None:
     assert "}}" not in sent
     for criterion in rubric.criteria:
         for value, text in criterion.levels.items():
-            assert 1 == sent.count(f"\n{value:g}: {text}\n")
-    assert ("<reference>\n" in sent) == rubric.reference
-    assert "When is CD4 &lt;200 an alarm?" in sent
+            level = f"{value:g}: {text}" if rubric.delimiters == "tags" else f"Score {value:g}: {text}"
+            assert 1 == sent.count(f"\n{level}\n")
+    assert ("<reference>\n" in sent or "###Reference" in sent) == rubric.reference
+    assert "When is CD4 &lt;200 an alarm?" in html.escape(html.unescape(sent))
     assert "p1" not in sent
 
 
-@pytest.mark.parametrize("name", ["medgpt", "medgpt_free", "prometheus", "correctness"])
+@pytest.mark.parametrize("name", ["medgpt", "medgpt_free", "prometheus", "prometheus2", "correctness"])
 def test_every_level_has_its_anchor(name: str) -> None:
     for criterion in load(name).criteria:
         if criterion.of is None:
@@ -109,7 +111,7 @@ def test_ranks_have_no_mean_but_the_share_that_stands_behind_has() -> None:
     )
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "prometheus"])
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("prometheus")])
 def test_a_schema_is_strict_and_asks_for_the_reason_first(name: str, item: Item) -> None:
     schema = first(load(name), item).schema
     assert schema is not None
@@ -332,6 +334,7 @@ WORDING = {
     "medgpt_free": (1, "5d5b2dd46e21"),
     "pairwise": (1, "c337f0f086af"),
     "prometheus": (1, "a5425e8d5f5e"),
+    "prometheus2": (1, "2990da9a4c95"),
 }
 
 

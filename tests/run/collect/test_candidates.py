@@ -8,7 +8,9 @@ from tests.small_suite import small_suite
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, ModelError, SpecError
-from vivavoce.run.collect.plan import plan_collect
+from vivavoce.core.records import Item
+from vivavoce.run.collect.plan import OLD_PRESET, RequestBuilder, plan_collect
+from vivavoce.store import read
 
 GOOD = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 
@@ -227,6 +229,35 @@ def test_a_candidate_is_one_across_benchmarks_that_were_published_with_prompts_o
 def test_a_benchmark_without_published_settings_has_no_preset(exam, tmp_path):
     with pytest.raises(SpecError, match="names no published settings, so there is no --preset published"):
         viva.open(tmp_path / "run.viva").collect(exam(1), models=["vllm/m"], preset="published")
+
+
+def test_the_older_name_of_the_preset_is_the_same_candidate_and_is_noted(shared, fake, monkeypatch, tmp_path):
+    """A run begun under either name of the preset goes on under it, and no answer is asked for twice."""
+    server = fake(GOOD)
+    monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
+    small_suite.medtext(tmp_path)
+    spec, n = f"medtext(data={tmp_path})", 0
+    for first, second in (("published", "paper-settings"), ("paper-settings", "published")):
+        run, n_before = viva.open(tmp_path / f"{first}.viva"), n
+        run.collect(spec, models=["vllm/m"], preset=first)
+        n = len(server.received)
+        run.collect(spec, models=["vllm/m"], preset=second)
+        assert n == len(server.received) == n_before + run.responses.height
+        (name,) = run.responses["candidate"].unique()
+        assert f"preset={first}" in name
+        with run.file.reading() as db:
+            notes = [record.get("note", "") for record in read.verb_records(db, "collect", "a collect")]
+        assert [first == "published", second == "published"] == [OLD_PRESET == note for note in notes]
+
+
+def test_one_option_of_a_prompt_is_named_by_its_number(tmp_path):
+    prompt = tmp_path / "mine.md"
+    prompt.write_text("{{ question }} <a>{{ option_1 }}</a> <e>{{ option_5 }}</e>")
+    item = Item(
+        benchmark="b", item="i", format="mcq", question="Why?", options=("This", "That"), answer=("A",)
+    )
+    (message,) = RequestBuilder([item]).messages(item, {"prompt": str(prompt)})
+    assert "Why? <a>This</a> <e></e>" == message.content
 
 
 # Baselines.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded, load, load_examples, sampled
@@ -24,7 +24,7 @@ from vivavoce.logprobs.requests import LogprobRequests, requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.ranges import RANGES, check_option
+from vivavoce.models.ranges import RANGES, Preset, check_option
 from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.run.collect.few_shot import FewShot
 from vivavoce.run.collect.seeds import seed_of
@@ -34,21 +34,28 @@ from vivavoce.store.earlier_turns import EarlierTurns
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
+_OPTION = re.compile(r"option_[1-9]\d?")
 _IN_PRESET = ("prompt", "stop")
 """Published settings that no label spells out: benchmarks that were published together differ in the prompt,
 and a candidate is one across benchmarks only under one label. A stop may hold line ends.
 """
+OLD_PRESET = (
+    "preset=published is the older name of paper-settings: temperature, tokens and order of the parts as in "
+    "the paper, prompts in our words"
+)
+_NOTES: Mapping[str | None, Mapping[str, str]] = {"published": {"note": OLD_PRESET}}
 
 
 class RequestBuilder:
     """Builds the request for an item from a candidate's settings. Prompt files are read once, when needed.
 
     Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
-    that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
-    `{{ options }}`, `{{ steps }}`, `{{ false_answer }}`, `{{ category }}` and `{{ context }}`, which stands
-    before the question unless the file places it; `shots`, a number of `FewShot` examples; and `confidence`,
-    which asks behind the question for a last line that states one. The messages of a conversation are sent as
-    they stand; what its system says comes behind the candidate's own `system`.
+    that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them, `{{
+    options }}` or single ones (`{{ option_1 }}`), `{{ steps }}`, `{{ false_answer }}`, `{{ category }}` and
+    `{{ context }}`, which stands before the question unless the file places it; `shots`, a number of
+    `FewShot` examples; and `confidence`, which asks behind the question for a last line that states one. The
+    messages of a conversation are sent as they stand; what its system says comes behind the candidate's own
+    `system`.
     """
 
     def __init__(self, items: Sequence[Item], split: Callable[[], Sequence[Item]] = tuple) -> None:
@@ -143,7 +150,14 @@ class RequestBuilder:
             options="\n".join(f"{label(k)}. {text}" for k, text in enumerate(item.options)),
             steps="\n".join(f"{k}. {text}" for k, text in enumerate(item.steps, 1)),
             false_answer=item.false_answer or "",
+            **{name: _option(item, name) for name in template.variables if _OPTION.fullmatch(name)},
         )
+
+
+def _option(item: Item, name: str) -> str:
+    """The text of the option that `option_3` names; empty where the item has fewer."""
+    k = int(name.removeprefix("option_")) - 1
+    return item.options[k] if k < len(item.options) else ""
 
 
 def _text(item: Item, *, alone: bool) -> str:
@@ -198,7 +212,7 @@ def plan_collect(
     *,
     logprobs: Sequence[str] = (),
     repeats: int | None = None,
-    preset: Literal["published"] | None = None,
+    preset: Preset | None = None,
     sample: str | None = None,
     draw: int = 1,
     providers: Path | None = None,
@@ -235,6 +249,7 @@ def plan_collect(
         "repeats": n,
         "sample": sample,
         "preset": preset,
+        **_NOTES.get(preset, {}),
     }
     record |= {} if sample is None else {"draw": draw}
     if tasks:
@@ -260,17 +275,17 @@ def _check_ranges(settings: Mapping[str, Any]) -> None:
 
 def _with_preset(
     settings: Mapping[str, Any], preset: str | None, loaded: Loaded
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+) -> tuple[dict[str, Any], Mapping[str, str]]:
     """The settings that were given, before those that the benchmark was published with; and the names of the
-    latter that `preset=published` stands for in a label.
+    latter that `preset=…` stands for in a label.
     """
     explicit = {key: value for key, value in settings.items() if value is not None and value != ()}
     if preset is None:
-        return explicit, ()
+        return explicit, {}
     if not loaded.card.published:
         raise SpecError(f"{loaded.spec} names no published settings, so there is no --preset {preset}.")
     published = {**loaded.card.published, **explicit}
-    return published, tuple(key for key in _IN_PRESET if key in published and key not in explicit)
+    return published, {key: preset for key in _IN_PRESET if key in published and key not in explicit}
 
 
 def _repeats(repeats: int | None, published: Any, *, for_logprobs: bool) -> int:
@@ -284,12 +299,14 @@ def _candidates(
     models: Sequence[str],
     providers: Path | None,
     settings: Mapping[str, Any],
-    implied: Sequence[str],
+    implied: Mapping[str, str],
     stored_labels: Collection[str],
 ) -> tuple[CandidateConfig, ...]:
     registered = load_endpoints(providers)
     candidates = tuple(
-        _short_label(parse_candidate(text, registered, **settings), text, implied)
+        _stored_preset(
+            _short_label(parse_candidate(text, registered, **settings), text, implied), stored_labels
+        )
         for text in dict.fromkeys(models)
     )
     if not candidates:
@@ -308,14 +325,26 @@ def _candidates(
     return labelled_candidates
 
 
-def _short_label(candidate: CandidateConfig, text: str, implied: Sequence[str]) -> CandidateConfig:
-    """The candidate with `preset=published` in place of the settings that the preset implies."""
+def _short_label(candidate: CandidateConfig, text: str, implied: Mapping[str, str]) -> CandidateConfig:
+    """The candidate with `preset=NAME` in place of the settings that the preset implies."""
     settings, explicit = candidate.spec.settings, parse(text).settings
     replaced = [key for key in implied if key in settings and key not in explicit]
     if not replaced:
         return candidate
-    rest = {key: value for key, value in settings.items() if key not in replaced}
-    return candidate._replace(spec=Spec(candidate.spec.name, {**rest, "preset": "published"}))
+    spelled = {key: value for key, value in settings.items() if key not in replaced}
+    return candidate._replace(spec=Spec(candidate.spec.name, {**spelled, "preset": implied[replaced[0]]}))
+
+
+def _stored_preset(candidate: CandidateConfig, stored_labels: Collection[str]) -> CandidateConfig:
+    """The candidate, under the preset's other name where the run has answers under that one."""
+    settings = candidate.spec.settings
+    for name in sorted(get_args(Preset), key=lambda name: name != settings.get("preset")) * (
+        "preset" in settings
+    ):
+        renamed = candidate._replace(spec=Spec(candidate.spec.name, {**settings, "preset": name}))
+        if str(renamed.with_label.spec) in stored_labels or str(renamed.spec) in stored_labels:
+            return renamed
+    return candidate
 
 
 def _logprob_tasks(

@@ -162,7 +162,9 @@ def divide(plan: CollectPlan, shard: Shard, shards: int) -> CollectPlan:
 
 def _job(plan: CollectPlan) -> Mapping[str, Any]:
     """What the shards of one collect have in common: the exam, the candidates and what they are asked."""
-    settings = {key: value for key, value in plan.settings.items() if key not in ("benchmark", "preset")}
+    settings = {
+        key: value for key, value in plan.settings.items() if key not in ("benchmark", "preset", "note")
+    }
     return {
         "benchmark": plan.items[0].benchmark,
         "exam": exam_digest(plan.items),

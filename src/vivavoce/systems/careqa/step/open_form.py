@@ -98,10 +98,10 @@ class OpenWordings(Step):
 
 def _without_wording(draft: Item, replies: Sequence[Reply[str]]) -> Drop:
     """Why there is no wording: no reply, no usable reply to either prompt, or none is possible."""
-    without = [reply for reply in replies if reply.value is None]
-    failed = [reply for reply in without if reply.failed]
-    if failed or len(without) == len(replies):
-        return [*failed, *without][0].drop(draft, "word it without options")
+    empty = [reply for reply in replies if reply.value is None]
+    failed = [reply for reply in empty if reply.failed]
+    if failed or len(empty) == len(replies):
+        return [*failed, *empty][0].drop(draft, "word it without options")
     return Drop(draft, "it cannot be asked without its options")
 
 
