@@ -98,7 +98,7 @@ LINES: dict[str, int] = {
     "embeddings": 800,
     "evaluators": 744,
     "facts": 2708,
-    "formats": 2119,
+    "formats": 2123,
     "judging": 1616,
     "language": 2033,
     "logprobs": 1896,
@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5992,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8238,
+    "reading": 8345,
     "report": 8865,
     "retrieval": 1692,
     "run": 33567,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_074, 178
+MODULES, COMPLEX = 1_075, 179
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

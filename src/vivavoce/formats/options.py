@@ -17,6 +17,7 @@ from vivavoce.formats.base import (
     unanswered,
     with_context,
 )
+from vivavoce.reading.check_boxes import ticked_alone
 from vivavoce.reading.labels import without_relisted
 from vivavoce.reading.markup import with_plain_marks
 from vivavoce.reading.options import Options, options_in
@@ -68,7 +69,7 @@ class OptionsFormat(Format):
                 else self.read_options(part, options)
             )
 
-        answer = with_plain_marks(answer)
+        answer = with_plain_marks(ticked_alone(answer))
         shortened = without_relisted(answer, options.texts)
         reading = read_first(shortened, read_part, lambda part: self.settles(part, options))
         if reading.status == "unreadable" and shortened != answer and self.several_answers:

@@ -24,6 +24,7 @@ from vivavoce.language.tokens import CLAUSE, COMMA, NONE, has_any
 from vivavoce.reading import lexicon as words
 from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
+from vivavoce.reading.check_boxes import without_crossed
 from vivavoce.reading.choice import ChoiceReader
 from vivavoce.reading.claims import Choice
 from vivavoce.reading.clauses import Clauses
@@ -362,7 +363,9 @@ class TrueFalse(Format):
             and (letter := _LETTER_MARK.fullmatch(answer))
         ):
             mark = Reading("ok", letter["true"] is not None)
-        return mark or read_first(answer, _read_part, lambda part: _Truth(part, _options()).settles())
+        return mark or read_first(
+            without_crossed(answer), _read_part, lambda part: _Truth(part, _options()).settles()
+        )
 
     def read_mark(self, text: str) -> Reading | None:
         """True for a tick or a circle alone, False for a cross."""
