@@ -42,7 +42,10 @@ def ticked_alone(text: str) -> str:
     if len(boxes) < 2 or len(kinds) != 1:
         return text
     head, entries, tail = (
-        _before(text, boxes) or _between(text, boxes) or _behind(text, boxes) or ("", [], "")
+        _leading(text, boxes)
+        or _between_label_and_text(text, boxes)
+        or _following(text, boxes)
+        or ("", [], "")
     )
     ticked = [entry.text for entry in entries if entry.is_ticked]
     if len(ticked) == len(entries) or not all(any(c.isalnum() for c in entry.text) for entry in entries):
@@ -55,7 +58,7 @@ def ticked_alone(text: str) -> str:
 _Layout = tuple[str, list[_Entry], str]
 
 
-def _before(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
+def _leading(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
     """Boxes that lead their entries; null where a word stands before the first that is no head."""
     head = text[: boxes[0].start()]
     if not _HEAD.fullmatch(head):
@@ -66,17 +69,17 @@ def _before(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
     return head if any(c.isalnum() for c in head) else "", _entries([*parts[:-1], last], boxes), tail
 
 
-def _behind(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
+def _following(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
     """Boxes that follow their entries; null where a word stands behind the last on its line."""
-    rest, _, tail = text[boxes[-1].end() :].partition("\n")
-    if any(c.isalnum() for c in rest):
+    last, _, tail = text[boxes[-1].end() :].partition("\n")
+    if any(c.isalnum() for c in last):
         return None
     starts = [0, *(box.end() for box in boxes[:-1])]
     parts = [text[start : box.start()] for start, box in zip(starts, boxes, strict=True)]
     return "", _entries(parts, boxes), tail
 
 
-def _between(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
+def _between_label_and_text(text: str, boxes: Sequence[re.Match[str]]) -> _Layout | None:
     """Boxes between a label and its text; null where one stands otherwise."""
     begins = [0, *(box.end() for box in boxes[:-1])]
     # A label is short; a longer look would cost the square of blanks.
