@@ -19,7 +19,7 @@ from vivavoce.run.paper_table import paper_table
 
 HOSTILE = (
     r"\input{/etc/passwd}", "$x^2$ & 50% #1_a ~", "a|b\n\\end{tabular}", "=cmd|' /C calc'!A0", "\x1b[2Jred",
-    "<script>alert(1)</script>",
+    "<script>alert(1)</script>", "[1cm] b", "*star", "模型", "&lt;b&gt;",
 )  # fmt: skip
 
 
@@ -116,6 +116,9 @@ def test_a_hostile_name_runs_nothing_and_breaks_no_row(name: str) -> None:
                         if line.startswith("|")})  # fmt: skip
     assert "<script" not in as_markdown(table).replace("\\<", "")
     assert not any(cell.startswith(("=", "+", "@")) for row in cells_of(as_csv(table)) for cell in row)
+    assert not re.search(r"\\\\\n[\[*]|\\item [\[*]", latex), "no argument of the end of a row"
+    assert ("XeLaTeX" in latex) == (name == "模型")
+    assert "&lt;" not in as_markdown(table).replace("\\&", "")
     for write in WRITERS.values():
         assert "\x1b" not in write(table)
 

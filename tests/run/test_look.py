@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 import vivavoce as viva
 from vivavoce import cli
+from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
 
-EXAM = [{"id": f"q{k}", "question": f"What is number {k}?", "references": [f"answer {k}"]} for k in range(12)]
+EXAM = [{"id": f"q{k}", "question": f"What is number {k}?", "references": [f"answer {k}"]} for k in range(40)]
 
 
 def answers(*candidates: str, repeats: int = 1, **more: Any) -> list[dict[str, Any]]:
@@ -38,7 +39,7 @@ def look(*paths: Path) -> tuple[dict[str, Any], dict[str, str]]:
 def test_answers_of_two_models_support_a_comparison_and_say_what_they_do_not(tmp_path: Path) -> None:
     file, supported = look(written(tmp_path / "a.jsonl", answers("A", "B")))
     assert "answers" == file["kind"]
-    assert "12 questions, 24 answers of 2 candidates" in file["text"]
+    assert "40 questions, 80 answers of 2 candidates" in file["text"]
     assert {
         "scoring": "yes",
         "estimates": "yes",
@@ -51,8 +52,8 @@ def test_answers_of_two_models_support_a_comparison_and_say_what_they_do_not(tmp
 def test_the_smallest_difference_is_that_of_the_cases_at_hand(tmp_path: Path) -> None:
     rows = viva.look(written(tmp_path / "a.jsonl", answers("A", "B"))).rows
     (text,) = (row["text"] for row in rows if row.get("subject") == "comparison")
-    # (t(.975, 11) + t(.8, 11)) * sqrt(.3 / 12) = (2.201 + .876) * .1581 = .4865
-    assert "a difference of 49 points or more" in text
+    # (t(.975, 39) + t(.8, 39)) * sqrt(.3 / 40) = (2.023 + .851) * .0866 = .2489
+    assert "a difference of 25 points or more" in text
 
 
 def test_one_model_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
@@ -64,6 +65,68 @@ def test_candidates_without_a_question_in_common_are_not_compared(tmp_path: Path
     rows = [row for row in answers("A", "B") if (row["model"] == "A") == (int(row["item"][1:]) < 6)]
     _, supported = look(written(tmp_path / "a.jsonl", rows))
     assert "no" == supported["comparison"]
+
+
+def supported_by(path: Path, subject: str) -> tuple[str, str]:
+    (row,) = [row for row in viva.look(path).rows if row.get("subject") == subject]
+    return row["supported"], row["text"]
+
+
+def test_pairs_are_tested_together_so_that_more_models_need_a_larger_difference(tmp_path: Path) -> None:
+    rows = [{**row, "item": f"{row['item']} {k}", "question": f"{row['question']} {k}"}
+            for k in range(3) for row in answers(*"ABC")]  # fmt: skip
+    _, text = supported_by(written(tmp_path / "a.jsonl", rows), "comparison")
+    assert "3 pairs tested together" in text
+    # (t(1 - .05 / 6, 119) + t(.8, 119)) * sqrt(.3 / 120) = (2.428 + .845) * .05 = .1636
+    assert "a difference of 17 points or more" in text
+
+
+def test_few_cases_or_a_case_of_most_questions_find_no_difference_that_may_exist(tmp_path: Path) -> None:
+    few = written(tmp_path / "few.jsonl", answers("A", "B")[:24])
+    one_case = written(tmp_path / "case.jsonl", [
+        {**row, "group": "x" if int(row["item"][1:]) < 28 else row["item"]} for row in answers("A", "B")
+    ])  # fmt: skip
+    assert "part" == supported_by(few, "comparison")[0]
+    assert ("part", "part") == (
+        supported_by(one_case, "comparison")[0],
+        supported_by(one_case, "estimates")[0],
+    )
+    assert "effective" in supported_by(one_case, "comparison")[1]
+
+
+def test_other_questions_in_the_same_cases_are_nothing_in_common(tmp_path: Path) -> None:
+    rows = [
+        {**row, "group": str(int(row["item"][1:]) // 2)}
+        for row in answers("A", "B") if (row["model"] == "A") == (int(row["item"][1:]) % 2 == 0)
+    ]  # fmt: skip
+    assert "no" == supported_by(written(tmp_path / "a.jsonl", rows), "comparison")[0]
+
+
+def test_what_an_import_refuses_is_said_with_its_reason(tmp_path: Path) -> None:
+    rows = answers("A")
+    rows[3]["item"] = rows[2]["item"]
+    (file, reason, *_) = viva.look(written(tmp_path / "a.jsonl", rows)).rows
+    assert "refused" == file["kind"]
+    assert rows[2]["item"] in reason["text"]
+
+
+@each_case("name", ["empty.txt", "junk.pdf", "table.txt"])
+def test_a_name_alone_makes_no_document(tmp_path: Path, name: str) -> None:
+    content = {"empty.txt": b"", "junk.pdf": b"\x00\x01", "table.txt": b"id\ttext\nq1\tx\n"}[name]
+    (tmp_path / name).write_bytes(content)
+    assert "unknown" == look(tmp_path / name)[0]["kind"]
+
+
+def test_a_name_that_begins_with_a_dash_and_one_with_quotes_are_words_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "-lead.jsonl", answers("A"))
+    assert "./-lead.jsonl" in viva.look("-lead.jsonl").rows[0]["command"]
+    exam = written(tmp_path / "it's, (1).jsonl", EXAM)
+    command = shlex.split(viva.look(exam).rows[0]["command"])
+    assert ["viva", "collect", "exam.viva"] == command[:3]
+    assert 40 == len(load(command[3]).items)
 
 
 def test_repeats_support_consistency(tmp_path: Path) -> None:

@@ -23,19 +23,30 @@ def show_runs(folder: Path) -> None:
             f"of yours is. {_ALL}"
         )
         return
-    for run in runs[:MOST_RUNS]:
-        echo(f"{run}:")
-        _show(run)
-        echo()
-    if older := runs[MOST_RUNS:]:
-        echo(f"Older: {', '.join(quote(str(run)) for run in older)}.")
+    n_shown = 0
+    older, broken = [], []
+    for run in runs:
+        if n_shown == MOST_RUNS:
+            older.append(quote(str(run)))
+        elif reason := _show(run):
+            broken.append(reason)
+        else:
+            n_shown += 1
+    if older:
+        echo(f"Older: {', '.join(older)}.")
+    for reason in broken:
+        echo(reason)
     echo(_ALL)
 
 
-def _show(run: Path) -> None:
-    """The lines of a run's status; of one that cannot be read, why."""
+def _show(run: Path) -> str:
+    """Print the lines of a run's status below its name. Returns why it cannot be read, else ''."""
     try:
         opened = open_run(run)
-        print_lines(opened, opened.status().rows)
+        rows = opened.status().rows
     except VivaError as error:
-        echo(str(error))
+        return str(error)
+    echo(f"{run}:")
+    print_lines(opened, rows)
+    echo()
+    return ""

@@ -24,8 +24,9 @@ def look(
 ) -> None:
     """Say what a file is, what it supports, and what comes next.
 
-    Answers, exams, scores, reviews, logs of other tools, documents and runs are told by their content. No run
-    is made, and nothing is asked of a model. The exit code is 1 for a file that is not known.
+    Answers, exams, scores, reviews, logs of other tools, documents and runs are told apart. No run is made,
+    and nothing is asked of a model. The exit code is 1 for a file that is not known, or that an import
+    refuses.
 
     Example: `viva look answers.csv`
 
@@ -40,19 +41,19 @@ def look(
         print_json("look", None, finding.rows, headline=finding.headline)
     elif not quiet:
         _print(finding.rows)
-    if finding.rows[0]["kind"] == "unknown":
+    if finding.rows[0]["kind"] in ("unknown", "refused"):
         raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 def _print(rows: Sequence[Mapping[str, Any]]) -> None:
     """The line on the file, how it is read, what it supports, and the next command."""
     (file, *more) = rows
-    echo(file["text"])
+    echo(fill(file["text"], table_width()))
     of_kind = {kind: [row for row in more if row["row"] == kind] for kind in ("read as", "open", "support")}
     for row in of_kind["read as"]:
-        echo(row["text"])
+        echo(fill(row["text"], table_width()))
     for row in of_kind["open"]:
-        echo(f"Left open: {row['text']}")
+        echo(fill(f"Left open: {row['text']}", table_width()))
     if of_kind["support"]:
         echo("What can be said with it:")
     for row in of_kind["support"]:

@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.language.tokens import Doc
+from vivavoce.reading import lexicon as words
 
 _EMPTY = r"[☐□▢⬜◻○◯⚪]\ufe0f?|\[ ?\]|\( ?\)"
 _TICKED = r"[☑☒✅✓✔🗹■⬛◼●◉⦿🔘⚫]\ufe0f?|\[[xX✓✔*]\]|\([xX✓✔*•]\)"
@@ -14,6 +17,17 @@ _KINDS = ("☐□▢⬜◻☑☒✅✓✔🗹■⬛◼", "○◯⚪●◉⦿🔘
 _CROSS = lazy_pattern(r"[✗✘✖❌]\ufe0f?")
 _LABEL = lazy_pattern(r"[ \t]*(?:[-*•][ \t]+)?[*_(]*\b[A-Za-z0-9][*_).:]*[ \t]*\Z")
 _HEAD = lazy_pattern(r"(?:[^\n]{0,80}[:：])?\W*\Z")
+_LABELLED = lazy_pattern(
+    r"[ \t]*(?:[-*•][ \t]+)?(?P<lead>[✓✔☑✅👉→➡]\ufe0f?[ \t]*)?"
+    r"(?P<entry>[*_(]*(?P<label>[A-Ja-j])\b(?!['’]).{0,300}?)"
+    r"(?P<mark>[ \t]*(?:[✓✔☑✅👈←⟵⬅]\ufe0f?|<[-=]{1,3})[ \t]*(?P<words>[^\n✓✔☑✅👈←⟵⬅<]{0,40}))?[ \t]*"
+)
+"""A line of one option, with a tick or an arrow that leads it or points to it, and the words of the arrow."""
+_POINTERS = lazy_pattern("[✓✔☑✅👉→➡👈←⟵⬅]|<[-=]")
+_POINTING = words.ANSWER_NOUNS | words.forms(
+    "answer choice correct right best final my the this one pick antwort richtig correcta correcto",
+    "respuesta réponse bonne correcte risposta corretta resposta correta",
+)
 _LABEL_ROOM = 20
 _EDGES = " \t\n,;|·-*•–"
 
@@ -37,22 +51,49 @@ def ticked_alone(text: str) -> str:
     Aspirin"), of one kind each, and one at least is empty. A cross in a box ticks it unless another has a
     tick. Where none is ticked one empty box stands for all: nothing was chosen.
     """
+    text = _pointed_alone(text) if _POINTERS.search(text) else text
     boxes = [*_BOX.finditer(text)]
     kinds = {next((kind for kind in _KINDS if box[0][0] in kind), "") for box in boxes}
     if len(boxes) < 2 or len(kinds) != 1:
         return text
-    head, entries, tail = (
-        _leading(text, boxes)
-        or _between_label_and_text(text, boxes)
-        or _following(text, boxes)
-        or ("", [], "")
-    )
+    for layout in (_leading, _between_label_and_text, _following):
+        if form := layout(text, boxes):
+            return _ticked(form) or text
+    return text
+
+
+def _ticked(form: "_Layout") -> str:
+    """What is ticked, an entry a line, below the head; '' where all is, or where an entry has no word."""
+    head, entries, tail = form
     ticked = [entry.text for entry in entries if entry.is_ticked]
-    if len(ticked) == len(entries) or not all(any(c.isalnum() for c in entry.text) for entry in entries):
+    if len(ticked) == len(entries) or not all(map(_has_word, entries)):
+        return ""
+    divided = f"{head.rstrip()}\n" if len(ticked) > 1 and head else head
+    return divided + "\n".join([*(ticked or ["☐"]), *filter(str.strip, [tail])])
+
+
+def _has_word(entry: "_Entry") -> bool:
+    return any(c.isalnum() for c in entry.text)
+
+
+def _pointed_alone(text: str) -> str:
+    """The options of a list that has each on a line without those to which no tick and no arrow points.
+
+    Any other text as it is: lines of two options or of one label twice, words of an arrow that say more than
+    that it is the answer, and a list in which all or none are marked.
+    """
+    lines = list(filter(str.strip, text.split("\n")))
+    entries = [entry for entry in takewhile(bool, map(_LABELLED.fullmatch, lines)) if entry]
+    marked = [entry for entry in entries if entry["lead"] or entry["mark"]]
+    is_list = len({entry["label"].lower() for entry in entries}) == len(entries)
+    if not is_list or len(marked) in (0, len(entries)) or not all(map(_points, marked)):
         return text
-    if len(ticked) > 1 and head:
-        head = f"{head.rstrip()}\n"
-    return head + "\n".join(ticked or ["☐"]) + (f"\n{tail}" if tail.strip() else "")
+    return "\n".join([*(entry["entry"].strip() for entry in marked), *lines[len(entries) :]])
+
+
+def _points(entry: re.Match[str]) -> bool:
+    """Whether the words of an arrow say no more than that it points to the answer."""
+    return not entry["words"] or _POINTING.issuperset(Doc(entry["words"]).forms)
 
 
 _Layout = tuple[str, list[_Entry], str]

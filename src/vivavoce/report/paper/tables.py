@@ -269,14 +269,23 @@ def _scale_notes(rows: Rows) -> Iterator[str]:
             yield f"On the scale of {scale}: {', '.join(names)}."
 
 
+def _span(numbers: Sequence[int]) -> str:
+    """The least and the greatest number, once where they are one; a dash for none."""
+    if not numbers:
+        return NOT_KNOWN
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def _size_notes(rows: Rows) -> Iterator[str]:
     """How many questions each measure rests on, and which share of the expected answers is scored."""
     key: Callable[[Mapping[str, Any]], str] = _measure
     for name, group in groupby(sorted(rows, key=key), key):
         of_measure = list(group)
-        sizes = sorted({(row["n_items"], row["n_groups"]) for row in of_measure})
-        (low, cases), (high, most) = sizes[0], sizes[-1]
-        numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        n = f"{numbers} questions ({f'{cases:,}' if cases == most else f'{cases:,} to {most:,}'} cases)"
+        sizes = [
+            _span([row[column] for row in of_measure if row[column] is not None])
+            for column in ("n_items", "n_groups")
+        ]
+        n = f"{sizes[0]} questions ({sizes[1]} cases)"
         least = min((row["coverage"] for row in of_measure if row["coverage"] is not None), default=None)
         yield f"{name}: {n}, coverage at least {_percent(least)}."

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import Literal
 
 from vivavoce.core.text import one_line, printable
@@ -16,13 +17,18 @@ _LATEX = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--", "−": "$-$", '"': "''",
 }  # fmt: skip
 _LATEX_SIGNS = re.compile("|".join(map(re.escape, _LATEX)))
+_BEYOND_LATIN = "% XeLaTeX or LuaLaTeX, with a font that has these letters: pdfLaTeX knows Latin ones alone."
+_DASHES = dict.fromkeys(map(ord, "–−"))
 _NEGATIVE = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 def as_latex(table: PaperTable) -> str:
     """A `table` as wide as the line at most, for booktabs; notes below. Names cannot run commands."""
     form = "".join("l" if column.holds == "words" else "r" for column in table.columns)
+    texts = [table.title, *(column.head for column in table.columns), *chain(*table.rows), *table.notes]
+    is_beyond_latin = any(sign > "\u024f" for sign in "".join(texts).translate(_DASHES))
     lines = [
+        *([_BEYOND_LATIN] * is_beyond_latin),
         r"% \usepackage{adjustbox, booktabs, threeparttable}",
         r"\begin{table}",
         r"\centering",
@@ -49,7 +55,8 @@ def as_latex(table: PaperTable) -> str:
 def _latex(text: str) -> str:
     """A text as LaTeX prints it, on one line."""
     escaped = _LATEX_SIGNS.sub(lambda match: _LATEX[match[0]], _plain(text))
-    return _NEGATIVE.sub("$-$", escaped)
+    # Behind the end of a row a bracket or a star would be an argument of it.
+    return ("{}" if escaped[:1] in ("[", "*") else "") + _NEGATIVE.sub("$-$", escaped)
 
 
 def as_markdown(table: PaperTable) -> str:
@@ -62,7 +69,7 @@ def as_markdown(table: PaperTable) -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", _plain(text))
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", _plain(text))
 
 
 def as_csv(table: PaperTable) -> str:

@@ -45,25 +45,29 @@ def _part_of(columns: Collection[str], fields: Collection[str], numeric: Sequenc
 
     `fields` are those of answers that the columns are, `numeric` the columns of numbers that are none.
     """
-    has_item, has_model, has_text = (field in fields for field in ("item", "candidate", "text"))
     if task := _review_task(columns):
         text = "people's reviews of questions that are not in it. These come into a run first."
         return Part("reviews", text, ("--ballots", "--task", task))
-    if has_item and has_text:
+    if {"item", "text"} <= {*fields}:
         text = "answers to questions that are not in it: the exam is a file of its own."
+        if "candidate" not in fields:
+            text = "texts by id, perhaps answers of one model; the questions are not in it."
         if numeric:
             text += f" Scores of them may be in {', '.join(numeric)}."
         return Part("answers alone", text, ("--benchmark", "jsonl:path=EXAM"))
-    if has_model and not has_text and numeric:
-        if not has_item:
-            text = (
-                "a row for each model and no questions. Totals say nothing of chance: needed are the single "
-                "answers or scores behind them."
-            )
-            return Part("totals", text, ("--help",))
-        text = "scores of answers that are not in it. The answers come into a run first."
+    return _figures(fields, numeric) if numeric and "candidate" in fields and "text" not in fields else None
+
+
+def _figures(fields: Collection[str], numeric: Sequence[str]) -> Part:
+    """A table of models with numbers: scores of single answers, or totals."""
+    if "item" in fields:
+        text = "scores of answers that are not in it. `viva import` brings the answers into a run first."
         return Part("scores", text, ("--scores", "--measure", "NAME", "--criteria", ",".join(numeric)))
-    return None
+    text = (
+        "a row for each model and no questions. Totals say nothing of chance: needed are the single answers "
+        "or scores behind them."
+    )
+    return Part("totals", text, ("--help",))
 
 
 def part_in(file: Path) -> Part | None:

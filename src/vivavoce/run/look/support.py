@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.core.numbers import printed
 from vivavoce.core.text import count, one_line
 from vivavoce.run.run import Run
 from vivavoce.run.tables.fitting_metrics import fitting_metrics
@@ -16,6 +18,7 @@ from vivavoce.studies.text import and_so, percent
 
 DIFFERING = 0.3
 """The share of cases on which two candidates are taken to differ, where no scores say it yet."""
+QUESTION = ("benchmark", "item", "variant")
 _FEW_NAMES = 3
 
 
@@ -30,11 +33,12 @@ class Support(NamedTuple):
 def supports(run: Run) -> list[Support]:
     """What the answers, keys, repeats, scores and people's marks in a run support."""
     items, answers = run.items, _answers(run)
-    cases = items.select("benchmark", "item", "variant", case=pl.col("group"))
-    answered = answers.join(cases, on=["benchmark", "item", "variant"])
+    cases = items.select(*QUESTION, case=pl.col("group"))
+    answered = answers.join(cases, on=QUESTION).select(*QUESTION, "case", "candidate").unique()
+    scoring = _scoring(run)
     return [
-        _scoring(run),
-        *_candidates(answered),
+        scoring,
+        *_candidates(answered, is_scored=scoring.supported == "yes" or bool(run.measures)),
         _repeats(answers),
         _people(run),
         *_categories(items),
@@ -65,48 +69,64 @@ def _scoring(run: Run) -> Support:
     )
 
 
-def _candidates(answered: pl.DataFrame) -> Iterator[Support]:
-    """The mean of each candidate, and the comparison of two."""
+def _candidates(answered: pl.DataFrame, *, is_scored: bool) -> Iterator[Support]:
+    """The mean of each candidate, and the comparison; `answered` has a row a question and candidate."""
     if answered.is_empty():
         yield Support("estimates", "no", "No answers: `viva collect` asks models.")
         return
-    n_cases = answered["case"].n_unique()
-    few = n_cases < LEAST_GROUPS
-    yield Support(
-        "estimates",
-        "part" if few else "yes",
-        f"A mean with its interval, of {count(n_cases, 'case')}"
-        + (f": below {LEAST_GROUPS} cases intervals say little." if few else "."),
-    )
+    least = min(map(_cases, answered.partition_by("candidate")), key=lambda cases: cases.effective)
+    few = least.effective < LEAST_GROUPS
+    text = f"A mean with its interval, of {least.text}"
+    if few:
+        text += f": below {LEAST_GROUPS} intervals say little"
+    if not is_scored:
+        text += ", once a judge or people have scored the answers"
+    yield Support("estimates", "part" if few or not is_scored else "yes", f"{text}.")
     yield _comparison(answered)
 
 
+class _Cases(NamedTuple):
+    """The cases of some questions, and how many of equal size would tell as much."""
+
+    n: int
+    effective: float
+
+    @property
+    def text(self) -> str:
+        """`41 cases (2.0 effective)`; the second number where it is another."""
+        n = count(self.n, "case")
+        return n if self.effective > self.n - 0.05 else f"{n} ({printed(self.effective, '.1f')} effective)"
+
+
+def _cases(questions: pl.DataFrame) -> _Cases:
+    cases = questions["case"].to_numpy()
+    return _Cases(len({*cases}), stats.effective_groups(cases))
+
+
 def _comparison(answered: pl.DataFrame) -> Support:
-    """Whether candidates answered the same cases, and how small a difference could be found."""
-    by_candidate = {name: set(cases) for (name,), cases in _cases_by(answered, "candidate")}
-    if len(by_candidate) < 2:
+    """Whether candidates answered the same questions, and how small a difference could be found."""
+    by_candidate = answered.partition_by("candidate")
+    pairs = [*combinations(by_candidate, 2)]
+    if not pairs:
         return Support("comparison", "no", "One candidate: there is nobody to compare it with.")
-    names = sorted(by_candidate)
-    n_common = min(
-        len(by_candidate[a] & by_candidate[b]) for i, a in enumerate(names) for b in names[i + 1 :]
-    )
-    if n_common < 2:
-        return Support("comparison", "no", "Some candidates answered no questions in common.")
-    least = stats.mde(math.sqrt(DIFFERING / n_common), df=n_common - 1)
-    text = f"{count(len(names), 'candidate')} on {count(n_common, 'common case')}"
-    if n_common < LEAST_GROUPS or least is None or least >= 1:
+    common = [a.join(b, on=QUESTION, how="semi") for a, b in pairs]
+    if any(frame.is_empty() for frame in common):
+        return Support("comparison", "no", "Some candidates answered no question in common.")
+    cases = min(map(_cases, common), key=lambda cases: cases.effective)
+    text = f"{count(len(by_candidate), 'candidate')} on {cases.text} in common"
+    least = None
+    if cases.effective >= LEAST_GROUPS:
+        se = math.sqrt(DIFFERING / cases.effective)
+        least = stats.mde(se, df=cases.effective - 1, k=len(pairs))
+    if least is None or least >= DIFFERING:
         return Support("comparison", "part", f"{text}: too few to find any but a very large difference.")
+    family = f", {len(pairs)} pairs tested together" if len(pairs) > 1 else ""
     return Support(
         "comparison",
         "yes",
-        f"{text}: of two that differ on {percent(DIFFERING)} of the cases, a difference of "
+        f"{text}: of two that differ on {percent(DIFFERING)} of the cases{family}, a difference of "
         f"{math.ceil(100 * least)} points or more is found four times in five.",
     )
-
-
-def _cases_by(frame: pl.DataFrame, column: str) -> Iterator[tuple[tuple[Any, ...], Sequence[str]]]:
-    for names, rows in frame.partition_by(column, as_dict=True).items():
-        yield names, rows["case"].to_list()
 
 
 def _repeats(answers: pl.DataFrame) -> Support:

@@ -6,10 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from vivavoce.benchmarks.column_names import matched_words
+from vivavoce.benchmarks.column_names import columns_of, holds_questions, match_columns, matched_words
 from vivavoce.core.errors import InputError, RunNotFound, VivaError
 from vivavoce.core.records import Finding
-from vivavoce.core.tables import is_table_file
+from vivavoce.core.specs import Spec, show
+from vivavoce.core.tables import is_table_file, open_table
 from vivavoce.core.text import count, one_line
 from vivavoce.run.exchange.import_plan import OpenQuestions
 from vivavoce.run.exchange.imported import Imported
@@ -76,6 +77,8 @@ def _look(files: Sequence[Path], name: str, plugins: Sequence[str | Path]) -> Lo
         if _is_run(file):
             return _run(open_run(file, plugins=plugins))
         if file.suffix.lower() in DOCUMENTS:
+            if reason := _no_document(file):
+                return Look("unknown", f"{name}: not known what this is.", "viva look --help", (reason,))
             return Look(
                 "document",
                 f"{name} is a document: text that questions can be made of.",
@@ -95,6 +98,21 @@ def _is_run(file: Path) -> bool:
         return stream.read(15) == b"SQLite format 3"
 
 
+def _no_document(file: Path) -> str:
+    """Why a file of that ending is no document to read; '' for one."""
+    if not file.is_file() or not file.stat().st_size:
+        return f"{file} is {'empty' if file.is_file() else 'a folder'}."
+    with file.open("rb") as stream:
+        head = stream.read(4_096)
+    if file.suffix.lower() == ".pdf" and b"%PDF" not in head:
+        return f"{file} is no PDF."
+    first, second = (*head.split(b"\n", 2), b"")[:2]
+    tabs = first.count(b"\t")
+    if file.suffix.lower() == ".txt" and (first.lstrip()[:1] == b"{" or 0 < tabs == second.count(b"\t")):
+        return f"{file} looks like a table: name it .jsonl or .tsv."
+    return ""
+
+
 def _run(run: Run) -> Look:
     return Look(
         "run",
@@ -106,7 +124,7 @@ def _run(run: Run) -> Look:
 
 def _log(run: Run, files: Sequence[Path], name: str) -> Look:
     """Logs of other tools, by what their import says of them."""
-    words = ["viva", "import", _RUN, *map(str, files)]
+    words = ["viva", "import", _RUN, *_words(files)]
     try:
         imported = run.import_logs(*files)
     except InputError as error:
@@ -125,19 +143,22 @@ def _log(run: Run, files: Sequence[Path], name: str) -> Look:
 
 def _table(run: Run, files: Sequence[Path], name: str) -> Look:
     """Tables of answers or questions, by what their import says of them."""
-    words = ["viva", "import", _RUN, *map(str, files)]
+    words = ["viva", "import", _RUN, *_words(files)]
     open_questions: tuple[str, ...] = ()
+    refusal: OpenQuestions | None = None
     data: Any = files if len(files) > 1 else files[0]
     try:
         try:
             imported = run.import_answers(data)
-        except OpenQuestions as error:
-            open_questions, words = error.sentences, [*words, *error.options]
-            if WIDE in error.options and len(files) == 1 and (exam := _exam(files[0], name, open_questions)):
+        except OpenQuestions as open_error:
+            refusal = open_error
+            open_questions, words = refusal.sentences, [*words, *refusal.options]
+            if WIDE in words and len(files) == 1 and (exam := _exam(files[0], name, open_questions)):
                 return exam
             imported = run.import_answers(data, yes=True)
     except InputError as error:
-        return _without_exam(files, name, error)
+        # What is proposed may be refused by columns that the proposal made.
+        return _without_exam(files, name, refusal or error)
     command, read_as = shlex.join(words), tuple(_read_as(imported))
     if WIDE in words:
         line = f"{name}: {count(run.items.height, 'question')}; whether it has answers too is left open."
@@ -151,15 +172,32 @@ def _without_exam(files: Sequence[Path], name: str, error: InputError) -> Look:
     """A table that no import of answers takes by itself, by its columns; else why not."""
     if len(files) > 1 or not is_table_file(files[0]):
         return _unknown(name, error)
+    if _holds_answers(files[0]):
+        line = f"{name}: questions with answers, which an import refuses as they are."
+        return Look("refused", line, shlex.join(["viva", "import", _RUN, *_words(files)]), (str(error),))
     part = part_in(files[0])
     if part is None:
         return _exam(files[0], name) or _unknown(name, error)
     return Look(
         part.kind,
         f"{name}: {part.text}",
-        shlex.join(["viva", "import", _RUN, str(files[0]), *part.options]),
+        shlex.join(["viva", "import", _RUN, *_words(files), *part.options]),
         read_as=(f"Columns: {matched_words(part.matched)}.",) if part.matched else (),
     )
+
+
+def _holds_answers(file: Path) -> bool:
+    """Whether the columns of a table hold questions and what models answered."""
+    try:
+        columns = columns_of(open_table(file).lines)
+        return holds_questions(columns, {}) and "text" in match_columns(columns, ("text",), map={})
+    except InputError:
+        return False
+
+
+def _words(files: Iterable[Path]) -> list[str]:
+    """The paths as words of a command, of which none is an option."""
+    return [f"./{file}" if str(file).startswith("-") else str(file) for file in files]
 
 
 def _exam(file: Path, name: str, open_questions: tuple[str, ...] = ()) -> Look | None:
@@ -169,7 +207,8 @@ def _exam(file: Path, name: str, open_questions: tuple[str, ...] = ()) -> Look |
     """
     from vivavoce.benchmarks import load
 
-    spec = f"{'csv' if file.suffix.lower() in ('.csv', '.tsv') else 'jsonl'}(path={file})"
+    reader = "csv" if file.suffix.lower() in (".csv", ".tsv") else "jsonl"
+    spec = show(Spec(reader, {"path": str(file)}))
     try:
         loaded = load(spec)
     except VivaError:
