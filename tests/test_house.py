@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 5992,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8389,
+    "reading": 8393,
     "report": 8881,
     "retrieval": 1692,
     "run": 33630,
@@ -121,7 +121,7 @@ LINES: dict[str, int] = {
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_075, 179
+MODULES, COMPLEX = 1_075, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

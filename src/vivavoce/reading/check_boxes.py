@@ -84,11 +84,15 @@ def _pointed_alone(text: str) -> str:
     """
     lines = list(filter(str.strip, text.split("\n")))
     entries = [entry for entry in takewhile(bool, map(_LABELLED.fullmatch, lines)) if entry]
-    marked = [entry for entry in entries if entry["lead"] or entry["mark"]]
+    marked = list(filter(_is_marked, entries))
     is_list = len({entry["label"].lower() for entry in entries}) == len(entries)
     if not is_list or len(marked) in (0, len(entries)) or not all(map(_points, marked)):
         return text
     return "\n".join([*(entry["entry"].strip() for entry in marked), *lines[len(entries) :]])
+
+
+def _is_marked(entry: re.Match[str]) -> bool:
+    return bool(entry["lead"] or entry["mark"])
 
 
 def _points(entry: re.Match[str]) -> bool:
