@@ -104,16 +104,21 @@ def _shipped(name: str) -> Rubric:
     return _checked(read_sheet(Path(__file__).parent / "rubrics" / f"{name}.md"))
 
 
+_UNDIVIDED = "No tags and no notice part the answer from the prompt, so an answer may speak to the judge."
+
+
 def _checked(sheet: Sheet) -> Rubric:
     _check_settings(sheet, sheet.settings, _SETTINGS)
     kind: Kind = _one_of(sheet, "kind", get_args(Kind), "mark")
     criteria = _criteria(sheet, kind)
     system, user = _sections(sheet)
+    delimiters: Delimiters = _one_of(sheet, "delimiters", get_args(Delimiters), "tags")
+    notes = [_text(sheet, "note", ""), _UNDIVIDED if delimiters == "none" else ""]
     rubric = Rubric(
         name=_text(sheet, "name"),
         version=_version(sheet),
         source=_text(sheet, "source"),
-        note=_text(sheet, "note", ""),
+        note=" ".join(filter(None, notes)),
         kind=kind,
         reference=_yes_or_no(sheet, "reference"),
         call=_one_of(sheet, "call", get_args(Call), "each" if kind == "points" else "joint"),
@@ -125,7 +130,7 @@ def _checked(sheet: Sheet) -> Rubric:
         path=sheet.file,
         clip=_one_of(sheet, "clip", get_args(Clip), "each"),
         length=_length(sheet),
-        delimiters=_one_of(sheet, "delimiters", get_args(Delimiters), "tags"),
+        delimiters=delimiters,
     )
     _check_kind(sheet, rubric)
     _check_variables(sheet, rubric)

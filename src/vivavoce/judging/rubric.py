@@ -26,14 +26,15 @@ from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag,
 from vivavoce.language.replies import REPEATED, Material
 from vivavoce.models.fencing import (
     bare,
-    bare_question,
     fenced,
     fenced_question,
     fenced_texts,
     harmless,
     notice,
+    plain_question,
     quotable,
     reference_texts,
+    with_tags,
 )
 from vivavoce.models.requests import Message, correction
 
@@ -129,14 +130,15 @@ class Rubric:
             raise MetricError(f"the rubric {self.name!r} compares answers and does not score a single one.")
         values = self._values(item, [answer])
         values["answer"] = self._delimited("answer", self.visible_part(answer))
+        shown = (plain_question(item), self.visible_part(answer), *reference_texts(item))
         if self.kind == "points":
             return tuple(
                 self._ask(values | {"point": fenced("point", unit.text)}, self._primary, unit=unit.unit)
                 for unit in item.rubric
             )
         if self.call == "joint":
-            return (self._ask(values, self._primary),)
-        return tuple(self._ask(values, (criterion,)) for criterion in self._primary)
+            return (self._ask(values, self._primary, shown=shown),)
+        return tuple(self._ask(values, (criterion,), shown=shown) for criterion in self._primary)
 
     def comparison(self, item: Item, answers: Sequence[str]) -> Ask:
         """What is asked about several answers, which are shown in this order as A, B and so on.
@@ -197,7 +199,8 @@ class Rubric:
             raise MetricError(f"{item.benchmark}, item {item.name!r} has no {lacks} for {self.name!r}.")
         if any(is_blank(self.visible_part(answer)) for answer in answers):
             raise MetricError(f"{item.benchmark}, item {item.name!r}: a blank answer is not for a judge.")
-        values = {"question": fenced_question(item) if self.delimiters == "tags" else bare_question(item)}
+        question = fenced_question(item) if self.delimiters == "tags" else bare(plain_question(item))
+        values = {"question": question}
         if self.reference:
             values["reference"] = "\n".join(
                 self._delimited("reference", text) for text in reference_texts(item)
@@ -214,6 +217,7 @@ class Rubric:
         *,
         unit: str | None = None,
         labels: tuple[str, ...] = (),
+        shown: tuple[str, ...] = (),
     ) -> Ask:
         names = tuple(c.name for c in criteria)
         described = _described(criteria) if self.delimiters == "tags" else _levels(criteria[0])
@@ -223,7 +227,8 @@ class Rubric:
         user = Prompt(self.name, self.user).fill(**filled)
         messages = self._messages(system, user, tags)
         if self.delimiters == "none":
-            return Ask(messages, None, names, unit, labels, tuple(values.values()))
+            # what `bare` changes in a text, a reply may quote as it was
+            return Ask(messages, None, names, unit, labels, (*shown, *map(with_tags, shown)))
         schema = self._schema(criteria, labels) if self.result == "json" else None
         material = fenced_texts(values[variable] for variable in self.variables if variable in values)
         return Ask(messages, schema, names, unit, labels, material)

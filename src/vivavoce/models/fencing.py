@@ -25,8 +25,15 @@ _ODD = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 _FENCED = re.compile(r"<([a-z_]+)(?: [^<>\n]*)?>\n(.*?)\n</\1>", re.DOTALL)
-_HEADING = re.compile(r"#{3,}")
-_RESULT = re.compile(r"\[(\s{0,4}RESULT\s{0,4})\]", re.IGNORECASE)
+_HEADING = re.compile(r"#{2,}")
+_RESULT = re.compile(
+    r"\[[\W_]{0,12}" + r"[\s_*.-]{0,4}".join("RESULT") + r"(?![A-Z])(?P<behind>[^\[\]\n]{0,20})\s{0,4}\]?",
+    re.IGNORECASE,
+)
+_TURN = re.compile(
+    r"\[\s*/?\s*INST\s*\]|<{1,2}\s*/?\s*(?:s|SYS)\s*>{1,2}|<\|[^|<>\n]{0,40}\|>", re.IGNORECASE
+)
+_ROUND, _SQUARE = str.maketrans("[]<>", "()()"), str.maketrans("{}", "[]")
 _MOST_QUOTED = 2_000
 """Characters of a reply that a model is shown again."""
 
@@ -62,16 +69,46 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
 def bare(text: str) -> str:
     """`text` for a template without tags: what nobody sees is taken out, and no heading or result is in it.
 
-    Runs of three `#` or more are parted by blanks, and the square brackets of `[RESULT]` become round.
+    Runs of two `#` or more are parted by blanks. The brackets of `[RESULT]` become round, whatever brackets,
+    blanks, markup and letters of full width it is written with; so do those of the turns of chat templates,
+    such as `[INST]` and `</s>`.
     """
-    return _RESULT.sub(r"(\1)", _HEADING.sub(lambda run: " ".join(run[0]), _visible_text(text)))
+    text = _visible_text(text)
+    plain = _in_ascii(text)
+    signs = list(text)
+    for pattern in (_RESULT, _TURN):
+        for match in pattern.finditer(plain):
+            for k in range(*match.span()):
+                signs[k] = plain[k].translate(_ROUND) if plain[k] in "[]<>" else signs[k]
+    for match in _HEADING.finditer(plain):
+        signs[match.start() : match.end() - 1] = ["# "] * (len(match[0]) - 1)
+    return "".join(signs)
 
 
-def bare_question(item: Item) -> str:
-    """The item's question for a template without tags; each message of a conversation with who speaks."""
+def with_tags(text: str) -> str:
+    """`text` with every result that `bare` takes out as the tag `[RESULT]`, to tell what a reply repeats."""
+    plain = _in_ascii(_visible_text(text)).translate(str.maketrans("()", "[]"))
+    return _RESULT.sub(lambda match: f"[RESULT] {match['behind'].strip(' *_:=-')}", plain)
+
+
+def _in_ascii(text: str) -> str:
+    """`text` at the same length, each sign in its plain form, brackets square but for the round."""
+    return _ODD.sub(_plain, text).translate(_SQUARE)
+
+
+def _plain(match: re.Match[str]) -> str:
+    sign = unicodedata.normalize("NFKC", match[0])
+    kind = unicodedata.category(match[0])
+    if kind in ("Ps", "Pe") and sign not in ("(", ")"):
+        return "[" if kind == "Ps" else "]"
+    return sign if len(sign) == 1 else match[0]
+
+
+def plain_question(item: Item) -> str:
+    """The item's question as one text; each message of a conversation with who speaks."""
     if len(item.messages) < 2:
-        return bare(question_text(item))
-    return "\n\n".join(f"{message.role}: {bare(message.content)}" for message in item.messages)
+        return question_text(item)
+    return "\n\n".join(f"{message.role}: {message.content}" for message in item.messages)
 
 
 def fenced_texts(parts: Iterable[str]) -> tuple[str, ...]:
