@@ -105,23 +105,23 @@ LINES: dict[str, int] = {
     "metrics": 4511,
     "models": 10146,
     "notebook": 812,
-    "people": 5992,
+    "people": 6006,
     "pipeline": 26,
     "privacy": 623,
     "reading": 8393,
     "report": 8881,
     "retrieval": 1692,
-    "run": 33630,
+    "run": 33634,
     "stats": 12426,
-    "store": 9748,
-    "studies": 25194,
+    "store": 9787,
+    "studies": 25196,
     "systems": 15898,
     "testing": 921,
     "variants": 2297,
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_075, 178
+MODULES, COMPLEX = 1_075, 179
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

@@ -120,7 +120,7 @@ def test_what_was_entered_reads_back_and_can_be_taken_back_part_by_part(run):
     store_judgement(run.file, panel.key, "anna", entry.question.name, {"A": less})
     with run.file.reading() as db:
         (judgement,) = judgements(db, panel.key, "anna")
-        assert frozenset() == read_adjudicated(db).disputed
+        assert {} == read_adjudicated(db).disputed
         assert [(1, 0)] == [(p.n_done, p.n_left) for p in progress(db, panel.key)]
     assert {"A": {"correct": "yes", "relevance": None, "category": ""}} == judgement.entries
     assert ["correct"] == [row[3] for row in scores(run)]

@@ -130,12 +130,12 @@ def test_an_adjudication_closes_the_disputes_before_it_and_none_after(run: Run, 
     header, place = HEADER + ",dispute", ("exam", "i1", "")
     run.import_ballots(table(tmp_path, "i1,MC,anna,no,4,It is 5.", header=header))
     with run.file.writing() as db:
-        assert {place} == read_adjudicated(db).disputed
+        assert {place: {"review"}} == read_adjudicated(db).disputed
         put_adjudication(db, place, rater="carla", correct=False)
         assert ((), {place: 0.0}) == tuple(read_adjudicated(db))
     run.import_ballots(table(tmp_path, "i1,MC,ben,no,4,It is 6.", header=header))
     with run.file.reading() as db:
-        assert {place} == read_adjudicated(db).disputed
+        assert {place: {"review"}} == read_adjudicated(db).disputed
 
 
 def test_a_candidate_that_is_called_reference_already_is_not_reviewed(run: Run, tmp_path: Path) -> None:

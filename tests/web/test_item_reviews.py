@@ -151,3 +151,118 @@ def test_keys_answer_one_question_after_the_other(run, browser):
         page.get_by_text("Stored.").wait_for()
         checked = page.eval_on_selector_all("input:checked", "fields => fields.map(f => f.name + f.value)")
     assert ["A:correctyes", "A:numbersno", "A:negationsyes"] == checked
+
+
+def number_of(rater, item, pass_no=1):
+    """The number of the page on which a rater is shown an item in a pass."""
+    packet = [(entry.question.item, entry.pass_no) for entry in rater.panel.key.packets[rater.name]]
+    return packet.index((item, pass_no)) + 1
+
+
+def written(run, task):
+    (row,) = [row for row in of_all(run, task) if row["about"] == "all"]
+    return tuple(row[name] for name in ("n_comments", "n_disputes", "held_out"))
+
+
+DISPUTED = {"A:correct": "yes", "A:dispute": "The dose is wrong.", "A:comment": "See the label."}
+
+
+def test_words_of_one_task_are_neither_shown_in_another_nor_taken_back_there(run, tmp_path):
+    rater = Rater(run, "review")
+    rater.judge(number_of(rater, "t"), DISPUTED)
+    translator = Rater(run, "translation")
+    assert "The dose is wrong." not in translator.page(1)
+    translator.judge(1, TRANSLATED)
+    assert (1, 1, 1) == written(run, "review")
+    assert (0, 0, 0) == written(run, "translation")
+    assert "The dose is wrong." in Rater(run, "review").page(number_of(rater, "t"))
+    finding = run.build("freeze", to=str(tmp_path / "f"), unreviewed=True)
+    assert {"a dispute about it is open": 1} == finding.rows[0]["reasons"]
+
+
+def test_words_of_another_task_alone_hold_nothing_out_in_the_first(run):
+    rater = Rater(run, "review")
+    rater.judge(number_of(rater, "t"), {"A:correct": "yes"})
+    Rater(run, "translation").judge(1, TRANSLATED | DISPUTED)
+    assert (0, 0, 0) == written(run, "review")
+    assert (1, 1, 1) == written(run, "translation")
+    rows = [row for row in run.status().rows if row["about"] == "judgements" and row["rater"] == "anna"]
+    assert {"review": 0, "translation": 1} == {row["task"]: row["disputed"] for row in rows}
+
+
+def test_a_second_look_does_not_show_the_first_and_takes_no_words_of_it_back(tmp_path):
+    rows = [{"id": f"q{k}", "question": f"Which dose is right for case {k}?"} for k in range(40)]
+    run = viva.open(tmp_path / "long.viva")
+    run.build("filters", from_=[str(write_lines(tmp_path / "long.jsonl", rows))])
+    rater = Rater(run, "review", raters=["anna"], repeats=0.5)
+    (item, *_) = [e.question.item for e in rater.panel.key.packets["anna"] if e.pass_no == 2]
+    rater.judge(number_of(rater, item), DISPUTED)
+    second = number_of(rater, item, 2)
+    assert "The dose is wrong." not in rater.page(second)
+    assert 303 == rater.judge(second, {"A:correct": "yes"}).status_code
+    assert (1, 1, 1) == written(run, "review")
+    rater.judge(second, DISPUTED)
+    assert (1, 1, 1) == written(run, "review")
+
+
+def test_a_dispute_without_a_task_is_of_the_first_review(run):
+    rater = Rater(run, "review")
+    rater.judge(number_of(rater, "t"), DISPUTED)
+    with run.file.reading() as db:
+        ((body,),) = db.execute("SELECT body FROM events WHERE kind = 'review dispute'").fetchall()
+    assert {"benchmark", "item", "variant", "rater", "text"} == json.loads(body).keys()
+    assert (1, 1, 1) == written(run, "review")
+
+
+def test_a_table_of_one_task_leaves_the_words_of_another(run, tmp_path):
+    for task, columns in (("review", "relevance"), ("translation", "numbers,negations")):
+        file = tmp_path / f"{task}.csv"
+        values = "yes," * columns.count(",") + ("5" if task == "review" else "yes")
+        file.write_text(f"item,category,rater,correct,{columns},dispute\nt,,anna,yes,{values},Wrong.\n")
+        assert 1 == run.import_ballots(file, task=task).events
+        assert 0 == run.import_ballots(file, task=task).events
+    assert (0, 1, 1) == written(run, "review") == written(run, "translation")
+
+
+def frozen(run, folder):
+    run.build("freeze", to=str(folder), unreviewed=True)
+    lines = [json.loads(line) for line in (folder / "exam.jsonl").read_text().splitlines()]
+    return {line["item"]: (line["category"], line.get("difficulty")) for line in lines if line["item"] == "t"}
+
+
+def reviewed(run, folder, task, *rows, column="relevance"):
+    file = folder / f"{task}.csv"
+    file.write_text("\n".join((f"item,category,rater,correct,{column}", *rows)))
+    run.import_ballots(file, task=task)
+
+
+def test_a_category_agreed_in_another_task_is_frozen(run, tmp_path):
+    reviewed(run, tmp_path, "review", "t,,carla,yes,")
+    rows = ("t,new,anna,yes,yes,yes", "t,new,ben,yes,yes,yes")
+    reviewed(run, tmp_path, "translation", *rows, column="numbers,negations")
+    assert {"t": ("new", "hard")} == frozen(run, tmp_path / "f")
+
+
+def test_a_rater_has_one_vote_for_a_category_whatever_was_asked(run, tmp_path):
+    # Two raters answer two questions each, three answer one.
+    rows = ("t,b,anna,yes,5", "t,b,ben,yes,5", "t,a,carla,yes,", "t,a,dora,yes,", "t,a,emil,,4")
+    reviewed(run, tmp_path, "review", *rows)
+    assert ["a"] == [row["category"] for row in of_all(run, "review") if row["about"] == "category"]
+    rows = ("t,b,anna,yes,yes,yes", "t,b,ben,yes,yes,yes")
+    reviewed(run, tmp_path, "translation", *rows, column="numbers,negations")
+    assert {"t": ("a", "hard")} == frozen(run, tmp_path / "f")
+
+
+def test_what_a_retired_rater_wrote_is_out_until_they_count_again(run, tmp_path):
+    ben = Rater(run, "review", "ben")
+    ben.judge(number_of(ben, "t"), {"A:correct": "yes"})
+    rater = Rater(run, "review")
+    words = DISPUTED | {"A:difficulty": "easy", "A:category": "dosing"}
+    rater.judge(number_of(rater, "t"), words)
+    Rater(run, "translation").judge(1, TRANSLATED | {"A:comment": "Fine."})
+    run.retire("review", rater="anna")
+    assert (0, 0, 0) == written(run, "review")
+    assert (1, 0, 0) == written(run, "translation")
+    assert {"t": ("drugs", "hard")} == frozen(run, tmp_path / "f")
+    run.retire("review", rater="anna", undo=True)
+    assert (1, 1, 1) == written(run, "review")

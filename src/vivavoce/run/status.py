@@ -151,13 +151,12 @@ def _judgements(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     from vivavoce.people.stored_keys import read_keys
     from vivavoce.people.storing.judgements import progress
     from vivavoce.people.storing.store_reviews import read_adjudicated
-    from vivavoce.people.tasks import REVIEW_TASKS
 
-    disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
+    items = {(dispute.rater, dispute.task, dispute.place) for dispute in read_adjudicated(db).disputes}
+    disputes = Counter((rater, task) for rater, task, _ in items)
     for p in (rater for key in read_keys(db).values() for rater in progress(db, key)):
-        disputed = disputes[p.rater] if p.task in REVIEW_TASKS else 0
         yield {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
-               "left": p.n_left, "disputed": disputed}  # fmt: skip
+               "left": p.n_left, "disputed": disputes[p.rater, p.task]}  # fmt: skip
 
 
 def calls_with_causes(db: sqlite3.Connection) -> list[dict[str, Any]]:

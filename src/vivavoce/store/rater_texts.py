@@ -1,7 +1,7 @@
 """What people write beside their scores: comments and disputes, verified facts, and passages that give away.
 
-Words and facts are events of the run, of which the newest counts; one without a text takes back what was
-written before. Marked passages are notes of scores.
+Words and facts are events of the run, of which the newest counts, of words in each task and pass; one
+without a text takes back what was written before. Marked passages are notes of scores.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
 from vivavoce.store.forgotten import forgotten_answers
-from vivavoce.store.retirement import counting_measures
+from vivavoce.store.retirement import counting_measures, retired_raters
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import put_event
 
@@ -24,41 +24,67 @@ WORD_EVENTS = {
 """The kinds of events by the column in which the words are written."""
 
 
-def newest_words(db: sqlite3.Connection, place: ItemKey, rater: str) -> dict[str, str]:
-    """What a rater wrote of an item, by kind of event; '' where it was taken back."""
-    rows = db.execute(
-        "SELECT kind, body FROM events WHERE kind IN (SELECT value FROM json_each(?)) "
-        "AND (body ->> '$.benchmark', body ->> '$.item', body ->> '$.variant', body ->> '$.rater') "
-        "= (?, ?, ?, ?) ORDER BY made_at, event_id",
-        (json.dumps(list(WORD_EVENTS.values())), *place, rater),
-    )
-    return {kind: str(stored_object(body, f"the event {kind!r}")["text"]) for kind, body in rows}
+class ItemByRater(NamedTuple):
+    """An item before a rater in a pass of a task; an event that names neither is of the first review."""
+
+    place: ItemKey
+    rater: str
+    task: str = "review"
+    pass_no: int = 1
+
+    def event(self, text: str) -> dict[str, Any]:
+        """The event by which the rater writes a text."""
+        benchmark, item, variant = self.place
+        body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": self.rater, "text": text}
+        # Runs are merged and files read again: what was written before tasks had words is the same event.
+        task = {} if self.task == "review" else {"task": self.task}
+        return body | task | ({} if self.pass_no == 1 else {"pass": self.pass_no})
 
 
-def written_words(db: sqlite3.Connection) -> dict[tuple[ItemKey, str], dict[str, str]]:
-    """What raters wrote of items and did not take back, by item and rater, then by kind of event."""
+def word_events(db: sqlite3.Connection) -> dict[tuple[ItemByRater, str], dict[str, Any]]:
+    """The newest event of each kind by which raters wrote of items, of retired raters too."""
     rows = db.execute(
         "SELECT kind, body FROM events WHERE kind IN (SELECT value FROM json_each(?)) "
         "ORDER BY made_at, event_id",
         (json.dumps(list(WORD_EVENTS.values())),),
     )
-    words: dict[tuple[ItemKey, str], dict[str, str]] = {}
+    newest: dict[tuple[ItemByRater, str], dict[str, Any]] = {}
     for kind, text in rows:
         body = stored_object(text, f"the event {kind!r}")
         place = body["benchmark"], body["item"], body["variant"]
-        words.setdefault((place, body["rater"]), {})[kind] = str(body["text"])
-    return {key: {kind: text for kind, text in kinds.items() if text} for key, kinds in words.items()}
+        look = ItemByRater(place, body["rater"], body.get("task", "review"), body.get("pass", 1))
+        newest[look, kind] = body
+    return newest
 
 
-def put_words(db: sqlite3.Connection, place: ItemKey, rater: str, words: Mapping[str, str]) -> bool:
+def newest_words(db: sqlite3.Connection, look: ItemByRater) -> dict[str, str]:
+    """What a rater wrote of an item, by kind of event; '' where it was taken back."""
+    rows = db.execute(
+        "SELECT kind, body FROM events WHERE kind IN (SELECT value FROM json_each(?)) "
+        "AND (body ->> '$.benchmark', body ->> '$.item', body ->> '$.variant', body ->> '$.rater', "
+        "coalesce(body ->> '$.task', 'review'), coalesce(body ->> '$.pass', 1)) "
+        "= (?, ?, ?, ?, ?, ?) ORDER BY made_at, event_id",
+        (json.dumps(list(WORD_EVENTS.values())), *look.place, *look[1:]),
+    )
+    return {kind: str(stored_object(body, f"the event {kind!r}")["text"]) for kind, body in rows}
+
+
+def written_words(db: sqlite3.Connection) -> dict[ItemByRater, dict[str, str]]:
+    """What raters wrote of items and did not take back, by kind of event; retired raters are left out."""
+    words: dict[ItemByRater, dict[str, str]] = {}
+    retired = retired_raters(db)
+    for (look, kind), body in word_events(db).items():
+        if body["text"] and (look.task, look.rater) not in retired:
+            words.setdefault(look, {})[kind] = str(body["text"])
+    return words
+
+
+def put_words(db: sqlite3.Connection, look: ItemByRater, words: Mapping[str, str]) -> bool:
     """Note what a rater writes of an item now, by kind of event; whether it differs from before."""
-    stored = newest_words(db, place, rater)
+    stored = newest_words(db, look)
     changed = [kind for kind in WORD_EVENTS.values() if words.get(kind, "") != stored.get(kind, "")]
     for kind in changed:
-        benchmark, item, variant = place
-        body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": rater,
-                "text": words.get(kind, "")}  # fmt: skip
-        put_event(db, kind, body)
+        put_event(db, kind, look.event(words.get(kind, "")))
     return bool(changed)
 
 

@@ -75,6 +75,19 @@ def retired_keys(db: sqlite3.Connection) -> frozenset[int]:
     return frozenset(key for key, *name in rows if MeasureName(*name) in names)
 
 
+def retired_raters(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    """The metrics and raters of which measures are retired, and no other one has a score: nothing counts."""
+    retired = retired_keys(db)
+    if not retired:
+        return frozenset()
+    rows = db.execute(
+        "SELECT measure_id, metric, rater FROM measures m WHERE EXISTS "
+        "(SELECT 1 FROM scores s WHERE s.measure_id = m.measure_id)"
+    ).fetchall()
+    counting = {(metric, rater) for key, metric, rater in rows if key not in retired}
+    return frozenset((metric, rater) for _, metric, rater in rows) - counting
+
+
 def counting_measures(db: sqlite3.Connection) -> str:
     """A query for the keys of the measures that count, those that are not retired."""
     keys = retired_keys(db)

@@ -1,7 +1,7 @@
 """Reviewed items: what each rater said of each, and what came of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import comb
 from typing import Literal, NamedTuple
 
@@ -27,17 +27,17 @@ class Notes(NamedTuple):
 class Reviews(NamedTuple):
     """What people said of items in their first pass, and in a second where items were put to them again.
 
-    `disputed` items have an open dispute; `adjudicated` gives what adjudications said, 1 for correct. `notes`
-    counts what was written of an item, and `difficulty` is what most raters call one. `backgrounds` are those
-    of the raters who gave one.
+    `disputed` gives the tasks in which an item has an open dispute; `adjudicated` what adjudications said, 1
+    for correct. `notes` counts what was written of an item in a task, and `difficulty` is what most raters
+    call one in any. `backgrounds` are those of the raters who gave one.
     """
 
     items: "tuple[ReviewedItem, ...]"
     again: "tuple[SecondReview, ...]" = ()
-    disputed: frozenset[ItemKey] = frozenset()
+    disputed: Mapping[ItemKey, Collection[str]] = {}
     adjudicated: Mapping[ItemKey, float] = {}
     backgrounds: Mapping[str, RaterBackground] = {}
-    notes: Mapping[ItemKey, Notes] = {}
+    notes: Mapping[tuple[ItemKey, str], Notes] = {}
     difficulty: Mapping[ItemKey, str] = {}
 
 
@@ -45,6 +45,7 @@ class ReviewedItem(NamedTuple):
     """An item with its case, category and format, and what each rater said of it in a `task`.
 
     `correct` is 0 or 1, `relevance` 1 to 5; `further` holds what else the task asks, 0 or 1, by criterion.
+    `categories` holds the one that each rater names; `category` is the item's own where nobody does.
     """
 
     place: ItemKey
@@ -55,6 +56,7 @@ class ReviewedItem(NamedTuple):
     task: str = "review"
     format: str = ""
     further: Mapping[str, Mapping[str, float]] = {}
+    categories: Mapping[str, str] = {}
 
     def at_least(self, k: int) -> float:
         """The chance that k or more of three raters drawn of its own call it correct; with three 0 or 1."""
@@ -87,7 +89,7 @@ class SecondReview(NamedTuple):
 
 
 def category_of(names: Iterable[str], of_item: str) -> str:
-    """The category that most reviews name, the first by name where several do; without any the item's."""
+    """The name that most raters give, the first by name where several are; without any the item's."""
     counts = Counter(name for name in names if name)
     return min(counts, key=lambda name: (-counts[name], name)) if counts else of_item
 

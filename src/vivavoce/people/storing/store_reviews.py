@@ -17,7 +17,8 @@ from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
 from vivavoce.store.ballot_scores import ballot_scores
 from vivavoce.store.forgotten import is_forgotten
-from vivavoce.store.retirement import refuse_retired_scores
+from vivavoce.store.rater_texts import WORD_EVENTS, ItemByRater, word_events
+from vivavoce.store.retirement import refuse_retired_scores, retired_raters
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.same_scores import Import, refusing_same_scores
 from vivavoce.store.write import (
@@ -28,7 +29,7 @@ from vivavoce.store.write import (
     put_scores,
 )
 
-DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
+DISPUTE, ADJUDICATION = WORD_EVENTS["dispute"], "review adjudication"
 """The kinds of events by which an item is held out, and taken back in."""
 
 
@@ -145,7 +146,7 @@ def _put(
     for entry in reviews:
         by_rater.setdefault(entry.review.rater, []).append(entry)
     new = sum(_put_of_rater(db, task, rater, entries, responses) for rater, entries in by_rater.items())
-    events = _put_words(db, reviews)
+    events = _put_words(db, task, reviews)
     if new or events:
         settings = {
             "file": file.name,
@@ -201,15 +202,16 @@ def _put_review(
     return new
 
 
-def _put_words(db: sqlite3.Connection, reviews: Sequence[_ItemReview]) -> int:
+def _put_words(db: sqlite3.Connection, task: ReviewTask, reviews: Sequence[_ItemReview]) -> int:
     """Store what raters wrote as events, each once; how many were new."""
     kinds = sorted({kind for entry in reviews for kind in entry.review.words})
     present = {kind: {_identity(event) for event in read.events(db, kind)} for kind in kinds}
     fresh = 0
     for entry in reviews:
-        place = {"benchmark": entry.item.benchmark, "item": entry.item.item, "variant": entry.item.variant}
+        place = entry.item.benchmark, entry.item.item, entry.item.variant
+        look = ItemByRater(place, entry.review.rater, task.name)
         for kind, text in entry.review.words.items():
-            body = {**place, "rater": entry.review.rater, "text": text}
+            body = look.event(text)
             if _identity(body) not in present[kind]:
                 put_event(db, kind, body)
                 fresh += 1
@@ -234,10 +236,11 @@ def put_adjudication(
 
 
 class Dispute(NamedTuple):
-    """What a rater says is wrong with an item; `identity` is how an adjudication names it."""
+    """What a rater says is wrong with an item in a task; `identity` is how an adjudication names it."""
 
     place: ItemKey
     rater: str
+    task: str
     text: str
     identity: str
 
@@ -249,26 +252,34 @@ class Adjudicated(NamedTuple):
     gold: Mapping[ItemKey, float]
 
     @property
-    def disputed(self) -> frozenset[ItemKey]:
-        """The items with an open dispute."""
-        return frozenset(dispute.place for dispute in self.disputes)
+    def disputed(self) -> dict[ItemKey, set[str]]:
+        """The items with an open dispute, and the tasks in which there is one."""
+        tasks: dict[ItemKey, set[str]] = {}
+        for dispute in self.disputes:
+            tasks.setdefault(dispute.place, set()).add(dispute.task)
+        return tasks
 
 
 def read_adjudicated(db: sqlite3.Connection) -> Adjudicated:
-    """What disputes are open in a run, and what adjudications settled."""
+    """What disputes are open in a run, and what adjudications settled; a retired rater disputes nothing."""
     gold: dict[ItemKey, float] = {}
     closed: set[str] = set()
     for event in read.events(db, ADJUDICATION):
         gold[event["benchmark"], event["item"], event["variant"]] = float(event["correct"])
         closed |= set(event["closes"])
-    disputes = tuple(dispute for dispute in _disputes(db) if dispute.identity not in closed)
+    retired = retired_raters(db)
+    disputes = tuple(
+        dispute
+        for dispute in _disputes(db)
+        if dispute.identity not in closed and (dispute.task, dispute.rater) not in retired
+    )
     return Adjudicated(disputes, gold)
 
 
 def _disputes(db: sqlite3.Connection) -> list[Dispute]:
-    """Of each rater and item the newest dispute, unless it was taken back."""
-    newest: dict[tuple[ItemKey, str], Dispute] = {}
-    for event in read.events(db, DISPUTE):
-        place = event["benchmark"], event["item"], event["variant"]
-        newest[place, event["rater"]] = Dispute(place, event["rater"], event["text"], _identity(event))
-    return [dispute for dispute in newest.values() if dispute.text]
+    """Of each rater, item, task and pass the newest dispute, unless it was taken back."""
+    return [
+        Dispute(look.place, look.rater, look.task, event["text"], _identity(event))
+        for (look, kind), event in word_events(db).items()
+        if kind == DISPUTE and event["text"]
+    ]

@@ -15,7 +15,7 @@ from vivavoce.core.text import is_blank, printable
 from vivavoce.people.question import REFERENCE, Seen
 from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
-from vivavoce.store.rater_texts import WORD_EVENTS, newest_words, put_words
+from vivavoce.store.rater_texts import WORD_EVENTS, ItemByRater, newest_words, put_words
 from vivavoce.store.write import ScoreRow
 
 NO_KEY = "No key: the question is to be answered at length."
@@ -185,12 +185,15 @@ class ReviewTask(PlainTask):
     def put_words(self, db: sqlite3.Connection, filled: FilledItem, rater: str) -> bool:
         """Store comment, dispute and proposed edit where they changed; an empty one takes it back."""
         words = filled.ratings[0].words if filled.ratings else {}
-        return put_words(db, filled.seen_question.question.place, rater, words)
+        return put_words(db, self._look_at(filled.seen_question, rater), words)
 
     def stored_words(self, db: sqlite3.Connection, seen_question: Seen, rater: str) -> Mapping[str, str]:
-        """The newest comment, dispute and proposed edit."""
-        words = newest_words(db, seen_question.question.place, rater)
+        """The newest comment, dispute and proposed edit of this task and pass: a second look is blind."""
+        words = newest_words(db, self._look_at(seen_question, rater))
         return {column: words[kind] for column, kind in WORD_EVENTS.items() if words.get(kind)}
+
+    def _look_at(self, seen_question: Seen, rater: str) -> ItemByRater:
+        return ItemByRater(seen_question.question.place, rater, self.name, seen_question.pass_no)
 
 
 def _entry(question: ReviewQuestion, value: Value | None) -> str | float | None:

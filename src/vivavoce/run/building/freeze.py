@@ -26,7 +26,7 @@ from vivavoce.store.forgotten import is_forgotten
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
-from vivavoce.studies.reviewed_items import ReviewedItem, Reviews
+from vivavoce.studies.reviewed_items import ReviewedItem, Reviews, category_of
 
 
 class Terms(NamedTuple):
@@ -57,8 +57,9 @@ def select_reviewed(items: Sequence[Item], reviews: Reviews, terms: Terms) -> St
 
 
 def _as_reviewed(item: Item, entries: Sequence[ReviewedItem], reviews: Reviews) -> Item:
-    """The item in the category, and of the difficulty, that most reviewers name."""
-    category = next((entry.category for entry in entries if entry.category), None)
+    """The item in the category, and of the difficulty, that most reviewers name in any of the tasks."""
+    votes = {vote for entry in entries for vote in entry.categories.items()}
+    category = category_of((name for _, name in votes), "")
     difficulty = reviews.difficulty.get(entries[0].place)
     meta = {**item.meta, "difficulty": difficulty} if difficulty else item.meta
     return replace(item, category=category or item.category, meta=meta)

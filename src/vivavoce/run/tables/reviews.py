@@ -51,20 +51,22 @@ def _reviewed(task: str, rows: Sequence[ItemRating]) -> dict[ItemKey, ReviewedIt
     """The items of a task with what raters said in their first pass."""
     reviewed: dict[ItemKey, ReviewedItem] = {}
     values: dict[ItemKey, dict[str, dict[str, float]]] = {}
-    names: dict[ItemKey, list[str]] = {}
+    names: dict[ItemKey, dict[str, str]] = {}
     for row in rows:
         entry = ReviewedItem(row.place, row.group, row.category, {}, {}, task, row.format)
         reviewed.setdefault(row.place, entry)
         if row.pass_no == 1:
             values.setdefault(row.place, {}).setdefault(row.criterion, {})[row.rater] = row.value
-            names.setdefault(row.place, []).append(row.note)
+            if row.note:
+                names.setdefault(row.place, {}).setdefault(row.rater, row.note)
     for place, entry in reviewed.items():
         further = values.get(place, {})
         reviewed[place] = entry._replace(
             correct=further.pop("correct", {}),
             relevance=further.pop("relevance", {}),
             further=further,
-            category=category_of(names.get(place, ()), entry.category),
+            category=category_of(names.get(place, {}).values(), entry.category),
+            categories=names.get(place, {}),
         )
     return reviewed
 
@@ -79,16 +81,18 @@ def _seconds(reviewed: Mapping[ItemKey, ReviewedItem], rows: Sequence[ItemRating
     ]
 
 
-def _written(view: View) -> tuple[dict[ItemKey, Notes], dict[ItemKey, str]]:
-    """How many notes and disputes raters wrote of each item, and the difficulty that most of them name."""
-    notes: dict[ItemKey, Notes] = {}
-    difficulties: dict[ItemKey, list[str]] = {}
-    for (place, _), words in written_words(view.db).items():
-        comments, disputes = notes.get(place, Notes())
-        notes[place] = Notes(comments + any(kind in words for kind in _NOTES), disputes + (DISPUTE in words))
-        difficulties.setdefault(place, []).append(words.get(WORD_EVENTS["difficulty"], ""))
-    named = {place: category_of(names, "") for place, names in difficulties.items()}
-    return notes, {place: name for place, name in named.items() if name}
+def _written(view: View) -> tuple[dict[tuple[ItemKey, str], Notes], dict[ItemKey, str]]:
+    """How many raters wrote notes and disputes of an item in a task, and the difficulty that most name."""
+    writers: dict[tuple[ItemKey, str], tuple[set[str], set[str]]] = {}
+    difficulties: dict[ItemKey, set[tuple[str, str]]] = {}
+    for look, words in written_words(view.db).items():
+        comments, disputes = writers.setdefault((look.place, look.task), (set(), set()))
+        comments |= {look.rater for kind in _NOTES if kind in words}
+        disputes |= {look.rater for kind in words if kind == DISPUTE}
+        if look.pass_no == 1 and (name := words.get(WORD_EVENTS["difficulty"])):
+            difficulties.setdefault(look.place, set()).add((look.rater, name))
+    notes = {key: Notes(*map(len, of_task)) for key, of_task in writers.items()}
+    return notes, {place: category_of((n for _, n in votes), "") for place, votes in difficulties.items()}
 
 
 def without_reviews(table: ScoreTable) -> ScoreTable:

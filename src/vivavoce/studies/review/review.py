@@ -162,7 +162,7 @@ def _table_1(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     """Items by relevance and number of reviews, and what was written of them."""
     relevant = [(item, min(item.relevance.values()) == _MOST) for item in items if item.relevance]
     two = [high for item, high in relevant if len(item.correct) >= 2]
-    notes = [reviews.notes.get(item.place, Notes()) for item in items]
+    notes = [reviews.notes.get((item.place, item.task), Notes()) for item in items]
     high = [high for _, high in relevant]
     return {
         "n_high": sum(high),
@@ -211,7 +211,7 @@ def _table(items: Sequence[ReviewedItem]) -> tuple[Floats, Any]:
 def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     """What is correct in the end, without what is in dispute."""
     # A dispute says that the key may be wrong: until it is settled no majority decides.
-    open_items = [item for item in items if item.place not in reviews.disputed]
+    open_items = [item for item in items if item.task not in reviews.disputed.get(item.place, ())]
     verdicts = [reviews.adjudicated.get(item.place, item.majority) for item in open_items]
     gold = [verdict for verdict in verdicts if verdict is not None]
     return {

@@ -17,8 +17,8 @@ class ReviewRow:
     `alpha` is Krippendorff's (nominal) of `correct`, with its jackknife interval `low` to `high` by case,
     null below 10 cases and where nobody differs. `relevance` is the mean of the items' means, 1 to 5.
 
-    `held_out` items have an open dispute. Of the others `gold` is the share that is correct: as adjudicated,
-    else as most raters say; `n_tied` items without a majority have none.
+    `held_out` items have an open dispute in the task. Of the others `gold` is the share that is correct: as
+    adjudicated, else as most raters say; `n_tied` items without a majority have none.
 
     `n_high` items are highly relevant, as all who say so give them 5, and `n_low` less; `n_high_two` and
     `n_low_two` of them have two reviews or more, and `twice` is the share of all items that do (ClinIQLink
