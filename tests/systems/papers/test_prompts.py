@@ -19,7 +19,7 @@ from vivavoce.facts.splitters import splitter_of
 from vivavoce.judging.loading import load as load_rubric
 from vivavoce.systems.papers import cutting
 from vivavoce.systems.papers.cutting import Paper, PrintedPrompt, papers, prompts_from
-from vivavoce.systems.papers.fingerprint import Fingerprint, fingerprint_of
+from vivavoce.systems.papers.fingerprint import Fingerprint, NotCut, Search, fingerprint_of
 
 reportlab_canvas = lazy_module("reportlab.pdfgen.canvas")
 
@@ -31,7 +31,8 @@ PAPERS = {
     "cliniqlink": "001_af935c6a0c6f6131.txt",
 }
 PROMPT = (
-    "Weigh every statement of the registrar and sort it by certainty.\n\nREPORT:\n{clinic report}\n"
+    "Weigh every statement of the registrar and sort it by certainty, from 0 to 5 (0 is none).\n"
+    "- 0-1: one in 20,000 is right. Leave out whatever no colleague would say.\n\nREPORT:\n{clinic report}\n"
     "Sorted statements, one in each line, without a comment:"
 )
 TITLE = "Sorting what registrars say"
@@ -105,15 +106,32 @@ def test_a_prompt_is_the_same_out_of_every_layout(made_up: None, tmp_path: Path,
     assert REWRITTEN == text
 
 
+SIGNS = "a number is written otherwise, or a sign is another"
+BRACES = "it has braces that are none of its placeholders"
 SPOILED = {
     "a word is another": (lambda p: p.replace("registrar", "nurse"), "its letters are others"),
     "a line of another text between": (lambda p: p.replace("REPORT", "Table 2\nREPORT"), "its letters are"),
-    "it breaks off": (lambda p: p[:110], "its letters are others"),
+    "it breaks off": (lambda p: p[:190], "its letters are others"),
     "words run together": (lambda p: p.replace(" ", ""), "its words are parted or run together"),
     "the placeholder lost its braces": (lambda p: re.sub("[{}]", "", p), "'clinicreport' is not there"),
     "its last sign is missing": (lambda p: p[:-1], "does not end with ':'"),
     "all in capitals": (str.upper, "holds no prompt of sorting"),
     "it is missing": (lambda p: "", f"give the whole paper, '{TITLE}'"),
+    "numbers get a sign": (lambda p: p.replace("0 to 5", "-0 to -5"), SIGNS),
+    "a digit goes to another number": (lambda p: p.replace("5 (0 is", "50 ( is"), SIGNS),
+    "thousands are decimals": (lambda p: p.replace("20,000", "2.0000"), SIGNS),
+    "a number in two": (lambda p: p.replace("20,000", "20, 000"), SIGNS),
+    "a range is a number": (lambda p: p.replace("0-1:", "01:"), SIGNS),
+    "a bullet is a minus": (lambda p: p.replace("- 0-1:", "-0-1:"), SIGNS),
+    "a raised digit": (lambda p: p.replace("20,000", "20,00\u2070"), SIGNS),
+    "an exclamation": (lambda p: p.replace("Leave out", "Leave out!!!"), SIGNS),
+    "accents of their own": (lambda p: p.replace("Leave", "Leave\u0300\u0301"), SIGNS),
+    "a rule between": (lambda p: p.replace("Leave out", "Leave\n---\nout"), SIGNS),
+    "signs that nobody sees": (lambda p: p.replace("Leave", "Lea\u200bve"), SIGNS),
+    "a word is a variable": (lambda p: p.replace("colleague", "{colleague}"), BRACES),
+    "a word is one of our variables": (lambda p: p.replace("colleague", "{{colleague}}"), BRACES),
+    "one brace more": (lambda p: p.replace("colleague", "{colleague"), BRACES),
+    "the placeholder in two braces": (lambda p: p.replace("{clinic report}", "{{clinic report}}"), BRACES),
 }
 
 
@@ -126,6 +144,15 @@ def test_no_prompt_is_cut_wrongly_in_silence(made_up: None, tmp_path: Path, case
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_placeholder_stands_as_often_as_it_is_printed() -> None:
+    mark = fingerprint_of(PROMPT, {"clinicreport": "answer"})
+    twice = PROMPT.replace("colleague", "colleague {clinic report}")
+    with pytest.raises(NotCut, match="'clinicreport' stands in braces 2 times, not 1"):
+        Search(twice, [mark]).cut(mark, unverified=True)
+    again = fingerprint_of(twice, {"clinicreport": "answer"})
+    assert 2 == Search(twice, [again]).cut(again).text.count("{{ answer }}")
 
 
 def test_where_a_spoiled_prompt_begins_is_said(made_up: None, tmp_path: Path) -> None:
@@ -149,6 +176,38 @@ def test_a_prompt_of_other_words_is_not_replaced(made_up: None, tmp_path: Path) 
     (tmp_path / "sort.md").write_text("my own")
     with pytest.raises(InputError, match=r"sort\.md is there with other words"):
         prompts_from(tmp_path / "paper.txt", "sorting", tmp_path)
+
+
+def test_a_file_of_the_users_is_not_replaced_by_the_record(made_up: None, tmp_path: Path) -> None:
+    (tmp_path / "paper.txt").write_text(paper(PROMPT))
+    for content in ('{"mine": 1}', "no JSON", "[1]"):
+        (tmp_path / "sorting.json").write_text(content)
+        with pytest.raises(InputError, match=r"sorting\.json is there and is no record of prompts"):
+            prompts_from(tmp_path / "paper.txt", "sorting", tmp_path)
+        assert content == (tmp_path / "sorting.json").read_text()
+
+
+def test_what_is_no_file_or_folder_is_refused_by_its_path(made_up: None, tmp_path: Path) -> None:
+    (tmp_path / "paper.txt").write_text(paper(PROMPT))
+    (tmp_path / "out" / "sort.md").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"out/sort\.md is a folder"):
+        prompts_from(tmp_path / "paper.txt", "sorting", tmp_path / "out")
+    with pytest.raises(InputError, match=r"paper\.txt is a file: give a folder with --to"):
+        prompts_from(tmp_path / "paper.txt", "sorting", tmp_path / "paper.txt")
+    with pytest.raises(InputError, match="out is a folder: give the paper as a PDF or as its text"):
+        prompts_from(tmp_path / "out", "sorting", tmp_path / "out")
+
+
+def test_a_text_that_is_no_paper_is_refused_at_once(made_up: None, tmp_path: Path) -> None:
+    file = tmp_path / "long.txt"
+    file.write_text("\f" * 300_000)
+    with pytest.raises(InputError, match=r"long\.txt has more than 2,000 pages"):
+        prompts_from(file, "sorting", tmp_path / "out")
+    file.write_text("word " * 1_000_001)
+    with pytest.raises(InputError, match=r"long\.txt has more than 5,000,000 bytes"):
+        prompts_from(file, "sorting", tmp_path / "out")
+    file.write_text(paper(PROMPT) + "\f" * 1_999)
+    assert ["cut"] == [row["state"] for row in prompts_from(file, "sorting", tmp_path / "out").rows]
 
 
 def test_a_pdf_of_two_columns_is_read_by_its_pages(made_up: None, tmp_path: Path) -> None:
@@ -242,5 +301,5 @@ def test_no_word_of_a_paper_is_shipped() -> None:
         for prompt in work.prompts:
             mark = prompt.fingerprint
             assert mark is None or all(
-                re.fullmatch("[0-9a-f]{12}", d) for d in (mark.begin, mark.end, mark.digest)
+                re.fullmatch("[0-9a-f]{12}", d) for d in (mark.begin, mark.end, mark.digest, mark.signs)
             )

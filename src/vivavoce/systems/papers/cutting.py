@@ -116,15 +116,21 @@ def _refusal(path: Path, paper: Paper, results: Sequence[_Result]) -> str:
 def _look(path: Path, paper: Paper, catalogue: Mapping[str, Paper], *, unverified: bool) -> list[_Result]:
     """Each prompt in the first order of the text that holds it letter by letter, else as it fits at all."""
     marks = [prompt.fingerprint for prompt in paper.prompts if prompt.fingerprint]
-    texts = [(text, Search(text.text, marks)) for text in _checked(read_paper(path), path, paper, catalogue)]
-    return [
-        _best(
-            _try(search, text, prompt, unverified=allow)
-            for allow in ((False, True) if unverified else (False,))
-            for text, search in texts
-        )
-        for prompt in paper.prompts
-    ]
+    results: list[_Result] = []
+    searches: list[tuple[PaperText, Search]] = []
+    for text in _checked(read_paper(path), path, paper, catalogue):
+        searches.append((text, Search(text.text, marks)))
+        tried = [_try(searches[-1][1], text, prompt, unverified=False) for prompt in paper.prompts]
+        results = [_best(pair) for pair in zip(results, tried, strict=True)] if results else tried
+        if all(result.cut or result.prompt.fingerprint is None for result in results):
+            break
+    if not unverified:
+        return results
+    return [result if result.cut else _best([*_unverified(searches, result), result]) for result in results]
+
+
+def _unverified(searches: Sequence[tuple[PaperText, Search]], result: _Result) -> Iterator[_Result]:
+    return (_try(search, text, result.prompt, unverified=True) for text, search in searches)
 
 
 def _best(results: Iterable[_Result]) -> _Result:
@@ -196,8 +202,16 @@ def _framed(prompt: PrintedPrompt, text: str) -> str:
 
 
 def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The cut prompts and their record. Raises `InputError` where a file of other words lies there."""
+    """The cut prompts and their record. Raises `InputError` where something else lies there."""
     texts = {folder / row["file"]: row["text"] for row in rows if row["file"]}
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: give a folder with --to.")
+    own = folder / f"{system}.json"
+    for file in (*texts, own):
+        if file.is_dir():
+            raise InputError(f"{file} is a folder: give another folder with --to.")
+    if own.exists() and not _is_record(own):
+        raise InputError(f"{own} is there and is no record of prompts: give another folder with --to.")
     for file, text in texts.items():
         if file.exists() and file.read_bytes() != text.encode():
             raise InputError(f"{file} is there with other words: give another folder with --to.")
@@ -211,9 +225,17 @@ def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, An
     }
     try:
         private_folder(folder)
-        write_all_private({**texts, folder / f"{system}.json": json.dumps(record, indent=1) + "\n"})
+        write_all_private({**texts, own: json.dumps(record, indent=1) + "\n"})
     except OSError as error:
         raise StoreError(f"cannot write to {folder}: {error.strerror or error}. Give another --to.") from None
+
+
+def _is_record(file: Path) -> bool:
+    try:
+        content = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and set(content) == {"system", "paper", "prompts"}
 
 
 def _summary(rows: Sequence[Mapping[str, Any]], record: Path) -> str:

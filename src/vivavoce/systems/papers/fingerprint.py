@@ -1,14 +1,17 @@
 """A prompt known by its digest: found in any layout of a text, and laid out again, without holding its words.
 
-Line breaks, hyphenation, spaces and punctuation are no part of the digest: it is over letters and numbers.
+Line breaks, hyphenation, spaces and the punctuation of sentences are no part of the digests: one is over
+letters and numbers, one over what stands beside numbers and over all other signs.
 """
 
 import hashlib
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from vivavoce.retrieval.columns import unhyphenated
@@ -20,6 +23,14 @@ _PARTED = re.compile(r"(?<=[^\W\d_][-\u2010\u00ad])[ \t]*\n\s*")
 _LIGATURES = re.compile(r"[\ufb00-\ufb06]")
 _SPACE, _LINE_END = re.compile(r"\s+"), re.compile(r"\s*\n\s*")
 _BULLET = re.compile(r"\s+(?=[-•]\s)")
+_BROKEN_DASH = re.compile(r"(?<=-)[ \t]*\n\s*")
+_QUOTES_AND_DASHES = {
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b`\u00b4"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"'),
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2022"), "-"),
+}
+_ORDINARY = re.compile(r"(?!.*(\S)\1{2})[.,;:'\"()-]{0,6}")
+"""Signs between two letters that a copy may have or not: no three alike, and no more than six."""
 _PLACEHOLDER = re.compile(r"\{([^{}]{1,40})\}")
 
 
@@ -34,15 +45,17 @@ class Fingerprint(NamedTuple):
     """What a prompt is known by.
 
     `letters` is their number, `begin` and `end` are digests of the first and last `ENDS`, `digest` is that of
-    all, `words` are counted, and `spacing` is a digest of them one by one. Behind so many letters (`lines`,
-    `paragraphs`) a line ends, or a paragraph. `head` and `tail` are the signs before the first and after the
-    last letter. `placeholders` leads from the letters in braces to a variable.
+    all, `signs` one of what `signs_of` takes, `words` are counted, and `spacing` is a digest of them. Behind
+    so many letters (`lines`, `paragraphs`) a line ends, or a paragraph. `head` and `tail` are the signs
+    before the first and after the last letter. `placeholders` leads from the letters in braces to a variable;
+    each stands there once, or as often as `repeated` says.
     """
 
     letters: int
     begin: str
     end: str
     digest: str
+    signs: str
     words: int
     spacing: str
     head: str = ""
@@ -50,10 +63,11 @@ class Fingerprint(NamedTuple):
     lines: Sequence[int] = ()
     paragraphs: Sequence[int] = ()
     placeholders: Mapping[str, str] = {}
+    repeated: Mapping[str, int] = {}
 
 
 class Cut(NamedTuple):
-    """A prompt as it was cut: its text, its first and last place, whether letters and words are as known."""
+    """A prompt as it was cut: text, first and last place, whether letters and signs, and words, are known."""
 
     text: str
     start: int
@@ -78,12 +92,44 @@ def letters_of(text: str) -> Letters:
     return Letters("".join(letters), places)
 
 
+def signs_of(text: str) -> str:
+    """What the letters leave out: the signs and blanks beside numbers, and all but ordinary punctuation.
+
+    Each with the number of letters before it. Blanks count between two digits and at a sign before a digit:
+    `0 to 5`, `-0 to 5`, `0-1`, `2.000` and `20 00` all differ. Dashes are all one, and so are quotes.
+    """
+    text = unhyphenated(_MARKUP.sub("", text)).replace("\u00ad", "")
+    signs: list[str] = []
+    number, last, gap = 0, "", ""
+    for sign in text:
+        plain = sign if sign.isascii() else unicodedata.normalize("NFKC", sign.translate(_QUOTES_AND_DASHES))
+        for letter in plain:
+            if not letter.isalnum():
+                gap += letter
+                continue
+            if letter.isdigit() and letter != sign:  # raised, in a circle, part of a fraction
+                gap += "^"
+            if kept := _kept(last, gap, letter):
+                signs.append(f"{number}{kept}")
+            number, last, gap = number + 1, letter, ""
+    return "\n".join(signs)
+
+
+def _kept(last: str, gap: str, following: str) -> str:
+    """What counts of the signs between two letters or digits; an empty text where nothing does."""
+    gap = _SPACE.sub(" ", _BROKEN_DASH.sub("", gap.translate(_QUOTES_AND_DASHES)))
+    signs = gap.replace(" ", "")
+    if following.isdigit():
+        return gap if signs or last.isdigit() else ""
+    return signs if last.isdigit() or not _ORDINARY.fullmatch(signs) else ""
+
+
 def fingerprint_of(text: str, placeholders: Mapping[str, str] | None = None) -> Fingerprint:
     """The fingerprint of a prompt whose line ends are those that are wanted.
 
     Raises `ValueError` for a text with fewer than `ENDS` letters: it could be anywhere.
     """
-    letters = letters_of(text)
+    letters, numbers = letters_of(text), Counter(_names_in(text))
     if len(letters.text) < ENDS:
         raise ValueError(f"a prompt with fewer than {ENDS} letters is found anywhere")
     last = letters.places[-1] + 1
@@ -96,6 +142,7 @@ def fingerprint_of(text: str, placeholders: Mapping[str, str] | None = None) -> 
         begin=_digest(letters.text[:ENDS]),
         end=_digest(letters.text[-ENDS:]),
         digest=_digest(letters.text),
+        signs=_digest(signs_of(text[letters.places[0] : last])),
         words=len(words := _words(text)),
         spacing=_digest(" ".join(words)),
         head=text[: letters.places[0]].strip(),
@@ -103,7 +150,12 @@ def fingerprint_of(text: str, placeholders: Mapping[str, str] | None = None) -> 
         lines=[k for k, n in breaks if n == 1],
         paragraphs=[k for k, n in breaks if n > 1],
         placeholders=placeholders or {},
+        repeated={name: numbers[name] for name in placeholders or {} if numbers[name] > 1},
     )
+
+
+def _names_in(text: str) -> list[str]:
+    return [letters_of(match[1]).text.casefold() for match in _PLACEHOLDER.finditer(text)]
 
 
 class Search:
@@ -136,17 +188,27 @@ class Search:
         begins = self._ends.get(mark.begin, [])
         if not begins:
             raise NotCut("it is not in this text")
-        for begin in begins:
-            stop = begin + mark.letters
-            if _digest(self.letters.text[begin:stop]) == mark.digest:
-                return self._laid_out(mark, begin, stop, verified=True)
+        whole = [k for k in begins if _digest(self.letters.text[k : k + mark.letters]) == mark.digest]
+        for begin in whole:
+            if self._signs(begin, begin + mark.letters) == mark.signs:
+                return self._laid_out(mark, begin, begin + mark.letters, verified=True)
         if unverified:
             for begin, stop in self._spans(mark, begins):
                 return self._laid_out(mark, begin, stop, verified=False)
+        if whole:
+            self._laid_out(mark, whole[0], whole[0] + mark.letters, verified=True)
+            raise NotCut(
+                "its letters are those expected, but a number is written otherwise, or a sign is another: "
+                "compare it with the paper"
+            )
         raise NotCut(
             "it begins here, and then its letters are others than those expected: columns that run into each "
             "other, a line of another text between, or another edition"
         )
+
+    def _signs(self, begin: int, stop: int) -> str:
+        places = self.letters.places
+        return _digest(signs_of(self.text[places[begin] : places[stop - 1] + 1]))
 
     def beginning(self, mark: Fingerprint) -> int | None:
         """The place in the text at which the prompt begins; null where no beginning is there."""
@@ -168,25 +230,23 @@ class Search:
             raise NotCut("its letters are all there, but its words are parted or run together")
         if mark.tail and not _bare(self.text[last : last + 40]).startswith(_bare(mark.tail)):
             raise NotCut(f"it does not end with {mark.tail!r}")
-        text = _with_variables(f"{mark.head}{text}{mark.tail}", mark.placeholders)
+        text = _with_variables(f"{mark.head}{text}{mark.tail}", mark)
         return Cut(text, start, last, verified, _digest(" ".join(words)) == mark.spacing)
 
 
-def _with_variables(text: str, placeholders: Mapping[str, str]) -> str:
+def _with_variables(text: str, mark: Fingerprint) -> str:
     """The text with variables of ours in the place of the paper's placeholders. Raises `NotCut`."""
-    used: set[str] = set()
-
-    def variable(match: re.Match[str]) -> str:
-        name = letters_of(match[1]).text.casefold()
-        if name not in placeholders:
-            return match[0]
-        used.add(name)
-        return f"{{{{ {placeholders[name]} }}}}"
-
-    filled = _PLACEHOLDER.sub(variable, text)
-    if missing := sorted(placeholders.keys() - used):
-        raise NotCut(f"its placeholder {missing[0]!r} is not there in braces")
-    return filled
+    names = _names_in(text)
+    for name in sorted(mark.placeholders):
+        if (number := names.count(name)) != (expected := mark.repeated.get(name, 1)):
+            fault = f"stands in braces {number} times, not {expected}" if number else "is not there in braces"
+            raise NotCut(f"its placeholder {name!r} {fault}")
+    parts = _PLACEHOLDER.split(text)
+    braced = [name for name in names if name not in mark.placeholders]
+    if braced or any(sign in part for part in parts[::2] for sign in "{}"):
+        raise NotCut("it has braces that are none of its placeholders, and would be taken for a variable")
+    variables = [f"{{{{ {mark.placeholders[name]} }}}}" for name in names]
+    return "".join(chain.from_iterable(zip_longest(parts[::2], variables, fillvalue="")))
 
 
 def _relaid(text: str, mark: Fingerprint | None) -> str:

@@ -17,6 +17,8 @@ from vivavoce.retrieval.reader_process import FileReader
 
 _NUMBER_ALONE = re.compile(r"\s*\d{1,4}\s*")
 _HALVES = re.compile(r"(.*?\S)?(\s{3,})(\S.*)")
+_MOST_TEXT, _MOST_PAGES = 5_000_000, 2_000
+"""Bytes of a text, and pages of any paper, above which it is none."""
 _RIGHT = 20
 """Blanks at the beginning of a line that stands in the right column alone."""
 
@@ -56,11 +58,16 @@ def read_paper(path: Path) -> Iterator[PaperText]:
 
     Raises `InputError` where it is no text or PDF, and `ExtraError` where no package reads it.
     """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the paper as a PDF or as its text.")
     if not is_file(path):
         raise InputError(f"no file {path}: give the paper as a PDF or as its text.")
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes: no paper is so long.")
+    most = MOST_BYTES if path.suffix.lower() == ".pdf" else _MOST_TEXT
+    if path.stat().st_size > most:
+        raise InputError(f"{path} has more than {most:,} bytes: no paper is so long.")
     for pages in _readings(path):
+        if len(pages) > _MOST_PAGES:
+            raise InputError(f"{path} has more than {_MOST_PAGES:,} pages: no paper is so long.")
         yield from map(PaperText, _orders(pages))
 
 
@@ -83,7 +90,7 @@ def _readings(path: Path) -> Iterator[Sequence[str]]:
     """The pages of a text; of a PDF as its columns are placed, then in the file's own order."""
     if path.suffix.lower() != ".pdf":
         try:
-            yield [plain(page) for page in decoded(path).split("\f")]
+            yield [plain(page) for page in decoded(path).split("\f", _MOST_PAGES)]
         except Unusable as error:
             raise InputError(f"{path}: {error}. Give the paper as a PDF or as its text.") from None
         return
@@ -119,5 +126,6 @@ def _by_column(lines: Sequence[Line]) -> list[Line]:
         else:
             ordered.append(line)
         if following is None or following.place.page != line.place.page:
-            ordered, right = ordered + right, []
+            ordered += right
+            right = []
     return ordered
