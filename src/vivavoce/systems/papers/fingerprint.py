@@ -23,7 +23,7 @@ _PARTED = re.compile(r"(?<=[^\W\d_][-\u2010\u00ad])[ \t]*\n\s*")
 _LIGATURES = re.compile(r"[\ufb00-\ufb06]")
 _SPACE, _LINE_END = re.compile(r"\s+"), re.compile(r"\s*\n\s*")
 _BULLET = re.compile(r"\s+(?=[-•]\s)")
-_BROKEN_DASH = re.compile(r"(?<=-)[ \t]*\n\s*")
+_BROKEN_DASH = re.compile(r"(?<=-)(?<!\s-)[ \t]*\n\s*")
 _QUOTES_AND_DASHES = {
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b`\u00b4"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"'),
