@@ -18,7 +18,7 @@ from vivavoce.retrieval.columns import unhyphenated
 
 ENDS = 16
 """Letters by whose digest the beginning and the end of a prompt are looked for."""
-_MARKUP = re.compile(r"\*\*|(?<!\S)#{2,6} |\\(?=[&_%#$])")
+_MARKUP = re.compile(r"\*\*|(?<!\S)#{2,6}(?:[ ]|(?=\n))|\\(?=[&_%#$])")
 _PARTED = re.compile(r"(?<=[^\W\d_][-\u2010\u00ad])[ \t]*\n\s*")
 _LIGATURES = re.compile(r"[\ufb00-\ufb06]")
 _SPACE, _LINE_END = re.compile(r"\s+"), re.compile(r"\s*\n\s*")
