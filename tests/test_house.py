@@ -115,13 +115,13 @@ LINES: dict[str, int] = {
     "stats": 12426,
     "store": 9787,
     "studies": 25196,
-    "systems": 15898,
+    "systems": 15988,
     "testing": 921,
     "variants": 2297,
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_075, 179
+MODULES, COMPLEX = 1_075, 183
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
