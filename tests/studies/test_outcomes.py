@@ -91,7 +91,8 @@ def test_a_time_of_nothing_is_not_known_and_a_blank_answer_has_none(tmp_path):
     run = answered(tmp_path, {"A": [{"seconds": s} for s in (*FAST, *FAST[:2])], "B": slow})
     finding = run.compare("A", "B", metric="seconds")
     assert 10 == finding.rows[0]["n_items"]
-    assert "seconds: not known in 3 of 14 (B) answers." in finding.notes
+    assert "seconds: not known in 2 of 14 (B) answers." in finding.notes
+    assert "seconds: lost with what failed in 1 of 14 (B) answers." in finding.notes
     assert "seconds: set aside for blank answers in 1 of 14 (B) answers." in finding.notes
 
 
@@ -147,18 +148,22 @@ def test_more_confident_is_not_better(tmp_path):
     assert (-0.235, LOWER) == _cell({("B", "A"): row | {"difference": -0.235}}, "B", "A")
 
 
-def helped(folder: Path, n: int, gain: float, faster: float, surer: float) -> Run:
-    """Anna and Ben answered, each half of the questions with help: so much better, faster and surer."""
+def helped(
+    folder: Path, n: int, gain: float, faster: float, surer: float, helpers: tuple[str, ...] = ("Able",)
+) -> Run:
+    """Anna and Ben, and two more by each further helper: half with help, so much better, faster and surer."""
     run = made(folder, {"Able": {f"q{k}": 1.0 for k in range(n)}})
     rng = np.random.default_rng(7)
     with run.file.writing() as db:
-        for person, first in (("anna", 0), ("ben", 1)):
+        pairs = (("anna", "ben"), ("cleo", "dan"))
+        people = [(pairs[i][first], first, helper) for i, helper in enumerate(helpers) for first in (0, 1)]
+        for person, first, helper in people:
             for k in range(n):
                 with_help = (k + first) % 2 == 0
                 right = rng.random() < 0.4 + gain * with_help
                 meta = {
                     "origin": "answer",
-                    "assist": "Able" if with_help else None,
+                    "assist": helper if with_help else None,
                     "seconds": 30 * math.exp(rng.normal(0, 0.4)) * (faster if with_help else 1),
                     "confidence": round(min(1, max(0, 0.5 + surer * with_help + rng.normal(0, 0.1))), 2),
                 }
@@ -236,3 +241,118 @@ def test_where_help_brings_nothing_a_finding_of_three_says_so():
         codes = {row["verdict_code"] for row in finding.rows}
         n_separated += bool(codes & {"better", "better_by_margin", "higher", "higher_by_margin"})
     assert n_separated <= binom.ppf(0.975, draws, 0.05)
+
+
+def two_exams(folder: Path, answers: list[dict[str, list[dict[str, Any]]]]) -> Run:
+    """A run with the answers to `b1` and to `b2`."""
+    run = open_run(folder / "run.viva")
+    for k, of_exam in enumerate(answers, start=1):
+        rows = [
+            {"item": f"{k}-{n}", "question": f"What of {NAMES[n]} in {k}?", "references": ["so"]}
+            | {"candidate": name, "text": "so", **columns}
+            for name, by_item in of_exam.items()
+            for n, columns in enumerate(by_item)
+        ]
+        run.import_answers(rows, name=f"b{k}")
+    return run
+
+
+def sure(least: float) -> list[dict[str, Any]]:
+    return [{"confidence": round(least + 0.011 * (k % 7), 3)} for k in range(12)]
+
+
+def spent(times: tuple[float, ...]) -> list[dict[str, Any]]:
+    return [{"seconds": s} for s in times]
+
+
+def test_a_headline_on_two_exams_counts_who_is_more_confident(tmp_path):
+    run = two_exams(tmp_path, [{"A": sure(0.8), "B": sure(0.301)}, {"A": sure(0.85), "B": sure(0.4)}])
+    finding = run.compare("A", "B", metric="confidence")
+    assert ["higher", "higher"] == [row["verdict_code"] for row in finding.rows]
+    assert (
+        "A is more confident than B by 2 of 2 measures (confidence on b1 and confidence on b2)."
+        == finding.headline
+    )
+
+
+def test_a_headline_names_the_exam_that_each_was_faster_on(tmp_path):
+    run = two_exams(tmp_path, [{"A": spent(FAST), "B": spent(SLOW)}, {"A": spent(SLOW), "B": spent(FAST)}])
+    assert (
+        "A is faster than B by 1 of 2 measures (seconds on b1). B is faster than A by 1 of 2 measures "
+        "(seconds on b2)." == run.compare("A", "B", metric="seconds").headline
+    )
+
+
+def test_three_on_two_exams_are_counted_by_what_they_are(tmp_path):
+    of_exam = {"A": sure(0.8), "B": sure(0.5), "C": sure(0.2)}
+    headline = two_exams(tmp_path, [of_exam, of_exam]).compare(metric="confidence").headline
+    assert "Of 6 comparisons 6 show a more confident candidate." == headline
+
+
+def test_who_is_slower_is_not_said_to_be_below(tmp_path):
+    run = answered(tmp_path, {"m1": spent(SLOW), "m2": spent(FAST), "m3": spent(tuple(s / 2 for s in FAST))})
+    headline = run.compare("m1", "m2", "m3", metric="seconds", against="m1").headline
+    assert "m2 and m3 are faster than m1." == headline
+    answers = {"m1": sure(0.2), "m2": sure(0.5), "m3": sure(0.8)}
+    headline = answered(tmp_path / "sure", answers).compare(metric="confidence", against="m1").headline
+    assert "m2 and m3 are more confident than m1." == headline
+
+
+def test_times_that_failed_decide_nothing(tmp_path):
+    """The slowest answers of A ran into a limit: on the others alone it would be faster."""
+    lost = [
+        {"text": None, "error": "timeout", "seconds": 60.0} if s > 7 else {"seconds": s / 3} for s in FAST
+    ]
+    run = answered(tmp_path, {"A": lost, "B": spent(FAST)})
+    finding = run.compare("A", "B", metric="seconds")
+    (row,) = finding.rows
+    assert ("depends", None, 10) == (row["verdict_code"], row["favours"], row["n_items"])
+    assert (
+        "A and B: it depends on the 2 answers that failed, whose time is not known. On the 10 questions that "
+        "both answered, A is faster than B by a factor of 3." == finding.headline
+    )
+    assert "seconds: lost with what failed in 2 of 12 (A) answers." in finding.notes
+    assert run.gate("A", "B", metric="seconds", require="better").closed
+
+
+@pytest.mark.parametrize("metric", ["confidence", "conf", "stated", " Confidence", "conf:confidence"])
+def test_no_gate_rests_on_a_confidence_by_any_name(tmp_path, metric):
+    run = answered(tmp_path, {"A": sure(0.8), "B": sure(0.5)})
+    run.score("confidence(of=stated)")
+    with pytest.raises(SelectionError, match="more confident is not"):
+        run.gate("A", "B", metric=metric, require="better")
+
+
+def test_a_gate_names_its_metric_and_a_primary_has_a_better_end(tmp_path):
+    run = answered(tmp_path, {"A": sure(0.8), "B": sure(0.5)})
+    run.score("confidence(of=stated)")
+    with pytest.raises(SelectionError, match="names its --metric"):
+        run.gate("A", "B", metric=None, require="better")  # type: ignore[arg-type]
+    with pytest.raises(SelectionError, match="more confident is not: 'confidence' cannot be it"):
+        run.compare(primary="confidence")
+
+
+def test_a_margin_of_the_score_leaves_all_three_questions_in_the_headline(tmp_path):
+    finding = helped(tmp_path, 40, gain=0.5, faster=0.7, surer=0.2).compare(assisted=True, margin=0.1)
+    assert (
+        " percentage points, more than you called important. With help they are faster " in finding.headline
+    )
+    assert " and more confident by " in finding.headline
+    notes = " ".join(finding.notes)
+    assert "The margin is in the units of the score, and of no other" in notes
+    assert "More confident is not better" in notes
+    assert "Seconds are as they were recorded" in notes
+
+
+def test_each_helper_has_a_sentence_on_all_three_questions(tmp_path):
+    run = helped(tmp_path, 40, gain=0.5, faster=0.5, surer=0.3, helpers=("Able", "Other"))
+    assert (
+        "With Able, people are better, faster and more confident. With Other, people are better, faster and "
+        "more confident." == run.compare(assisted=True).headline
+    )
+
+
+def test_a_margin_of_seconds_is_said_as_a_factor(tmp_path):
+    finding = timed(tmp_path, {"A": [*FAST], "B": [*SLOW]}).compare("A", "B", metric="seconds", margin=1.2)
+    assert finding.headline.endswith(", less than the factor of 3.32 you called important.")
+    assert finding.rows[0]["verdict"].endswith("smaller than the factor of 3.32 you called important.")

@@ -204,8 +204,6 @@ def compare(
     }
     gate = None
     if is_gate(summary, junit, *conditions.values()):
-        if metric is None:
-            raise InputError("a gate names its --metric: what else would count may change with the scores.")
         _check_not_of_gates(near_duplicates, view)
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)

@@ -1,8 +1,8 @@
 """The primary criterion: the one number that a run's first answer is about, and why it is that one.
 
 What a user names comes first, then what the card of the benchmark declares, then what the scores suggest:
-the only criterion of quality, or the one that scores most questions. A confidence, a compliance or a bias is
-never chosen unless a user names it.
+the only criterion of quality, or the one that scores most questions. A confidence has no better
+end and is none; a compliance or a bias is never chosen unless a user names it.
 """
 
 import re

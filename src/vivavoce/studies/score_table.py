@@ -340,6 +340,11 @@ def is_confidence(measure: Measure) -> bool:
     return signed(measure.signature).spec.name == CONFIDENCE == measure.criterion.criterion
 
 
+def better_end(measure: Measure) -> str:
+    """Which end of a scale is better, in words; a confidence has none."""
+    return "no better end" if is_confidence(measure) else f"{measure.criterion.direction} is better"
+
+
 def is_seconds(measure: Measure) -> bool:
     """True for how long an answer took."""
     return measure.signature == SECONDS_MEASURE.signature

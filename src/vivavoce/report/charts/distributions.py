@@ -18,7 +18,7 @@ from vivavoce.report.charts.svg import Drawing, Figure, drawing, figure, listed,
 from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
 from vivavoce.studies.row_parts import select_rows
-from vivavoce.studies.score_table import MISSING
+from vivavoce.studies.score_table import MISSING, better_end
 from vivavoce.studies.text import count, percent
 
 FEW_VALUES = 7
@@ -84,10 +84,6 @@ def _unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) ", HARD_SPACE, text)
 
 
-def _better(criterion: Criterion) -> str:
-    return f"{criterion.direction} is better"
-
-
 def _left_out(n: int) -> list[str]:
     return [f"{n} further candidates are left out"] if n else []
 
@@ -119,7 +115,7 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
         sheet.notes(notes, lanes.left)
         return sheet
 
-    notes = [f"share of all {part.thing}s; {_better(criterion)}", *_left_out(left_out)]
+    notes = [f"share of all {part.thing}s; {better_end(part.measure)}", *_left_out(left_out)]
     description = listed(f"{short(name)}: {_shares(tally, name, used)}" for name in names)
     return drawing(f"Shares of {part.thing}s by score: {description}", draw)
 
@@ -173,7 +169,7 @@ def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> D
     heights = {} if single else _heights(answers, ends)
     notes = [
         f"{'small points: ' if single else 'height: share of '}{part.thing}s; dot: median; "
-        f"band: middle half; line: 5 % to 95 %; {_better(part.measure.criterion)}",
+        f"band: middle half; line: 5 % to 95 %; {better_end(part.measure)}",
         *_left_out(left_out),
     ]
 

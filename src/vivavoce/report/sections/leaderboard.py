@@ -16,7 +16,7 @@ from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.comparing.common_items import order_basis
 from vivavoce.studies.comparing.ranking_sentences import first_place
 from vivavoce.studies.scale import by_scale, opening_of, phrase_of
-from vivavoce.studies.score_table import JudgedCriterion, is_confidence
+from vivavoce.studies.score_table import JudgedCriterion, better_end, is_confidence
 from vivavoce.studies.text import and_so, by_view, count
 from vivavoce.studies.validation_status import status_of
 
@@ -44,6 +44,7 @@ class Leaderboard(NamedTuple):
     metric: str
     criterion: str
     direction: str
+    better_end: str
     if_unanswered: str
     range: tuple[float | None, float | None]
     declared: Criterion
@@ -106,6 +107,7 @@ def boards(
                 metric=names[signature],
                 criterion=f"{criterion} by {rater}" if several_raters and rater else criterion,
                 direction=declared.direction,
+                better_end=better_end(measure),
                 if_unanswered=declared.if_unanswered,
                 range=(declared.low, declared.high),
                 declared=declared,

@@ -1,15 +1,14 @@
 """Gate: a comparison of a run, and whether it lets the new candidates pass."""
 
-import re
 from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from vivavoce.core.errors import SelectionError
+from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.records import Finding
 from vivavoce.run.compare.outcomes import is_outcome
 from vivavoce.run.tables.load import answers_of, load_items, select_items, select_signatures
-from vivavoce.run.tables.named_scores import scores_by
+from vivavoce.run.tables.named_scores import metric_and_criterion, scores_by
 from vivavoce.store import read
 from vivavoce.store.view import View
 from vivavoce.studies.comparing.gate import (
@@ -20,7 +19,7 @@ from vivavoce.studies.comparing.gate import (
     checks,
     critical_counts,
 )
-from vivavoce.studies.score_table import CONFIDENCE
+from vivavoce.studies.score_table import CONFIDENCE, is_confidence
 from vivavoce.studies.thresholds import BadEnds, RedLine, parse_veto, red_lines
 
 
@@ -29,7 +28,7 @@ def gate_run(
     compare: Callable[..., Finding],
     terms: GateTerms,
     *,
-    metric: str,
+    metric: str | None,
     margin: float | None,
     items: str | None,
 ) -> Gate:
@@ -37,6 +36,8 @@ def gate_run(
 
     Raises `SelectionError` for terms that cannot be decided, before a comparison is made and counted.
     """
+    if metric is None:
+        raise SelectionError("a gate names its --metric: what else would count may change with the scores.")
     lines = _checked_lines(view, terms, metric=metric, margin=margin, items=items)
     responses = _responses(view, items) if lines else None  # before the comparison, which ends this state
     finding = compare(view, metric=metric, margin=margin, items=items)
@@ -56,7 +57,7 @@ def _checked_lines(
     declared by every criterion of the metric.
     """
     check_terms(terms)
-    _require_better_end(metric)
+    _require_better_end(view, metric)
     if terms.require == "not-worse" and margin is None:
         _require_declared_margins(view, metric)
     selected = select_items(view, items)
@@ -64,12 +65,25 @@ def _checked_lines(
     return red_lines(vetoes, lambda name: scores_by(view, name, selected))
 
 
-def _require_better_end(metric: str) -> None:
-    if re.match(rf"\s*{CONFIDENCE}\s*([(:]|$)", metric):
+def _require_better_end(view: View, metric: str) -> None:
+    if _is_confidence(view, metric):
         raise SelectionError(
             f"a gate asks who is better, and more confident is not: {metric} opens and closes none. `viva "
             "compare` without a gate compares it."
         )
+
+
+def _is_confidence(view: View, metric: str) -> bool:
+    """Whether a name, whole or in part, is that of a confidence; what names nothing is refused later."""
+    if is_outcome(view, metric, assisted=False):
+        return metric == CONFIDENCE
+    name, criterion = metric_and_criterion(view, metric)
+    try:
+        signatures = select_signatures(view, name) or ()
+    except VivaError:
+        return False
+    measures = [keyed.measure for keyed in view.fetch(read.measures) if keyed.measure.signature in signatures]
+    return any(is_confidence(m) and criterion in (None, m.criterion.criterion) for m in measures)
 
 
 def _require_declared_margins(view: View, metric: str) -> None:

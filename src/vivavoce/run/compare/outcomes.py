@@ -70,7 +70,7 @@ def outcomes_of_people(view: View, people: Sequence[str], items: set[ItemKey] | 
     tables, notes = list[ScoreTable](), list[str]()
     for name in OUTCOMES:
         try:
-            tables.append(outcome_scores(view, name, items, people))
+            tables.append(outcome_to_compare(view, name, people, items))
         except SelectionError as error:
             notes.append(f"Not compared: {error}")
         else:
@@ -86,30 +86,31 @@ def outcome_scores(
 ) -> ScoreTable:
     """An outcome of the unedited answers of these candidates, as score rows.
 
-    A time of 0, or below, is not known, and neither is that of an answer that did not arrive: it has no row.
-    A blank answer is unanswered. Raises `SelectionError` where nothing is known of any candidate.
+    A time of 0, or below, is not known and has no row. That of an answer that did not arrive has failed: the
+    slow ones may be those that time out. A blank answer is unanswered. Raises `SelectionError` where nothing
+    is known of any candidate.
     """
     outcome = _outcome(name)
     answers = answers_of(view, items)(
         *_PLACE, "status", edited=False, value=outcome.value, is_blank=BLANK
     )  # fmt: skip
     answers = answers.filter(pl.col("candidate").is_in(list(candidates)))
-    arrived = pl.col("status") == "ok"
-    is_known = arrived & pl.col("value").is_finite()
-    rows = answers.filter(is_known.fill_null(value=False) | (arrived & pl.col("is_blank")))
-    if not rows["value"].is_not_null().any():
+    arrived, failed = pl.col("status") == "ok", pl.col("status") == "failed"
+    is_known = (arrived & pl.col("value").is_finite()).fill_null(value=False)
+    if not answers.select(is_known.any()).item():
         raise SelectionError(f"no {name} of these answers are known: {outcome.source}")
     blank = pl.col("is_blank").fill_null(value=False)
-    scores = rows.select(
+    scores = answers.filter(is_known | failed | blank).select(
         *_PLACE,
         pl.lit("").alias("edit"),
         pl.lit("").alias("unit"),
         pl.lit("").alias("ballot"),
         pl.lit(1).alias("pass_no"),
-        pl.when(blank).then(None).otherwise("value").alias("value"),
-        pl.when(blank).then(pl.lit("unanswered")).otherwise(pl.lit("ok")).alias("status"),
-        pl.lit(outcome.key, pl.Int64).alias("measure_id"),
-    )
+        pl.when(arrived & ~blank).then("value").alias("value"),
+        status=pl.when(failed).then(pl.lit("failed"))
+        .when(blank).then(pl.lit("unanswered")).otherwise(pl.lit("ok")),
+        measure_id=pl.lit(outcome.key, pl.Int64),
+    )  # fmt: skip
     scores = _weighed(view, scores, items)
     notes = _notes(name, answers, is_known, blank)
     return ScoreTable(scores, {outcome.key: outcome.measure}, notes=tuple(notes))
@@ -168,12 +169,17 @@ def _weighed(view: View, scores: pl.DataFrame, items: set[ItemKey] | None) -> pl
 
 
 def _notes(name: str, answers: pl.DataFrame, is_known: pl.Expr, blank: pl.Expr) -> Iterator[str]:
-    """How many answers have no known value, and how many are blank and set aside, by candidate."""
-    unknown = ~is_known.fill_null(value=False) & ~blank
+    """How many answers failed, have no known value, or are blank and set aside, by candidate."""
+    failed = pl.col("status") == "failed"
     counts = answers.group_by("candidate", maintain_order=True).agg(
-        n=pl.len(), unknown=unknown.sum(), blank=blank.sum()
+        n=pl.len(), failed=failed.sum(), unknown=(~is_known & ~blank & ~failed).sum(), blank=blank.sum()
     )
-    for column, words in (("unknown", "not known"), ("blank", "set aside for blank answers")):
+    kinds = {
+        "failed": "lost with what failed",
+        "unknown": "not known",
+        "blank": "set aside for blank answers",
+    }
+    for column, words in kinds.items():
         parts = [f"{row[column]:,} of {row['n']:,} ({row['candidate']})"
                  for row in counts.sort("candidate").iter_rows(named=True) if row[column]]  # fmt: skip
         if parts:

@@ -152,6 +152,8 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     integrity = [row for row in answer_integrity(view, selected) if row.candidate in names]
     pairs = ((row["benchmark"], row["a"], row["b"]) for row in finding.rows)
     of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
+    if question.outcomes is not None and options.margin is not None:
+        finding = replace(finding, notes=(*finding.notes, _MARGIN_OF_SCORES))
     notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
     questions = question_rows(view.db, finding.rows, selected)
     scope = (*_scope_lines(questions, options.population), *view.fetch(forgotten_notes))
@@ -186,6 +188,11 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         *_contradictions(view, question, finding.rows, options.items),
     )
     return store_finding(view, "compare", settings, replace(finding, notes=notes))
+
+
+_MARGIN_OF_SCORES = (
+    "The margin is in the units of the score, and of no other: seconds and confidence have none."
+)
 
 
 def _scopes(view: View, population: "Population") -> dict[str, str]:
@@ -382,7 +389,7 @@ def _headline(rows: Sequence[Mapping[str, Any]], question: _Question) -> str:
     """What a comparison says in one line; a family's is on its best candidate, however it is named."""
     if not rows:
         return ""
-    if question.outcomes is not None and len({(row["benchmark"], row["a"], row["b"]) for row in rows}) == 1:
+    if question.outcomes is not None:
         from vivavoce.studies.comparing.help_headline import help_headline
 
         return help_headline(rows, [*question.table.measures.values(), *question.outcomes.measures.values()])

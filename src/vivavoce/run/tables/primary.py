@@ -17,7 +17,7 @@ from vivavoce.store.write import put_event
 from vivavoce.studies.overall_design import OVERALL, OverallDesign, is_overall, parse_design
 from vivavoce.studies.primary import Choice, Primary, measures_named, primary_of
 from vivavoce.studies.row_parts import distinct, select_rows
-from vivavoce.studies.score_table import ITEM_KEY, ScoreTable
+from vivavoce.studies.score_table import ITEM_KEY, ScoreTable, is_confidence
 from vivavoce.studies.text import HEADLINES
 
 Rows = Sequence[Mapping[str, Any]]
@@ -87,8 +87,8 @@ def name_primary(view: View, reference: str, why: str) -> None:
 def choose_primary(view: View, reference: str | None) -> None:
     """Keep what a user chooses as primary of scores that are there; null changes nothing.
 
-    Raises `SelectionError` for a reference that names no metric of the run's scores, several, or one that is
-    retired.
+    Raises `SelectionError` for a reference that names no metric of the run's scores, several, one that is
+    retired, or a confidence.
     """
     if reference is None:
         return
@@ -97,11 +97,17 @@ def choose_primary(view: View, reference: str | None) -> None:
     else:
         refuse_retired(view, reference)
         measures = load_scores(view).measures
-        metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
+        named = measures_named(reference, measures)
+        metrics = list(dict.fromkeys(m.metric for m in named.values()))
         if len(metrics) != 1:
             problem = "fits several metrics" if metrics else "fits nothing"
             names = ", ".join(metrics or dict.fromkeys(m.metric for m in measures.values()))
             raise SelectionError(f"the primary criterion {reference!r} {problem} scored here: {names}.")
+        if any(map(is_confidence, named.values())):
+            raise SelectionError(
+                f"the primary criterion says who is better, and more confident is not: {reference!r} cannot "
+                "be it."
+            )
     name_primary(view, reference, "chosen with --primary")
 
 

@@ -4,6 +4,7 @@ Nothing is tested again: a headline says what `verdicts` found, of one pair or o
 one line of at most `LONGEST_HEADLINE` characters without a semicolon, and the same wherever it is shown.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,12 +16,12 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
 from vivavoce.studies.bounded import Bounded
-from vivavoce.studies.comparing.outcome_words import comparative, is_or_are, side_of
+from vivavoce.studies.comparing.outcome_words import are_people, comparative, is_or_are, side_of
 from vivavoce.studies.comparing.verdicts import BETTER, DIFFERENT, permutation
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import is_geometric, on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
-from vivavoce.studies.text import MOST_NAMES, count, factor, listed, number, plain
+from vivavoce.studies.text import MOST_NAMES, and_so, count, factor, listed, number, plain
 
 LONGEST_HEADLINE = 200
 NAME_WIDTHS = (LONGEST_NAME, 32, 24, 16, 12)
@@ -175,51 +176,69 @@ def verdict_interval(row: Row) -> tuple[float | None, float | None, bool]:
 
 
 def _count_of_pairs(rows: Sequence[Row]) -> str:
-    """How many of many comparisons show that a candidate is better."""
-    n = sum(row["verdict_code"] in BETTER for row in rows)
-    return f"Of {len(rows)} comparisons {n or 'none'} {'show' if n > 1 else 'shows'} a better candidate."
+    """How many of many comparisons show that a candidate, or people under a help, are better, and so on."""
+    noun = "group" if are_people(rows[0]["a"]) else "candidate"
+    words = [comparative(row["verdict_code"], row["signature"]) for row in rows]
+    shown = Counter(word for row, word in zip(rows, words, strict=True) if row["verdict_code"] in DIFFERENT)
+    if not shown:
+        one = f"a {words[0]} {noun}" if len({row["signature"] for row in rows}) == 1 else "a difference"
+        return f"Of {len(rows)} comparisons none shows {one}."
+    parts = [f"{n} {'show' if n > 1 else 'shows'} a {word} {noun}" for word, n in shown.items()]
+    return f"Of {len(rows)} comparisons {and_so(parts)}."
 
 
 def _counts_of_measures(rows: Sequence[Row], name: Name) -> list[str]:
-    """By how many measures, and by which, each of two candidates is better than the other."""
-    by_winner: dict[str, list[Row]] = {}
+    """By how many measures, and by which, each of two candidates is better than the other, or faster."""
+    by_claim: dict[str, list[Row]] = {}
     for row in rows:
-        if row["verdict_code"] in BETTER:
-            by_winner.setdefault(row[row["favours"]], []).append(row)
-    if not by_winner:
+        if row["verdict_code"] in DIFFERENT and (side := side_of(row)):
+            winner = str(row[side])
+            claim = f"{_better_than(row, name(winner))} {name(_opponent(row, winner))}"
+            by_claim.setdefault(claim, []).append(row)
+    if not by_claim:
         a, b = name(rows[0]["a"]), name(rows[0]["b"])
         return [f"No significant difference between {a} and {b} by any of {len(rows)} measures."]
     return [
-        f"{_better_than(part[0], name(winner))} {name(_opponent(part[0], winner))} by {len(part)} of "
-        f"{len(rows)} measures ({listed(_measure_names(part, rows))})."
-        for winner, part in by_winner.items()
+        f"{claim} by {len(part)} of {len(rows)} measures ({listed(_measure_names(part, rows))})."
+        for claim, part in by_claim.items()
     ]
 
 
 def _measure_names(rows: Sequence[Row], compared: Sequence[Row]) -> list[str]:
-    """The measures of these rows: their criteria, if these tell all measures from each other."""
-    if len({row["criterion"] for row in compared}) == len(compared):
-        return [row["criterion"] for row in rows]
-    return [measure_name(row["metric"], row["criterion"], row["rater"] or "") for row in rows]
+    """The measures of these rows, in the fewest words that tell all measures from each other."""
+    ways = [(whole, placed) for placed in (False, True) for whole in (False, True)]
+    for whole, placed in ways:
+        if len({_measure(row, whole, placed) for row in compared}) == len(compared):
+            break
+    return [_measure(row, whole, placed) for row in rows]
 
 
-def pair_headline(row: Row, unit: Unit, name: Name) -> str:
-    """The verdict on two candidates as one sentence."""
+def _measure(row: Row, whole: bool, placed: bool) -> str:
+    """The measure of a row: its criterion or the `whole` name, and where it is `placed`."""
+    name = measure_name(row["metric"], row["criterion"], row["rater"] or "") if whole else row["criterion"]
+    return f"{name} on {row['benchmark']}" if placed else str(name)
+
+
+def pair_headline(row: Row, unit: Unit, name: Name, *, is_short: bool = False) -> str:
+    """The verdict on two candidates as one sentence; a short one has no interval."""
     first, second = (row["b"], row["a"]) if side_of(row) == "b" else (row["a"], row["b"])
     a, b, margin = name(first), name(second), unit.margin(row["margin"])
+    difference = "" if is_short else _difference(row, unit, name)
     match row["verdict_code"]:
         case "better" | "better_by_margin" | "higher" | "higher_by_margin":
-            return f"{_better_than(row, a)} {b} by {difference_words(row, unit)}{_matters(row, unit)}."
+            amount, matters = difference_words(row, unit), _matters(row, unit, is_short=is_short)
+            amount = amount.partition(" (")[0] if is_short else amount
+            return f"{_better_than(row, a)} {b} by {amount}{matters}."
         case "equivalent":
-            return f"{_scale(row)}{a} and {b} are equivalent within {margin}{_difference(row, unit, name)}."
+            return f"{_scale(row)}{a} and {b} are equivalent within {margin}{difference}."
         case "not_worse":
             bound = f"by more than {margin}, and was not shown to be better"
             claim = f"{_scale(row)}{a} {is_or_are(first)} not worse than {b}"
-            return f"{claim} {bound}{_difference(row, unit, name)}."
+            return f"{claim} {bound}{difference}."
         case "cannot_tell":
             scale = phrase_of(scale_of_row(row))
             claim = f"No significant difference between {a} and {b}{' ' if scale else ''}{scale}"
-            return f"{claim}{_difference(row, unit, name)}."
+            return f"{claim}{difference}."
         case "incomparable" | None:
             reason = str(row["reason"] or "no reason is stored").replace(";", ",")
             return f"{a} and {b} cannot be compared: {reason}."
@@ -243,7 +262,7 @@ def leader_sentences(
         sentences += _sentences_of_scale(leader, part, n, unit, name, is_only=len(parts) == 1)
     if absent:
         words = _clause("absent", sentences, name(leader), listed([*map(name, absent)]), "")
-        sentences.append(_as_sentence(words, name(leader)))
+        sentences.append(_as_sentence(words, [leader], name))
     return sentences
 
 
@@ -259,9 +278,11 @@ def _sentences_of_scale(
     sentences = [f"{_better(leader, better, n, unit, name)}."] if better else []
     for code, part in _by_code(leader, [row for row in rows if row not in better]).items():
         names = listed([name(_opponent(row, leader)) for row in part])
-        words = _clause(code, sentences, name(leader), names, unit.margin(part[0]["margin"]))
+        margin, verb = unit.margin(part[0]["margin"]), is_or_are(*(_opponent(row, leader) for row in part))
+        words = _clause(code, sentences, name(leader), names, margin, verb)
         opening = "" if sentences and is_only else _scale(rows[0])
-        sentences.append(_as_sentence(f"{opening}{words}", name(leader)))
+        starts = [leader, *(_opponent(row, leader) for row in part)]
+        sentences.append(_as_sentence(f"{opening}{words}", starts, name))
     return sentences
 
 
@@ -270,14 +291,17 @@ def _won(leader: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["verdict_code"] in DIFFERENT and _favours(row, leader)]
 
 
-def _as_sentence(words: str, leader: str) -> str:
+def _as_sentence(words: str, candidates: Sequence[str], name: Name) -> str:
     """The words with a full stop; our own begin with a capital, a candidate's name stays as it is written."""
-    return f"{words}." if words.startswith(f"{leader} ") else f"{words[0].upper()}{words[1:]}."
+    is_name = words.startswith(tuple(map(name, candidates)))
+    return f"{words}." if is_name else f"{words[0].upper()}{words[1:]}."
 
 
-def _clause(code: str, sentences: Sequence[str], leader: str, names: str, margin: str) -> str:
+def _clause(
+    code: str, sentences: Sequence[str], leader: str, names: str, margin: str, verb: str = "is"
+) -> str:
     """What was found of the leader and these candidates; the first sentence names it, the others say `it`."""
-    return _OPEN[code].format(it="it" if sentences else leader, names=names, margin=margin)
+    return _OPEN[code].format(it="it" if sentences else leader, names=names, margin=margin, verb=verb)
 
 
 def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -297,6 +321,8 @@ _OPEN = {
     "not_worse": "{it} is not worse than {names} by more than {margin}",
     "not_better": "{it} is not better than {names} by more than {margin}",
     "worse": "tests put {names} above {it}",
+    "faster": "{names} {verb} faster than {it}",
+    "more confident": "{names} {verb} more confident than {it}",
     "absent": "{it} was not compared with {names}",
 }
 
@@ -305,7 +331,8 @@ def _code(row: Row, leader: str) -> str:
     """The verdict from the side of a leader that is not better."""
     code = str(row["verdict_code"] or "incomparable")
     if code in DIFFERENT:
-        return "worse"
+        word = comparative(row["verdict_code"], row.get("signature"))
+        return "worse" if word == "better" else word
     return "not_better" if code == "not_worse" and not _favours(row, leader) else code
 
 
@@ -393,15 +420,18 @@ def _difference(row: Row, unit: Unit, name: Name) -> str:
     return f": {name(row['a'])} less {name(row['b'])} is {unit.amount(d)} ({ends})"
 
 
-def _matters(row: Row, unit: Unit) -> str:
+def _matters(row: Row, unit: Unit, *, is_short: bool) -> str:
     """Whether the difference matters, where a margin says what does."""
     if row["margin"] is None:
         return ""
     important = f"{'you called' if row['margin_source'] == '--margin' else 'the metric calls'} important"
     if row["verdict_code"] in ("better_by_margin", "higher_by_margin"):
+        if is_short:
+            return f", more than {important}"
         return f", and by more than the {unit.margin(row['margin']).removeprefix('a ')} {important}"
-    if str(row["verdict"]).endswith(f" The difference is smaller than {important}."):
-        return f", less than {important}"
+    less = f"the {unit.margin(row['margin']).removeprefix('a ')} " if on_log_scale(unit.criterion) else ""
+    if f" The difference is smaller than {less}{important}." in str(row["verdict"]):
+        return f", less than {less}{important}"
     return ", and whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""
 
 

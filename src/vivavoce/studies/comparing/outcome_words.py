@@ -45,6 +45,11 @@ def side_of(row: Mapping[str, Any]) -> Literal["a", "b"] | None:
     return side
 
 
-def is_or_are(name: str) -> str:
-    """The verb behind a candidate's name, which may be that of people."""
-    return "are" if name == ALONE or name.startswith(WITH) else "is"
+def is_or_are(*names: str) -> str:
+    """The verb behind the names of candidates, one of which may be that of people."""
+    return "are" if len(names) != 1 or are_people(names[0]) else "is"
+
+
+def are_people(name: str) -> bool:
+    """Whether a name is that of people with help, or without."""
+    return name == ALONE or name.startswith(WITH)

@@ -155,14 +155,14 @@ def sentence(
         case "incomparable":
             return f"These two cannot be compared: {row.reason}."
         case "depends":
-            return _dependent(failed, unlabelled)
+            return _untimed(row, failed) if is_geometric(criterion) else _dependent(failed, unlabelled)
         case "too_few":
             return _too_few(row) + _left_open(row, criterion, failed)
         case "better_by_margin" | "higher_by_margin":
             return f"{_claim(row, a)}, and by more than the {margin} {important}."
         case "better" | "higher":
             matters = {
-                "smaller": f" The difference is smaller than {important}.",
+                "smaller": f" The difference is smaller than {_named(margin, criterion)}{important}.",
                 "open": " Whether it matters is open.",
             }
             amount = _difference(row, verdict, criterion, b)
@@ -193,6 +193,15 @@ def _dependent(failed: int, unlabelled: int) -> str:
     return f"It depends on {and_so(missing)}. Score {'it' if failed + unlabelled == 1 else 'them'} first."
 
 
+def _untimed(row: ComparisonRow, failed: int) -> str:
+    """What is known where answers failed, whose times nothing bounds: the slow ones may be those that do."""
+    difference = row.difference or 0.0
+    fast, slow = (row.b, row.a) if difference > 0 else (row.a, row.b)
+    seen = f"{fast} {is_or_are(fast)} faster than {slow} by a factor of {factor(abs(difference))}"
+    both = f"On the {count(row.n_items, 'question')} that both answered, {seen}."
+    return f"It depends on the {count(failed, 'answer')} that failed, whose time is not known. {both}"
+
+
 def _left_open(row: ComparisonRow, criterion: Criterion, failed: int) -> str:
     """How large the difference may be where scores failed and no verdict is reached."""
     if not failed or row.set_low is None or row.set_high is None:
@@ -211,6 +220,11 @@ def _margin_words(row: ComparisonRow, criterion: Criterion) -> tuple[str, str, s
         return size, f"a {size}", important
     size = plain(row.margin or 0.0)
     return size, size, important
+
+
+def _named(margin: str, criterion: Criterion) -> str:
+    """The margin before what it is called, where it was set as a logarithm that nobody reads."""
+    return f"the {margin} " if on_log_scale(criterion) else ""
 
 
 def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: str) -> str:
