@@ -181,8 +181,8 @@ def _count_of_pairs(rows: Sequence[Row]) -> str:
     words = [comparative(row["verdict_code"], row["signature"]) for row in rows]
     shown = Counter(word for row, word in zip(rows, words, strict=True) if row["verdict_code"] in DIFFERENT)
     if not shown:
-        one = f"a {words[0]} {noun}" if len({row["signature"] for row in rows}) == 1 else "a difference"
-        return f"Of {len(rows)} comparisons none shows {one}."
+        claim = f"a {words[0]} {noun}" if len({row["signature"] for row in rows}) == 1 else "a difference"
+        return f"Of {len(rows)} comparisons none shows {claim}."
     parts = [f"{n} {'show' if n > 1 else 'shows'} a {word} {noun}" for word, n in shown.items()]
     return f"Of {len(rows)} comparisons {and_so(parts)}."
 
@@ -206,17 +206,17 @@ def _counts_of_measures(rows: Sequence[Row], name: Name) -> list[str]:
 
 def _measure_names(rows: Sequence[Row], compared: Sequence[Row]) -> list[str]:
     """The measures of these rows, in the fewest words that tell all measures from each other."""
-    ways = [(whole, placed) for placed in (False, True) for whole in (False, True)]
-    for whole, placed in ways:
-        if len({_measure(row, whole, placed) for row in compared}) == len(compared):
+    ways = [(is_whole, is_placed) for is_placed in (False, True) for is_whole in (False, True)]
+    for is_whole, is_placed in ways:
+        if len({_measure(row, is_whole, is_placed) for row in compared}) == len(compared):
             break
-    return [_measure(row, whole, placed) for row in rows]
+    return [_measure(row, is_whole, is_placed) for row in rows]
 
 
-def _measure(row: Row, whole: bool, placed: bool) -> str:
-    """The measure of a row: its criterion or the `whole` name, and where it is `placed`."""
-    name = measure_name(row["metric"], row["criterion"], row["rater"] or "") if whole else row["criterion"]
-    return f"{name} on {row['benchmark']}" if placed else str(name)
+def _measure(row: Row, is_whole: bool, is_placed: bool) -> str:
+    """The measure of a row: its criterion or the whole name, and where it is placed."""
+    name = measure_name(row["metric"], row["criterion"], row["rater"] or "") if is_whole else row["criterion"]
+    return f"{name} on {row['benchmark']}" if is_placed else str(name)
 
 
 def pair_headline(row: Row, unit: Unit, name: Name, *, is_short: bool = False) -> str:

@@ -197,9 +197,9 @@ def _untimed(row: ComparisonRow, failed: int) -> str:
     """What is known where answers failed, whose times nothing bounds: the slow ones may be those that do."""
     difference = row.difference or 0.0
     fast, slow = (row.b, row.a) if difference > 0 else (row.a, row.b)
-    seen = f"{fast} {is_or_are(fast)} faster than {slow} by a factor of {factor(abs(difference))}"
-    both = f"On the {count(row.n_items, 'question')} that both answered, {seen}."
-    return f"It depends on the {count(failed, 'answer')} that failed, whose time is not known. {both}"
+    claim = f"{fast} {is_or_are(fast)} faster than {slow} by a factor of {factor(abs(difference))}"
+    answered = f"On the {count(row.n_items, 'question')} that both answered, {claim}."
+    return f"It depends on the {count(failed, 'answer')} that failed, whose time is not known. {answered}"
 
 
 def _left_open(row: ComparisonRow, criterion: Criterion, failed: int) -> str:
