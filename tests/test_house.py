@@ -92,7 +92,7 @@ LINES: dict[str, int] = {
     "__main__": 5,
     "_version": 3,
     "benchmarks": 5136,
-    "cli": 6916,
+    "cli": 6914,
     "contrib": 467,
     "core": 6904,
     "embeddings": 800,
@@ -109,19 +109,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 623,
     "reading": 8393,
-    "report": 8881,
+    "report": 8879,
     "retrieval": 1692,
-    "run": 33634,
+    "run": 33667,
     "stats": 12426,
     "store": 9787,
-    "studies": 25196,
+    "studies": 25297,
     "systems": 15988,
     "testing": 921,
     "variants": 2297,
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_075, 183
+MODULES, COMPLEX = 1_075, 186
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"
