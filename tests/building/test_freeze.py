@@ -268,3 +268,11 @@ def test_which_exam_is_frozen_has_to_be_clear(run, tmp_path):
     with pytest.raises(InputError, match="which exam is frozen: --exam is one of"):
         run.build("freeze", to=str(tmp_path / "f"))
     assert not (tmp_path / "f").exists()
+
+
+def test_a_redacted_run_is_not_frozen(run, tmp_path):
+    imported(run, tmp_path).export(tmp_path / "redacted.viva", format="run", redact=True)
+    redacted = vivavoce.open(tmp_path / "redacted.viva")
+    with pytest.raises(InputError, match="is a redacted copy: its texts are gone, and an exam is texts"):
+        redacted.build("freeze", to=str(tmp_path / "f"), unreviewed=True)
+    assert not (tmp_path / "f").exists()

@@ -11,7 +11,7 @@ from tests.building.test_cliniqlink import TOPICS, check, passage, write
 import vivavoce as viva
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.core.records import Item
+from vivavoce.core.records import Item, Message, Unit
 from vivavoce.systems.cliniqlink.benchmark import PARTS
 from vivavoce.systems.cliniqlink.exam_files import challenge_exam
 from vivavoce.systems.cliniqlink.exporter import write_exam, write_questions
@@ -125,3 +125,48 @@ def test_a_run_of_two_exams_is_asked_which(built, tmp_path):
         run.import_answers(write_lines(tmp_path / f"{name}.jsonl", [row]))
     with pytest.raises(SelectionError, match=r"which exam is written: --set benchmark=NAME is one of"):
         run.export(tmp_path / "exam", format="cliniqlink_exam")
+
+
+@pytest.mark.parametrize(
+    ("fields", "lost"),
+    [
+        ({"format": "short", "context": "A boy of six."}, "a context"),
+        ({"format": "short", "rubric": (Unit(unit="1", text="Names it."),)}, "a rubric"),
+        ({"format": "short", "messages": (Message("user", "Hi"),)}, "the turns of a conversation"),
+        ({"format": "short", "references": ("x", "or y")}, "several references"),
+        ({"format": "short", "must": ("Names it.",)}, "statements that an answer must make"),
+        ({"format": "short", "options": ("x", "y")}, "options"),
+        ({"format": "mcq", "options": ("x", "y"), "answer": ("x",), "context": "A boy."}, "a context"),
+    ],
+)
+def test_an_item_with_what_the_files_have_no_place_for_is_refused_by_name(tmp_path, fields, lost):
+    item = Item(benchmark="b", item="i7", question="Which?", **{"references": ("x",), **fields})
+    with pytest.raises(InputError, match=rf"q: i7 holds {lost}, and ClinIQLink's file for {item.format} has"):
+        write_exam([item], tmp_path / "exam", name="q")
+    assert not (tmp_path / "exam").exists()
+
+
+def test_questions_are_not_written_without_the_context_that_they_are_asked_about(tmp_path):
+    rows = [{"id": "i7", "question": "Which?", "references": ["x"], "format": "short", "context": "A boy."}]
+    spec = f"jsonl(path={write_lines(tmp_path / 'q.jsonl', rows)})"
+    with pytest.raises(InputError, match=r"i7 holds a context"):
+        write_questions(spec, tmp_path / "q")
+    assert not (tmp_path / "q").exists()
+
+
+def test_a_closed_item_with_an_explanation_is_written_since_its_key_is_the_option(tmp_path):
+    item = Item(
+        benchmark="b", item="i", format="mcq", question="Which?", options=("x", "y"), answer=("y",),
+        references=("since z",),
+    )  # fmt: skip
+    write_exam([item], tmp_path / "exam", name="q")
+    (back,) = load(f"cliniqlink(data={tmp_path / 'exam'},files=[MC])").items
+    assert ("y",) == back.answer
+
+
+def test_a_redacted_run_is_no_exam(built, tmp_path):
+    run = viva.open(built / "gp.viva")
+    run.export(tmp_path / "redacted.viva", format="run", redact=True)
+    with pytest.raises(InputError, match="is a redacted copy: its texts are gone, and an exam is texts"):
+        viva.open(tmp_path / "redacted.viva").export(tmp_path / "exam", format="cliniqlink_exam")
+    assert not (tmp_path / "exam").exists()

@@ -23,6 +23,7 @@ from vivavoce.run.tables.reviews import read_reviews
 from vivavoce.store import read
 from vivavoce.store.build_steps import StoredStep
 from vivavoce.store.forgotten import is_forgotten
+from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.view import with_view
 from vivavoce.store.write import put_provenance
@@ -148,6 +149,9 @@ class Freeze(BuildRecipe):
     ) -> Finding:
         """Write the files. Raises `InputError` where there is no exam, or the folder holds something."""
         folder = Path(self.to)
+        if run.exists:
+            with run.reading() as db:
+                refuse_redacted(db, "an exam is texts")
         steps, items = _exam(run, self.exam)
         _refuse_overwriting(folder)
         terms = Terms(self.min_relevance, self.min_raters, self.unreviewed)

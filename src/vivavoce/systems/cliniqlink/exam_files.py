@@ -68,17 +68,56 @@ def other_formats(items: Sequence[Item]) -> Counter[str]:
 def exam_rows(items: Sequence[Item], name: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of the exam's files with their key, by the stem of the file; variants are left out.
 
-    Raises `InputError` where no item is of one of the seven formats, and for one that lacks its key.
+    Raises `InputError` where no item is of one of the seven formats, for one that lacks its key, and for one
+    that holds what the files have no place for.
     """
     for item in items:
         if item.format in FORMATS and not key(item).strip():
             raise InputError(f"{name}: {item.name} has no key, and the files of the exam hold it.")
-    rows = {part.stem: [_exam_row(item) for item in part_items] for part, part_items in in_parts(items)}
+    rows = {}
+    for part, part_items in in_parts(items):
+        rows[part.stem] = [_exam_row(item) for item in part_items]
+        for k, (item, row) in enumerate(zip(part_items, rows[part.stem], strict=True)):
+            _refuse_loss(name, item, exam_item(Path(f"{part.stem}.json"), k, row))
     if not rows:
         raise InputError(
             f"{name} holds no question of the seven formats of ClinIQLink: {', '.join(FORMATS)}."
         )
     return rows
+
+
+_ASKED_OR_SCORED = {
+    "context": "a context",
+    "messages": "the turns of a conversation",
+    "follows": "an earlier turn",
+    "options": "options",
+    "references": "several references",
+    "must": "statements that an answer must make",
+    "nice": "statements that it would be good to make",
+    "steps": "steps",
+    "false_answer": "a wrong answer",
+    "rubric": "a rubric",
+}
+"""What an item may hold, by field, for those who answer or score it."""
+
+
+def _refuse_loss(name: str, item: Item, back: Item) -> None:
+    """Raise `InputError` where an item does not come `back` with all that it is answered and scored by."""
+    lost = [
+        words
+        for field, words in _ASKED_OR_SCORED.items()
+        if (value := getattr(item, field))
+        and (
+            len(value) > 1 and len(back.references) == 1
+            if field == "references"
+            else not getattr(back, field)
+        )
+    ]
+    if lost:
+        raise InputError(
+            f"{name}: {item.name} holds {' and '.join(lost)}, and ClinIQLink's file for {item.format} has no "
+            "place for that: write it into the question, or leave the item out."
+        )
 
 
 def _exam_row(item: Item) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from vivavoce.formats import ask
 from vivavoce.run.exchange.exporters import Exporter
 from vivavoce.store import read
 from vivavoce.store.forgotten import forgotten_answers, is_forgotten
+from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.text import count
 from vivavoce.systems.cliniqlink.benchmark import QUESTIONS
@@ -105,6 +106,7 @@ class ClinIQLinkExam(Exporter):
     def write(self, run: "Run", to: Path) -> tuple[WrittenExam, ...]:
         """Write a file for each of the seven formats that the exam has; no other file is replaced."""
         with run.file.reading() as db:
+            refuse_redacted(db, "an exam is texts")
             stored = [item for item in read.items_by_id(db).values() if item.origin is None]
         items = [item for item in stored if not is_forgotten(item.meta)]
         chosen = self._chosen(sorted({item.benchmark for item in items}))
@@ -142,6 +144,7 @@ def write_results(
     is not clear whose answers, `InputError` where one is lacking, `StoreError` where other files lie there.
     """
     with run.reading() as db:
+        refuse_redacted(db, "a submission is texts")
         items = [
             i for i in read.items_by_id(db).values() if i.benchmark in (EXAM, QUESTIONS) and i.origin is None
         ]
