@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from time import process_time
 
 import pytest
 from tests.building.conftest import write_lines
@@ -161,6 +162,15 @@ def test_partners_that_name_each_other_end(run, tmp_path):
         ("a b c d", ["b", "a b c"], [("a b c", True), (" d", False)]),
         ("a.*b a b", ["a.*b"], [("a.*b", True), (" a b", False)]),
         ("a b", [" ", ""], [("a b", False)]),
+        ("15 mg or 5 mg", ["5 mg"], [("15 mg or ", False), ("5 mg", True)]),
+        ("2.5 mg, 1,5 mg, .5 mg", ["5 mg"], [("2.5 mg, 1,5 mg, .5 mg", False)]),
+        ("level 5.2", ["level 5"], [("level 5.2", False)]),
+        ("overlevel is; level isn't", ["level is"], [("overlevel is; level isn't", False)]),
+        ("non-toxic, toxic", ["toxic"], [("non-toxic, ", False), ("toxic", True)]),
+        ("testé, test", ["test"], [("testé, ", False), ("test", True)]),
+        ("teste\u0301", ["test"], [("teste\u0301", False)]),
+        ("测量血压5次后", ["血压5"], [("测量", False), ("血压5", True), ("次后", False)]),
+        ("(Level) is.", ["Level) is."], [("(", False), ("Level) is.", True)]),
     ],
 )
 def test_quotes_are_marked_where_they_first_stand(text, quotes, pieces):
@@ -169,10 +179,26 @@ def test_quotes_are_marked_where_they_first_stand(text, quotes, pieces):
     assert text == "".join(piece.text for piece in cut)
 
 
+def test_quotes_of_repeated_words_take_no_more_time_than_their_passage_is_long():
+    # A pattern of 3,000 words that goes back at every word of this takes minutes.
+    start = process_time()
+    ((_, is_quote),) = marked("a " * 500_000, [" ".join(["a"] * 3000) + " b"])
+    assert not is_quote
+    assert process_time() - start < 10
+
+
+def test_a_page_says_which_quote_is_not_in_the_passage(run, passages, monkeypatch):
+    run.build("cliniqlink", from_=[passages], model=MODEL, formats=["short"])
+    monkeypatch.setattr("vivavoce.run.building.evidence._quotes", lambda item: ["five", "evel of <b>"])
+    for page in pages(run).values():
+        assert ["five"] == re.findall("<mark>(.*?)</mark>", page)
+        assert "The passage does not hold this quote: evel of <b></p>" in page
+
+
 def test_an_item_without_links_has_no_evidence(run, passages):
     run.build("cliniqlink", from_=[passages], model=MODEL, formats=["short"])
     item = Item(benchmark="b", item="x", format="short", question="?", meta={"passage": 5, "quote": 7})
     with run.file.reading() as db:
         sources = read_sources(db, [item])
-    assert ((), ()) == sources.evidence(item)[1:]
+    assert ((), (), ()) == sources.evidence(item)[1:]
     assert json.loads(run.items.to_dicts()[0]["meta"])["passage"] == "aspirin"

@@ -1,6 +1,5 @@
 """What items of a built exam rest on, as the run holds it: passages with their quotes, partner items."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,6 +7,8 @@ from typing import Any, NamedTuple
 from vivavoce import formats
 from vivavoce.core.partners import REWORDED_FROM, TRANSLATION_OF
 from vivavoce.core.records import Item
+from vivavoce.core.text import lazy_pattern
+from vivavoce.language.scripts import LETTERS_WITHOUT_SPACES, MARKS, SYLLABLES
 from vivavoce.models.fencing import question_text
 from vivavoce.people.choosing import cleaned
 from vivavoce.run.building.parts import PASSAGE, QUOTE, Part, Passage, from_json
@@ -22,6 +23,12 @@ PARTNERS = {TRANSLATION_OF: "original", REWORDED_FROM: "closed form"}
 
 _Place = tuple[str, str]
 """The name of an exam, and the id of an item of it."""
+
+_LETTER = rf"[^\W_{SYLLABLES}{LETTERS_WITHOUT_SPACES}]"
+_WORD = rf"{_LETTER}++(?:[{MARKS}]++{_LETTER}*+)*+"
+_TOKEN = lazy_pattern(
+    rf"(?:(?<!\w)\.(?=\d))?(?:\d++[.,](?=\d))*+{_WORD}(?:['’\u2010\u2011-]{_WORD})*+|\S"  # 2.5mg, non-toxic
+)
 
 
 class Piece(NamedTuple):
@@ -52,12 +59,14 @@ class ItemEvidence(NamedTuple):
     """What an item was made from. No piece, and no partner, where the run does not hold it.
 
     The pieces of the passage follow one another, and together are its text. A partner stands before the one
-    that it was made from itself: the closed form, then the original of that.
+    that it was made from itself: the closed form, then the original of that. `absent` are the quotes that do
+    not stand in the passage.
     """
 
     title: str = ""
     passage: tuple[Piece, ...] = ()
     partners: tuple[Partner, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class Sources(NamedTuple):
@@ -69,11 +78,12 @@ class Sources(NamedTuple):
     def evidence(self, item: Item) -> ItemEvidence:
         """What this item was made from, as far as it is stored."""
         passage = self.passages.get(str(item.meta.get(PASSAGE)))
-        return ItemEvidence(
-            "" if passage is None else cleaned(passage.title),
-            () if passage is None else tuple(marked(passage.text, _quotes(item))),
-            tuple(self._partners(item)),
-        )
+        partners = tuple(self._partners(item))
+        if passage is None:
+            return ItemEvidence(partners=partners)
+        quotes = _quotes(item)
+        absent = tuple(quote for quote, span in _spans(cleaned(passage.text), quotes) if span is None)
+        return ItemEvidence(cleaned(passage.title), tuple(marked(passage.text, quotes)), partners, absent)
 
     def _partners(self, item: Item) -> Iterator[Partner]:
         # An imported exam may name two items as each other's partner.
@@ -143,7 +153,7 @@ def _quotes(item: Item) -> list[str]:
 def marked(passage: str, quotes: Iterable[str]) -> Iterator[Piece]:
     """A passage in pieces, with each quote marked where it first stands; kinds of blanks do not count."""
     text, end = cleaned(passage), 0
-    for start, stop in sorted(_spans(text, quotes)):
+    for start, stop in sorted(span for _, span in _spans(text, quotes) if span):
         if stop <= end:
             continue
         if start > end:
@@ -154,8 +164,21 @@ def marked(passage: str, quotes: Iterable[str]) -> Iterator[Piece]:
         yield Piece(text[end:], False)
 
 
-def _spans(text: str, quotes: Iterable[str]) -> Iterator[tuple[int, int]]:
-    for quote in quotes:
-        words = cleaned(quote).split()
-        if words and (match := re.search(r"\s+".join(map(re.escape, words)), text)):
-            yield match.span()
+def _spans(text: str, quotes: Iterable[str]) -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """Each quote that is no blank with its place, null where its words do not follow one another in `text`.
+
+    Words and numbers are whole: "5 mg" is not in "15 mg" or "2.5 mg".
+    """
+    places = [match.span() for match in _TOKEN.finditer(text)]
+    # One search for a text takes time in proportion to it; a pattern of many words may go back at each.
+    tokens = _joined(text[start:stop] for start, stop in places)
+    for quote in map(cleaned, quotes):
+        if sought := _TOKEN.findall(quote):
+            place = tokens.find(_joined(sought))
+            first = tokens.count("\n", 0, place)
+            yield quote, None if place < 0 else (places[first][0], places[first + len(sought) - 1][1])
+
+
+def _joined(tokens: Iterable[str]) -> str:
+    # No token holds a line end.
+    return "\n" + "".join(f"{token}\n" for token in tokens)
