@@ -49,7 +49,7 @@ class Rubric:
     `kind` is `mark` (one answer, its criteria), `points` (one answer, the item's rubric points one by one),
     `pairwise` or `listwise` (answers against each other). `reference` says whether the judge sees the
     reference, `call` whether one request asks for all criteria, `reasoning` whether thinking is taken out of
-    an answer (`strip`, in any marks known) or shown (`keep`; pass the raw text then), `result` whether
+    an answer (`strip`, in any marks known) or sources (`keep`; pass the raw text then), `result` whether
     the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
     is the file, `note` what a reader of the scores must know. `clip` says where the score of points is cut to
     0 to 1: in `each` response, or in their `mean` alone; `length` adjusts it for the length of a response.
@@ -130,15 +130,15 @@ class Rubric:
             raise MetricError(f"the rubric {self.name!r} compares answers and does not score a single one.")
         values = self._values(item, [answer])
         values["answer"] = self._delimited("answer", self.visible_part(answer))
-        shown = (plain_question(item), self.visible_part(answer), *reference_texts(item))
+        sources = (plain_question(item), self.visible_part(answer), *reference_texts(item))
         if self.kind == "points":
             return tuple(
                 self._ask(values | {"point": fenced("point", unit.text)}, self._primary, unit=unit.unit)
                 for unit in item.rubric
             )
         if self.call == "joint":
-            return (self._ask(values, self._primary, shown=shown),)
-        return tuple(self._ask(values, (criterion,), shown=shown) for criterion in self._primary)
+            return (self._ask(values, self._primary, sources=sources),)
+        return tuple(self._ask(values, (criterion,), sources=sources) for criterion in self._primary)
 
     def comparison(self, item: Item, answers: Sequence[str]) -> Ask:
         """What is asked about several answers, which are shown in this order as A, B and so on.
@@ -217,7 +217,7 @@ class Rubric:
         *,
         unit: str | None = None,
         labels: tuple[str, ...] = (),
-        shown: tuple[str, ...] = (),
+        sources: tuple[str, ...] = (),
     ) -> Ask:
         names = tuple(c.name for c in criteria)
         described = _described(criteria) if self.delimiters == "tags" else _levels(criteria[0])
@@ -228,7 +228,7 @@ class Rubric:
         messages = self._messages(system, user, tags)
         if self.delimiters == "none":
             # what `bare` changes in a text, a reply may quote as it was
-            return Ask(messages, None, names, unit, labels, (*shown, *map(with_tags, shown)))
+            return Ask(messages, None, names, unit, labels, (*sources, *map(with_tags, sources)))
         schema = self._schema(criteria, labels) if self.result == "json" else None
         material = fenced_texts(values[variable] for variable in self.variables if variable in values)
         return Ask(messages, schema, names, unit, labels, material)

@@ -245,6 +245,6 @@ def test_other_signs_stay_in_a_template_without_tags(text: str) -> None:
 
 def test_whoever_reads_scores_without_tags_is_told_so(written) -> None:  # type: ignore[no-untyped-def]
     text = load("prometheus2").path.read_text()
-    own = written(("  Not for clinical use.", "  My own."), text=text)
-    assert "No tags and no notice part the answer from the prompt" in own.note
+    loaded = written(("  Not for clinical use.", "  My own."), text=text)
+    assert "No tags and no notice part the answer from the prompt" in loaded.note
     assert "No tags" not in load("prometheus").note

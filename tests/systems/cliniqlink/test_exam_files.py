@@ -160,8 +160,8 @@ def test_a_closed_item_with_an_explanation_is_written_since_its_key_is_the_optio
         references=("since z",),
     )  # fmt: skip
     write_exam([item], tmp_path / "exam", name="q")
-    (back,) = load(f"cliniqlink(data={tmp_path / 'exam'},files=[MC])").items
-    assert ("y",) == back.answer
+    (stored,) = load(f"cliniqlink(data={tmp_path / 'exam'},files=[MC])").items
+    assert ("y",) == stored.answer
 
 
 def test_a_redacted_run_is_no_exam(built, tmp_path):

@@ -151,8 +151,8 @@ def test_a_placeholder_stands_as_often_as_it_is_printed() -> None:
     twice = PROMPT.replace("colleague", "colleague {clinic report}")
     with pytest.raises(NotCut, match="'clinicreport' stands in braces 2 times, not 1"):
         Search(twice, [mark]).cut(mark, unverified=True)
-    again = fingerprint_of(twice, {"clinicreport": "answer"})
-    assert 2 == Search(twice, [again]).cut(again).text.count("{{ answer }}")
+    repeated = fingerprint_of(twice, {"clinicreport": "answer"})
+    assert 2 == Search(twice, [repeated]).cut(repeated).text.count("{{ answer }}")
 
 
 def test_where_a_spoiled_prompt_begins_is_said(made_up: None, tmp_path: Path) -> None:

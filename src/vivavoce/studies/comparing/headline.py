@@ -179,11 +179,11 @@ def _count_of_pairs(rows: Sequence[Row]) -> str:
     """How many of many comparisons show that a candidate, or people under a help, are better, and so on."""
     noun = "group" if are_people(rows[0]["a"]) else "candidate"
     words = [comparative(row["verdict_code"], row["signature"]) for row in rows]
-    shown = Counter(word for row, word in zip(rows, words, strict=True) if row["verdict_code"] in DIFFERENT)
-    if not shown:
+    effects = Counter(word for row, word in zip(rows, words, strict=True) if row["verdict_code"] in DIFFERENT)
+    if not effects:
         claim = f"a {words[0]} {noun}" if len({row["signature"] for row in rows}) == 1 else "a difference"
         return f"Of {len(rows)} comparisons none shows {claim}."
-    parts = [f"{n} {'show' if n > 1 else 'shows'} a {word} {noun}" for word, n in shown.items()]
+    parts = [f"{n} {'show' if n > 1 else 'shows'} a {word} {noun}" for word, n in effects.items()]
     return f"Of {len(rows)} comparisons {and_so(parts)}."
 
 

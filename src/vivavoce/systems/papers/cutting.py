@@ -206,12 +206,14 @@ def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, An
     texts = {folder / row["file"]: row["text"] for row in rows if row["file"]}
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: give a folder with --to.")
-    own = folder / f"{system}.json"
-    for file in (*texts, own):
+    record_file = folder / f"{system}.json"
+    for file in (*texts, record_file):
         if file.is_dir():
             raise InputError(f"{file} is a folder: give another folder with --to.")
-    if own.exists() and not _is_record(own):
-        raise InputError(f"{own} is there and is no record of prompts: give another folder with --to.")
+    if record_file.exists() and not _is_record(record_file):
+        raise InputError(
+            f"{record_file} is there and is no record of prompts: give another folder with --to."
+        )
     for file, text in texts.items():
         if file.exists() and file.read_bytes() != text.encode():
             raise InputError(f"{file} is there with other words: give another folder with --to.")
@@ -225,7 +227,7 @@ def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, An
     }
     try:
         private_folder(folder)
-        write_all_private({**texts, own: json.dumps(record, indent=1) + "\n"})
+        write_all_private({**texts, record_file: json.dumps(record, indent=1) + "\n"})
     except OSError as error:
         raise StoreError(f"cannot write to {folder}: {error.strerror or error}. Give another --to.") from None
 

@@ -109,17 +109,17 @@ def signs_of(text: str) -> str:
                 continue
             if letter.isdigit() and letter != sign:  # raised, in a circle, part of a fraction
                 gap += "^"
-            if kept := _kept(last, gap, letter):
-                signs.append(f"{number}{kept}")
+            if signs_here := _signs_between(last, gap, letter):
+                signs.append(f"{number}{signs_here}")
             number, last, gap = number + 1, letter, ""
     return "\n".join(signs)
 
 
-def _kept(last: str, gap: str, following: str) -> str:
+def _signs_between(last: str, gap: str, letter: str) -> str:
     """What counts of the signs between two letters or digits; an empty text where nothing does."""
     gap = _SPACE.sub(" ", _BROKEN_DASH.sub("", gap.translate(_QUOTES_AND_DASHES)))
     signs = gap.replace(" ", "")
-    if following.isdigit():
+    if letter.isdigit():
         return gap if signs or last.isdigit() else ""
     return signs if last.isdigit() or not _ORDINARY.fullmatch(signs) else ""
 
@@ -188,15 +188,15 @@ class Search:
         begins = self._ends.get(mark.begin, [])
         if not begins:
             raise NotCut("it is not in this text")
-        whole = [k for k in begins if _digest(self.letters.text[k : k + mark.letters]) == mark.digest]
-        for begin in whole:
+        matching = [k for k in begins if _digest(self.letters.text[k : k + mark.letters]) == mark.digest]
+        for begin in matching:
             if self._signs(begin, begin + mark.letters) == mark.signs:
                 return self._laid_out(mark, begin, begin + mark.letters, verified=True)
         if unverified:
             for begin, stop in self._spans(mark, begins):
                 return self._laid_out(mark, begin, stop, verified=False)
-        if whole:
-            self._laid_out(mark, whole[0], whole[0] + mark.letters, verified=True)
+        if matching:
+            self._laid_out(mark, matching[0], matching[0] + mark.letters, verified=True)
             raise NotCut(
                 "its letters are those expected, but a number is written otherwise, or a sign is another: "
                 "compare it with the paper"
