@@ -109,19 +109,19 @@ LINES: dict[str, int] = {
     "pipeline": 26,
     "privacy": 623,
     "reading": 8393,
-    "report": 8879,
+    "report": 8880,
     "retrieval": 1692,
-    "run": 33694,
+    "run": 33705,
     "stats": 12426,
     "store": 9787,
-    "studies": 25297,
-    "systems": 16032,
+    "studies": 25315,
+    "systems": 16055,
     "testing": 921,
     "variants": 2297,
     "web": 2023,
 }
 """Lines by room. One rises only in a commit that adds a capability, and that commit says so."""
-MODULES, COMPLEX = 1_075, 186
+MODULES, COMPLEX = 1_076, 178
 COMMENTED = ("reading", "formats", "studies", "stats")
 """Rooms of dense code, where reasons stand in comments: 1.5 % of the lines at least."""
 SHOW = "python tools/counts.py --names ROOM shows where they are"

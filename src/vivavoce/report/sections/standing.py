@@ -11,7 +11,8 @@ from vivavoce.report.sections.comparisons import latest_comparisons
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.store.comparisons import current_findings, headline_findings
-from vivavoce.studies.comparing.headline import Unit, contradictions, row_criterion
+from vivavoce.studies.comparing.contradictions import contradictions
+from vivavoce.studies.comparing.headline import Unit, row_criterion
 from vivavoce.studies.comparing.verdicts import BETTER
 from vivavoce.studies.primary import Primary
 from vivavoce.studies.text import HEADLINES

@@ -28,13 +28,11 @@ from vivavoce.run.tables.labels import draws_by_word, labels_for, left_out_label
 from vivavoce.run.tables.load import (
     comparable_scores,
     load_items,
-    load_scores,
-    nothing_scored,
     select_items,
     store_finding,
 )
 from vivavoce.run.tables.named_scores import scores_by
-from vivavoce.run.tables.primary import choose_primary, of_primary, primary_scores
+from vivavoce.run.tables.primary import choose_primary, of_primary, primary_of_run
 from vivavoce.run.tables.stored_findings import checked_findings, judge_statuses
 from vivavoce.run.tables.writers import writer_notes
 from vivavoce.store import read
@@ -46,9 +44,9 @@ from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.view import View
 from vivavoce.studies.answer_integrity import differences, not_whole
 from vivavoce.studies.comparing.compare import compare
+from vivavoce.studies.comparing.contradictions import contradictions
 from vivavoce.studies.comparing.headline import (
     comparison_headline,
-    contradictions,
     row_criterion,
 )
 from vivavoce.studies.comparing.pairs import pairs_of
@@ -150,11 +148,9 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
     )
     selected = select_items(view, options.items)
     integrity = [row for row in answer_integrity(view, selected) if row.candidate in names]
-    pairs = ((row["benchmark"], row["a"], row["b"]) for row in finding.rows)
-    of_cut = differences(integrity, partial(_answers_of, view, selected), pairs)
-    if question.outcomes is not None and options.margin is not None:
-        finding = replace(finding, notes=(*finding.notes, _MARGIN_OF_SCORES))
-    notes = (*of_cut, *finding.notes, *left_out_labels(of_people), *question.table.notes)
+    of_cut = differences(integrity, partial(_answers_of, view, selected), _pairs_of_rows(finding))
+    of_margin = _notes_on_margin(question, options)
+    notes = (*of_cut, *finding.notes, *of_margin, *left_out_labels(of_people), *question.table.notes)
     questions = question_rows(view.db, finding.rows, selected)
     scope = (*_scope_lines(questions, options.population), *view.fetch(forgotten_notes))
     finding = replace(
@@ -174,7 +170,8 @@ def _compare(view: View, question: "_Question", options: _Terms) -> Finding:
         "digest": digest,
         "labels": options.labels,
         "labels_at_random": options.labels_at_random,
-    } | ({"view": options.bad_end} if options.bad_end else {})
+        **({"view": options.bad_end} if options.bad_end else {}),
+    }
     store_word(view, question.words)
     if options.sequential:
         settings |= {"sequential": True, "analyses": options.analyses, "test": test}
@@ -295,7 +292,7 @@ def _question(
     all_pairs = not (candidates or reference or assisted)
     names, reference = compared_names(view, candidates, reference, assisted=assisted)
     selected = select_items(view, terms.items)
-    primary = None if metric else _primary(view, selected)
+    primary = None if metric else primary_of_run(view, selected)
     compared = _tables(view, metric or primary, names, terms, selected, assisted=assisted)
     names, metric, table, outcomes = _by_help(view, names, compared, assisted=assisted)
     words = draws_by_word(view, terms.labels, is_given=terms.labels_at_random)
@@ -397,6 +394,15 @@ def _headline(rows: Sequence[Mapping[str, Any]], question: _Question) -> str:
     return comparison_headline(rows, criterion, order=question.order)
 
 
+def _notes_on_margin(question: "_Question", options: _Terms) -> tuple[str, ...]:
+    """That a margin is one of scores, where other outcomes are compared beside them."""
+    return (_MARGIN_OF_SCORES,) if question.outcomes is not None and options.margin is not None else ()
+
+
+def _pairs_of_rows(finding: Finding) -> Iterator[tuple[str, str, str]]:
+    return ((row["benchmark"], row["a"], row["b"]) for row in finding.rows)
+
+
 def _are_family(
     view: View,
     pairs: Sequence[tuple[str, str]],
@@ -409,7 +415,7 @@ def _are_family(
     if set(map(frozenset, family)) != set(map(frozenset, pairs)):
         return False
     try:
-        primary = primary or _primary(view, items)
+        primary = primary or primary_of_run(view, items)
     except SelectionError:
         return False
     scores = of_primary(table, primary)
@@ -438,20 +444,3 @@ def _scores_to_compare(
 
         table = table._replace(notes=(*table.notes, no_better_end(view)))
     return metric, table
-
-
-def _primary(view: View, items: set[ItemKey] | None) -> Primary:
-    """The primary criterion of the run.
-
-    Raises `SelectionError` with the metrics there are, where nothing says how good a response is.
-    """
-    table = load_scores(view, None, items)
-    if primary := primary_scores(view, table, items).primary:
-        return primary
-    metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
-    if not metrics:
-        raise nothing_scored(view)
-    raise SelectionError(
-        f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
-        f'Such as: --metric "{metrics[0]}"'
-    )

@@ -8,7 +8,7 @@ import polars as pl
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import ItemKey
 from vivavoce.core.text import one_line
-from vivavoce.run.tables.load import load_scores, refuse_retired, retired_by_name
+from vivavoce.run.tables.load import load_scores, nothing_scored, refuse_retired, retired_by_name
 from vivavoce.run.tables.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
 from vivavoce.store.comparisons import headline_findings
@@ -48,6 +48,23 @@ def primary_scores(view: View, table: ScoreTable, items: set[ItemKey] | None) ->
     if reason := _passed_over(view, primary, reference, reasons):
         primary = primary._replace(why=f"{primary.why}; {reason}")
     return PrimaryScores(primary, overall)
+
+
+def primary_of_run(view: View, items: set[ItemKey] | None) -> Primary:
+    """The primary criterion of the run.
+
+    Raises `SelectionError` with the metrics there are, where nothing says how good a response is.
+    """
+    table = load_scores(view, None, items)
+    if primary := primary_scores(view, table, items).primary:
+        return primary
+    metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
+    if not metrics:
+        raise nothing_scored(view)
+    raise SelectionError(
+        f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
+        f'Such as: --metric "{metrics[0]}"'
+    )
 
 
 def _passed_over(

@@ -1,6 +1,6 @@
 """People's reviews of a run's items, as the study of reviews takes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -92,7 +92,12 @@ def _written(view: View) -> tuple[dict[tuple[ItemKey, str], Notes], dict[ItemKey
         if look.pass_no == 1 and (name := words.get(WORD_EVENTS["difficulty"])):
             difficulties.setdefault(look.place, set()).add((look.rater, name))
     notes = {key: Notes(*map(len, of_task)) for key, of_task in writers.items()}
-    return notes, {place: category_of((n for _, n in votes), "") for place, votes in difficulties.items()}
+    return notes, {place: _most_named(votes) for place, votes in difficulties.items()}
+
+
+def _most_named(votes: Iterable[tuple[str, str]]) -> str:
+    """The name that most raters give; `votes` are raters with a name each."""
+    return category_of((name for _, name in votes), "")
 
 
 def without_reviews(table: ScoreTable) -> ScoreTable:

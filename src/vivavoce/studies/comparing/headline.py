@@ -5,8 +5,7 @@ one line of at most `LONGEST_HEADLINE` characters without a semicolon, and the s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.group_levels import scope_of_all
@@ -17,7 +16,7 @@ from vivavoce.core.short_names import LONGEST_NAME, Name, short_names
 from vivavoce.core.text import one_line
 from vivavoce.studies.bounded import Bounded
 from vivavoce.studies.comparing.outcome_words import are_people, comparative, is_or_are, side_of
-from vivavoce.studies.comparing.verdicts import BETTER, DIFFERENT, permutation
+from vivavoce.studies.comparing.verdicts import DIFFERENT, permutation
 from vivavoce.studies.overall_design import OVERALL
 from vivavoce.studies.pooling import is_geometric, on_log_scale
 from vivavoce.studies.scale import PEOPLE, by_scale, opening_of, phrase_of, scale_of_row
@@ -221,7 +220,7 @@ def _measure(row: Row, is_whole: bool, is_placed: bool) -> str:
 
 def pair_headline(row: Row, unit: Unit, name: Name, *, is_short: bool = False) -> str:
     """The verdict on two candidates as one sentence; a short one has no interval."""
-    first, second = (row["b"], row["a"]) if side_of(row) == "b" else (row["a"], row["b"])
+    first, second = _names_by_side(row)
     a, b, margin = name(first), name(second), unit.margin(row["margin"])
     difference = "" if is_short else _difference(row, unit, name)
     match row["verdict_code"]:
@@ -242,11 +241,18 @@ def pair_headline(row: Row, unit: Unit, name: Name, *, is_short: bool = False) -
         case "incomparable" | None:
             reason = str(row["reason"] or "no reason is stored").replace(";", ",")
             return f"{a} and {b} cannot be compared: {reason}."
-    verdict = str(row["verdict"]).removesuffix(
-        row.get("scope") or ""
-    )  # said once, at the end of the headline
-    words = verdict.rstrip().replace(";", ",")
-    return f"{a} and {b}: {words[:1].lower()}{words[1:]}"
+    return f"{a} and {b}: {_verdict_words(row)}"
+
+
+def _names_by_side(row: Row) -> tuple[str, str]:
+    """Both names, first that of whom the verdict is on the side."""
+    return (row["b"], row["a"]) if side_of(row) == "b" else (row["a"], row["b"])
+
+
+def _verdict_words(row: Row) -> str:
+    """The stored verdict behind a colon; its scope is said once, at the end of the headline."""
+    words = str(row["verdict"]).removesuffix(row.get("scope") or "").rstrip().replace(";", ",")
+    return words[:1].lower() + words[1:]
 
 
 def leader_sentences(
@@ -433,41 +439,3 @@ def _matters(row: Row, unit: Unit, *, is_short: bool) -> str:
     if f" The difference is smaller than {less}{important}." in str(row["verdict"]):
         return f", less than {less}{important}"
     return ", and whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""
-
-
-_BOARD = ("benchmark", "metric", "criterion", "rater")
-
-
-def contradictions(family: Sequence[Row], additional: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The sentence on the first of these findings that says otherwise than the family's rows; at most one."""
-    return islice(filter(None, (contradiction(family, finding["rows"]) for finding in additional)), 1)
-
-
-def contradiction(family: Sequence[Row], additional: Sequence[Row]) -> str | None:
-    """The first pair of which an additional comparison says otherwise than the family, in one sentence.
-
-    Null where both say the same of who is better. A pair that one of them does not have is no contradiction.
-    """
-    winners = {_key(row): _winner(row) for row in family}
-    for row in additional:
-        winner, of_family = _winner(row), winners.get(_key(row), _winner(row))
-        if winner != of_family:
-            additional_claim, family_claim = _claim(winner, row), _claim(of_family, row)
-            sides = f"An additional comparison {additional_claim}, all pairs together {family_claim}."
-            return f"{sides} The headline rests on all pairs."
-    return None
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return (*(row[name] or "" for name in _BOARD), frozenset((row["a"], row["b"])))
-
-
-def _winner(row: Row) -> str | None:
-    return row[row["favours"]] if row["verdict_code"] in BETTER and row["favours"] else None
-
-
-def _claim(winner: str | None, row: Row) -> str:
-    """What a comparison found of a pair."""
-    if winner is None:
-        return f"did not separate {row['a']} and {row['b']}"
-    return f"found {winner} better than {row['b'] if winner == row['a'] else row['a']}"

@@ -149,7 +149,7 @@ def sentence(
 
     `failed` scores and `unlabelled` cases, drawn for people and without a label, may decide it.
     """
-    a, b = (row.b, row.a) if verdict.favours == "b" else (row.a, row.b)
+    a, b = _sides(row, verdict)
     margin, margin_text, important = _margin_words(row, criterion)
     match verdict.code:
         case "incomparable":
@@ -173,6 +173,11 @@ def sentence(
             claim = f"{opening_of(row.scale)}{a} {is_or_are(a)} not worse than {b}"
             return f"{claim} by more than {margin_text}. It was not shown to be better."
     return _undecided(row, criterion, margin_text) + _left_open(row, criterion, failed)
+
+
+def _sides(row: ComparisonRow, verdict: Verdict) -> tuple[str, str]:
+    """Both names, first that of whom the verdict favours."""
+    return (row.b, row.a) if verdict.favours == "b" else (row.a, row.b)
 
 
 def _too_few(row: ComparisonRow) -> str:

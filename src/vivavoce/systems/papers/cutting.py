@@ -122,15 +122,22 @@ def _look(path: Path, paper: Paper, catalogue: Mapping[str, Paper], *, unverifie
         searches.append((text, Search(text.text, marks)))
         tried = [_try(searches[-1][1], text, prompt, unverified=False) for prompt in paper.prompts]
         results = [_best(pair) for pair in zip(results, tried, strict=True)] if results else tried
-        if all(result.cut or result.prompt.fingerprint is None for result in results):
+        if all(map(_is_settled, results)):
             break
-    if not unverified:
-        return results
-    return [result if result.cut else _best([*_unverified(searches, result), result]) for result in results]
+    return [_unverified(searches, result) for result in results] if unverified else results
 
 
-def _unverified(searches: Sequence[tuple[PaperText, Search]], result: _Result) -> Iterator[_Result]:
-    return (_try(search, text, result.prompt, unverified=True) for text, search in searches)
+def _is_settled(result: _Result) -> bool:
+    """Whether a prompt is cut, or cannot be."""
+    return bool(result.cut) or result.prompt.fingerprint is None
+
+
+def _unverified(searches: Sequence[tuple[PaperText, Search]], result: _Result) -> _Result:
+    """The prompt as it is cut, else as it fits at all."""
+    if result.cut:
+        return result
+    tried = (_try(search, text, result.prompt, unverified=True) for text, search in searches)
+    return _best([*tried, result])
 
 
 def _best(results: Iterable[_Result]) -> _Result:
@@ -204,19 +211,8 @@ def _framed(prompt: PrintedPrompt, text: str) -> str:
 def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """The cut prompts and their record. Raises `InputError` where something else lies there."""
     texts = {folder / row["file"]: row["text"] for row in rows if row["file"]}
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file: give a folder with --to.")
     record_file = folder / f"{system}.json"
-    for file in (*texts, record_file):
-        if file.is_dir():
-            raise InputError(f"{file} is a folder: give another folder with --to.")
-    if record_file.exists() and not _is_record(record_file):
-        raise InputError(
-            f"{record_file} is there and is no record of prompts: give another folder with --to."
-        )
-    for file, text in texts.items():
-        if file.exists() and file.read_bytes() != text.encode():
-            raise InputError(f"{file} is there with other words: give another folder with --to.")
+    _refuse_what_is_there(folder, texts, record_file)
     record = {
         "system": system,
         "paper": {"file": path.name, "sha256": sha256(path.read_bytes()).hexdigest()},
@@ -230,6 +226,22 @@ def _write(folder: Path, path: Path, system: str, rows: Sequence[Mapping[str, An
         write_all_private({**texts, record_file: json.dumps(record, indent=1) + "\n"})
     except OSError as error:
         raise StoreError(f"cannot write to {folder}: {error.strerror or error}. Give another --to.") from None
+
+
+def _refuse_what_is_there(folder: Path, texts: Mapping[Path, str], record_file: Path) -> None:
+    """Raise `InputError` for a file in place of the folder, and for what would be written over."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: give a folder with --to.")
+    for file in (*texts, record_file):
+        if file.is_dir():
+            raise InputError(f"{file} is a folder: give another folder with --to.")
+    if record_file.exists() and not _is_record(record_file):
+        raise InputError(
+            f"{record_file} is there and is no record of prompts: give another folder with --to."
+        )
+    for file, text in texts.items():
+        if file.exists() and file.read_bytes() != text.encode():
+            raise InputError(f"{file} is there with other words: give another folder with --to.")
 
 
 def _is_record(file: Path) -> bool:

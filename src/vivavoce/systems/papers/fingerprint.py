@@ -133,10 +133,8 @@ def fingerprint_of(text: str, placeholders: Mapping[str, str] | None = None) -> 
     if len(letters.text) < ENDS:
         raise ValueError(f"a prompt with fewer than {ENDS} letters is found anywhere")
     last = letters.places[-1] + 1
-    breaks = [
-        (bisect_left(letters.places, match.start()), match[0].count("\n"))
-        for match in _LINE_END.finditer(text)
-    ]
+    breaks = _breaks(text, letters)
+    by_placeholder = placeholders or {}
     return Fingerprint(
         letters=len(letters.text),
         begin=_digest(letters.text[:ENDS]),
@@ -149,9 +147,17 @@ def fingerprint_of(text: str, placeholders: Mapping[str, str] | None = None) -> 
         tail=text[last:].strip(),
         lines=[k for k, n in breaks if n == 1],
         paragraphs=[k for k, n in breaks if n > 1],
-        placeholders=placeholders or {},
-        repeated={name: numbers[name] for name in placeholders or {} if numbers[name] > 1},
+        placeholders=by_placeholder,
+        repeated={name: numbers[name] for name in by_placeholder if numbers[name] > 1},
     )
+
+
+def _breaks(text: str, letters: Letters) -> list[tuple[int, int]]:
+    """Before which letter lines end, and how many ends stand there."""
+    return [
+        (bisect_left(letters.places, match.start()), match[0].count("\n"))
+        for match in _LINE_END.finditer(text)
+    ]
 
 
 def _names_in(text: str) -> list[str]:
@@ -237,16 +243,21 @@ class Search:
 def _with_variables(text: str, mark: Fingerprint) -> str:
     """The text with variables of ours in the place of the paper's placeholders. Raises `NotCut`."""
     names = _names_in(text)
-    for name in sorted(mark.placeholders):
-        if (number := names.count(name)) != (expected := mark.repeated.get(name, 1)):
-            fault = f"stands in braces {number} times, not {expected}" if number else "is not there in braces"
-            raise NotCut(f"its placeholder {name!r} {fault}")
+    _check_placeholders(names, mark)
     parts = _PLACEHOLDER.split(text)
     braced = [name for name in names if name not in mark.placeholders]
     if braced or any(sign in part for part in parts[::2] for sign in "{}"):
         raise NotCut("it has braces that are none of its placeholders, and would be taken for a variable")
     variables = [f"{{{{ {mark.placeholders[name]} }}}}" for name in names]
     return "".join(chain.from_iterable(zip_longest(parts[::2], variables, fillvalue="")))
+
+
+def _check_placeholders(names: Sequence[str], mark: Fingerprint) -> None:
+    """Raise `NotCut` unless each placeholder stands as often as it is printed."""
+    for name in sorted(mark.placeholders):
+        if (number := names.count(name)) != (expected := mark.repeated.get(name, 1)):
+            fault = f"stands in braces {number} times, not {expected}" if number else "is not there in braces"
+            raise NotCut(f"its placeholder {name!r} {fault}")
 
 
 def _relaid(text: str, mark: Fingerprint | None) -> str:
