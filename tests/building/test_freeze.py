@@ -276,3 +276,14 @@ def test_a_redacted_run_is_not_frozen(run, tmp_path):
     with pytest.raises(InputError, match="is a redacted copy: its texts are gone, and an exam is texts"):
         redacted.build("freeze", to=str(tmp_path / "f"), unreviewed=True)
     assert not (tmp_path / "f").exists()
+
+
+def test_a_reviewer_who_says_only_how_relevant_items_are_is_one_of_min_raters(run, tmp_path):
+    imported(run, tmp_path, names=("q1",))
+    file = tmp_path / "more.csv"
+    file.write_text("item,category,rater,correct,relevance\nq1,,ben,,5")
+    run.import_ballots(file)
+    (row,) = run.build("freeze", to=str(tmp_path / "f"), min_raters=2).rows
+    assert 1 == row["n_out"]
+    with pytest.raises(InputError, match=r"fewer than 3 people reviewed it \(1\)"):
+        run.build("freeze", to=str(tmp_path / "g"), min_raters=3)

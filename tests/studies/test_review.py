@@ -112,7 +112,7 @@ def test_the_kindest_raters_have_no_alpha(tmp_path):
 def test_one_rater_has_no_agreement(tmp_path):
     (row,) = rows(reviewed(tmp_path, {f"q{k:02}": ["yes"] for k in range(12)}))
     assert (None, None, 0, 0) == (row["alpha"], row["all_agree"], row["n_two"], row["n_three"])
-    assert "no item has two reviews" in row["reason"]
+    assert "no item was judged by two raters" in row["reason"]
     assert 1.0 == row["gold"]
 
 
@@ -256,3 +256,27 @@ def test_agreement_and_ladder_count_the_same_items(tmp_path):
     assert (3, 4) == (row["n_three"], row["n_two"])
     assert row["all_agree"] == pytest.approx(2 / 3)
     assert row["all_agree"] == pytest.approx(row["three_of_three"] + 1 - row["one_of_three"])
+
+
+def test_sentences_say_on_how_many_items_they_rest_and_set_those_of_two_raters_apart(tmp_path):
+    words = {f"q{k:02}": ["yes", "no", ""] for k in range(20)} | {"q20": ["yes"] * 3}
+    text = reviewed(tmp_path, words).study("review")["review"].text
+    assert "All of three call 100.0% of 1 item correct" in text
+    assert "Three say the same of 100.0% of 1 item; 20 items of two raters not among them." in text
+
+
+def test_without_three_raters_the_sentence_is_of_both(tmp_path):
+    text = reviewed(tmp_path, {"q1": ["yes", "no"], "q2": ["yes", "yes"]}).study("review")["review"].text
+    assert "Both raters say the same of 50.0% of 2 items." in text
+
+
+def test_who_says_only_how_relevant_items_are_reviews_them_and_ties_none(tmp_path):
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "x"}}, items=[{"item": "q1"}, {"item": "q2"}])
+    file = tmp_path / "reviews.csv"
+    file.write_text(
+        "item,category,rater,correct,relevance\nq1,,anna,,5\nq1,,ben,,5\nq2,,anna,yes,4\nq2,,ben,no,4\n"
+    )
+    import_reviews(run.file, file)
+    (row,) = rows(run)
+    assert (1, 1, 1, 1.0) == (row["n_tied"], row["n_high_two"], row["n_low_two"], row["twice"])
+    assert (0, 1) == (row["n_three"], row["n_two"])

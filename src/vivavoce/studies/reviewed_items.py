@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from math import comb
 from typing import Literal, NamedTuple
 
@@ -57,6 +58,11 @@ class ReviewedItem(NamedTuple):
     format: str = ""
     further: Mapping[str, Mapping[str, float]] = {}
     categories: Mapping[str, str] = {}
+
+    @property
+    def raters(self) -> set[str]:
+        """Who reviewed it: who said anything of it, if only how relevant it is."""
+        return {*self.correct, *self.relevance, *chain.from_iterable(self.further.values())}
 
     def at_least(self, k: int) -> float:
         """The chance that k or more of three raters drawn of its own call it correct; with three 0 or 1."""

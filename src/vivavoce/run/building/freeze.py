@@ -92,7 +92,7 @@ def _of_verdicts(entry: ReviewedItem, reviews: Reviews) -> _Reason | None:
 
 def _of_terms(entries: Sequence[ReviewedItem], terms: Terms) -> _Reason | None:
     """Why an item is left out by what is asked of every item."""
-    n_raters = max(len(entry.correct) for entry in entries)
+    n_raters = len({rater for entry in entries for rater in entry.raters})
     if n_raters < terms.min_raters:
         return f"fewer than {terms.min_raters} people reviewed it", f"{n_raters}"
     relevance = _relevance(entries)

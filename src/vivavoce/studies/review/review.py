@@ -93,7 +93,7 @@ def _exams(items: Sequence[ReviewedItem]) -> dict[_Exam, list[ReviewedItem]]:
 
 
 def _raters(items: Sequence[ReviewedItem]) -> list[str]:
-    return sorted({rater for item in items for rater in (*item.correct, *item.relevance)})
+    return sorted({rater for item in items for rater in item.raters})
 
 
 def _share(
@@ -121,7 +121,9 @@ def _ladder_rows(items: Sequence[ReviewedItem], reviews: Reviews, exam: _Exam) -
     yield _ladder_row(items, reviews, about="all", **place)
     for question in sorted({name for item in items for name in item.further}):
         answered = [
-            item._replace(correct=item.further[question]) for item in items if question in item.further
+            item._replace(correct=item.further[question], relevance={}, further={})
+            for item in items
+            if question in item.further
         ]
         yield ReviewRow(about="question", question=question, **place, **_agreement(answered))
 
@@ -161,7 +163,7 @@ def _all_agree(items: Sequence[ReviewedItem]) -> dict[str, Any]:
 def _table_1(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     """Items by relevance and number of reviews, and what was written of them."""
     relevant = [(item, min(item.relevance.values()) == _MOST) for item in items if item.relevance]
-    two = [high for item, high in relevant if len(item.correct) >= 2]
+    two = [high for item, high in relevant if len(item.raters) >= 2]
     notes = [reviews.notes.get((item.place, item.task), Notes()) for item in items]
     high = [high for _, high in relevant]
     return {
@@ -169,7 +171,7 @@ def _table_1(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
         "n_low": len(high) - sum(high),
         "n_high_two": sum(two),
         "n_low_two": len(two) - sum(two),
-        "twice": sum(len(item.correct) >= 2 for item in items) / len(items),
+        "twice": sum(len(item.raters) >= 2 for item in items) / len(items),
         "n_comments": sum(note.comments for note in notes),
         "n_disputes": sum(note.disputes for note in notes),
     }
@@ -192,7 +194,7 @@ def _relevance(items: Sequence[ReviewedItem]) -> dict[str, Any]:
 def _alpha(two: Sequence[ReviewedItem]) -> dict[str, Any]:
     """Krippendorff's alpha of items with two reviews or more, and why there is none."""
     if not two:
-        return {"reason": "no item has two reviews: there is no agreement to measure"}
+        return {"reason": "no item was judged by two raters: there is no agreement to measure"}
     values, missing = _table(two)
     estimate = by_coefficient(
         "alpha_nominal", values, np.array([item.group for item in two]), missing, undefined=ALIKE
@@ -212,7 +214,12 @@ def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     """What is correct in the end, without what is in dispute."""
     # A dispute says that the key may be wrong: until it is settled no majority decides.
     open_items = [item for item in items if item.task not in reviews.disputed.get(item.place, ())]
-    verdicts = [reviews.adjudicated.get(item.place, item.majority) for item in open_items]
+    # Without a judgement there is nothing to be tied, such as where people say how relevant an item is alone.
+    verdicts = [
+        reviews.adjudicated.get(item.place, item.majority)
+        for item in open_items
+        if item.correct or item.place in reviews.adjudicated
+    ]
     gold = [verdict for verdict in verdicts if verdict is not None]
     return {
         "held_out": len(items) - len(open_items),
@@ -351,13 +358,15 @@ def _line(row: ReviewRow) -> Iterator[str]:
     yield f"{row.benchmark}{task}: {count(row.n, 'item')} reviewed by {count(row.n_raters, 'rater')}."
     if row.three_of_three is not None:
         yield (
-            f"All of three call {printed(row.three_of_three, '.1%')} correct"
+            f"All of three call {printed(row.three_of_three, '.1%')} of {count(row.n_three, 'item')} correct"
             f"{ends_text(row.three_low, row.three_high, '.1%')}, at "
             f"least two {printed(row.two_of_three, '.1%')}, at least one {printed(row.one_of_three, '.1%')}."
         )
     if row.all_agree is not None:
         ends = ends_text(row.agree_low, row.agree_high, ".1%")
-        yield f"All raters say the same of {printed(row.all_agree, '.1%')}{ends}."
+        who, n = ("Three say", row.n_three) if row.n_three else ("Both raters say", row.n_two)
+        apart = f"; {count(row.n_two - n, 'item')} of two raters not among them" if row.n_two > n else ""
+        yield f"{who} the same of {printed(row.all_agree, '.1%')} of {count(n, 'item')}{ends}{apart}."
     if row.alpha is None:
         yield f"Alpha is not given: {row.reason}."
     else:

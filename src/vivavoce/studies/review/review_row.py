@@ -18,12 +18,14 @@ class ReviewRow:
     null below 10 cases and where nobody differs. `relevance` is the mean of the items' means, 1 to 5.
 
     `held_out` items have an open dispute in the task. Of the others `gold` is the share that is correct: as
-    adjudicated, else as most raters say; `n_tied` items without a majority have none.
+    adjudicated, else as most raters say; `n_tied` items that were judged without a majority have
+    none.
 
     `n_high` items are highly relevant, as all who say so give them 5, and `n_low` less; `n_high_two` and
-    `n_low_two` of them have two reviews or more, and `twice` is the share of all items that do (ClinIQLink
-    2025, table 1). `n_comments` and `n_disputes` count raters who wrote a comment or an edit of an item, and
-    who disputed one, settled or not. A row about a `question` has the ladder of what that question asks.
+    `n_low_two` of them have two reviewers or more, of whatever they said, and `twice` is the share of all
+    items that do (ClinIQLink 2025, table 1). `n_comments` and `n_disputes` count raters who wrote a comment
+    or an edit of an item, and who disputed one, settled or not. A row about a `question` has the ladder of
+    what that question asks.
 
     Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
     often than the mean of the others on the same items. Of `n_again` items that they judged a second time
