@@ -114,7 +114,7 @@ LINES: dict[str, int] = {
     "run": 33705,
     "stats": 12426,
     "store": 9787,
-    "studies": 25315,
+    "studies": 25337,
     "systems": 16055,
     "testing": 921,
     "variants": 2297,

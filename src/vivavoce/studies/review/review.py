@@ -363,10 +363,7 @@ def _line(row: ReviewRow) -> Iterator[str]:
             f"least two {printed(row.two_of_three, '.1%')}, at least one {printed(row.one_of_three, '.1%')}."
         )
     if row.all_agree is not None:
-        ends = ends_text(row.agree_low, row.agree_high, ".1%")
-        who, n = ("Three say", row.n_three) if row.n_three else ("Both raters say", row.n_two)
-        apart = f"; {count(row.n_two - n, 'item')} of two raters not among them" if row.n_two > n else ""
-        yield f"{who} the same of {printed(row.all_agree, '.1%')} of {count(n, 'item')}{ends}{apart}."
+        yield _agree_all(row, row.all_agree)
     if row.alpha is None:
         yield f"Alpha is not given: {row.reason}."
     else:
@@ -378,3 +375,11 @@ def _line(row: ReviewRow) -> Iterator[str]:
         yield f"Raters wrote {count(row.n_comments, 'note')} and {count(row.n_disputes, 'dispute')}."
     if row.held_out:
         yield f"{count(row.held_out, 'item')} held out by open disputes."
+
+
+def _agree_all(row: ReviewRow, share: float) -> str:
+    """On which share of which items all say the same, and how many items of two raters are not among them."""
+    ends = ends_text(row.agree_low, row.agree_high, ".1%")
+    who, n = ("Three say", row.n_three) if row.n_three else ("Both raters say", row.n_two)
+    more = f"; {count(row.n_two - n, 'item')} of two raters not among them" if row.n_two > n else ""
+    return f"{who} the same of {printed(share, '.1%')} of {count(n, 'item')}{ends}{more}."
