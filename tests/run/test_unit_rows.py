@@ -59,8 +59,8 @@ def test_the_study_reads_them(run: Run) -> None:
         finding = run.study("facts")["facts"]
     pooled = [r for r in finding.rows if (r["part"], r["figure"]) == ("precision", "pooled_precision")]
     assert {"A": pytest.approx(2 / 3), "B": 1.0} == {row["candidate"]: row["value"] for row in pooled}
-    lengths = {r["candidate"]: r["value"] for r in finding.rows if r["figure"] == "unanswered"}
-    assert {"A": 0, "B": 1} == lengths
+    blank = {r["candidate"]: r["value"] for r in finding.rows if r["figure"] == "blank"}
+    assert {"A": 0, "B": 1} == blank
 
 
 def test_other_metrics_of_units_are_no_facts(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
