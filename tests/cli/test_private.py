@@ -33,6 +33,7 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
     ("report", "--to"): ("report", "exam.viva", "--to", "out.html"),
     ("report", "--plots"): ("report", "exam.viva", "--to", "out.html", "--plots", "out/plots"),
     ("report", "--checklist"): ("report", "exam.viva", "--to", "out.html", "--checklist", "out.md"),
+    ("table", "--to"): ("table", "exam.viva", "estimates", "--to", "out.tex"),
     ("train", "--to"): (
         *("train", "casimedicos(data=arguments)", "--arguments", "mixture", "--encoder", "lexical"),
         *("--to", "out/evaluators"),
@@ -63,6 +64,7 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
         *("--set", "candidate=openai/gpt-4o", "--set", "repeats=9"),
     ),
     ("export", "healthbench"): ("export", "rubric.viva", "out", "--format", "healthbench"),
+    ("export", "cliniqlink_exam"): (*("export", "challenge.viva", "out", "--format", "cliniqlink_exam"),),
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""
@@ -131,7 +133,9 @@ def test_no_command_that_writes_to_a_path_is_missing_here() -> None:
             option = next(iter(getattr(parameter.annotation, "__metadata__", ())), None)
             if getattr(option, "parser", None) is output_path:
                 is_option = isinstance(option, typer.models.OptionInfo)
-                writers.add((name, f"--{parameter.name}" if is_option else parameter.name.upper()))
+                stated = str(option.default)  # where typer keeps the option of an Annotated, until it is read
+                word = stated if stated.startswith("--") else f"--{parameter.name}"
+                writers.add((name, word if is_option else parameter.name.upper()))
     assert {("report", "--to"), ("copy", "TO"), ("export", "csv")} < writers
     assert set() == writers - COMMANDS.keys() - ALSO.keys() - PUBLISHED - OF_THE_DEMO - ELSEWHERE
 

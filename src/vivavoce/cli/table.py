@@ -46,13 +46,14 @@ def table(
 
     Example: `viva table exam.viva flow --format markdown --to flow.md`
     """
+    from vivavoce.core.private_files import write_private
     from vivavoce.run.paper_table import paper_table
 
     if path is not None:
         check_output_path(path)
     text = paper_table(open_run(run, plugin), content, format=format, metric=metric)
     if path is not None:
-        path.write_text(text, encoding="utf-8")
+        write_private(path, text)
     if json:
         print_json("table", run, [{"content": content, "format": format, "text": text}])
     elif path is not None and not quiet:
