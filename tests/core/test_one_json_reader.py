@@ -31,7 +31,7 @@ OUR_OWN = {
         store/hashes.py store/stored_values.py store/recorded_texts.py store/earlier_turns.py
         store/read.py store/cases.py store/redacted.py store/answer_records.py store/write.py
         store/rater_texts.py people/panels.py people/stored_keys.py privacy/redaction.py
-        store/forgotten.py store/forgetting.py run/forget.py
+        store/forgotten.py store/forgetting.py run/forget.py run/compare/outcomes.py
         run/building/parts.py run/exchange/exports.py run/exchange/redacted_run.py
         run/exchange/sft.py run/score/checks.py logprobs/requests.py models/engine/client.py
         formats/relation.py report/explorer.py studies/comparing/confusion.py studies/pooling.py

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, StoreError, suggest
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import plugin_folders
@@ -246,8 +247,8 @@ def _refuse_what_is_there(folder: Path, texts: Mapping[Path, str], record_file: 
 
 def _is_record(file: Path) -> bool:
     try:
-        content = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
+        content = read_json_file(file)
+    except InputError:
         return False
     return isinstance(content, dict) and set(content) == {"system", "paper", "prompts"}
 
