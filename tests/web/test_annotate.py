@@ -92,7 +92,7 @@ def run(tmp_path: Path) -> Run:
     return examined(tmp_path, 6)
 
 
-@pytest.mark.parametrize("task", list(TASKS))
+@pytest.mark.parametrize("task", ["rank", "rate", "review"])
 def test_what_is_saved_is_stored_and_shown_again(run, task):
     rater = Rater(run, task)
     answer = rater.judge(1, full(rater.page(1), **FIELDS[task]))
@@ -283,7 +283,7 @@ def test_raters_reach_their_own_questions_alone(run):
         assert 1 == sum(any(f"What of {name}?" in page for page in pages) for pages in (mine, theirs))
 
 
-@pytest.mark.parametrize("task", list(TASKS))
+@pytest.mark.parametrize("task", ["rank", "rate", "review"])
 def test_no_page_names_a_candidate_a_score_or_another_rater(run, task):
     run.score("bleu")
     rater = Rater(run, task)
@@ -382,7 +382,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", WRONG)
 def test_no_sentence_names_the_id_of_an_item(tmp_path, task):
     """Ids say which benchmark a question is from, and often what its key is."""
     run = examined(tmp_path, 4)

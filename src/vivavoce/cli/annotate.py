@@ -32,7 +32,14 @@ def annotate(
     run: RunPath,
     task: Annotated[
         Literal[
-            *("rank", "pairwise", "rate", "review", "translation", "rewording", "verify", "neutralise"),
+            "rank",
+            "pairwise",
+            "rate",
+            "review",
+            "translation",
+            "rewording",
+            "verify",
+            "neutralise",
             "answer",
         ],
         typer.Argument(
