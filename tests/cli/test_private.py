@@ -133,8 +133,10 @@ def test_no_command_that_writes_to_a_path_is_missing_here() -> None:
             option = next(iter(getattr(parameter.annotation, "__metadata__", ())), None)
             if getattr(option, "parser", None) is output_path:
                 is_option = isinstance(option, typer.models.OptionInfo)
-                stated = str(option.default)  # where typer keeps the option of an Annotated, until it is read
-                word = stated if stated.startswith("--") else f"--{parameter.name}"
+                default = str(
+                    option.default
+                )  # where typer keeps the option of an Annotated, until it is read
+                word = default if default.startswith("--") else f"--{parameter.name}"
                 writers.add((name, word if is_option else parameter.name.upper()))
     assert {("report", "--to"), ("copy", "TO"), ("export", "csv")} < writers
     assert set() == writers - COMMANDS.keys() - ALSO.keys() - PUBLISHED - OF_THE_DEMO - ELSEWHERE
