@@ -108,7 +108,7 @@ LINES: dict[str, int] = {
     "people": 6006,
     "pipeline": 26,
     "privacy": 623,
-    "reading": 8393,
+    "reading": 8394,
     "report": 8880,
     "retrieval": 1692,
     "run": 33705,

@@ -36,6 +36,8 @@ SEVERAL = {
     "○ A ● B ○ C ● D": "BD",
     "A) ☐ Aspirin B) ☑ Heparin C) ☐ Warfarin": "B",
     "☐ A ☐ B ☐ C ☐ D": "",
+    "☒ A ☒ B ☐ C ☒ D": "",
+    "I ruled out the others: ☒ A ☒ C ☒ D ☐ B": "",
 }
 TRUTHS = {
     "☑ True ☐ False": True,

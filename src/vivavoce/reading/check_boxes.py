@@ -49,7 +49,7 @@ def ticked_alone(text: str) -> str:
 
     Boxes stand before all entries ("☐ A ☑ B"), behind them ("A ☐ B ☑") or between label and text ("A) ☐
     Aspirin"), of one kind each, and one at least is empty. A cross in a box ticks it unless another has a
-    tick. Where none is ticked one empty box stands for all: nothing was chosen.
+    tick or a cross. Where none is ticked one empty box stands for all: nothing was chosen.
     """
     text = _pointed_alone(text) if _POINTERS.search(text) else text
     boxes = [*_BOX.finditer(text)]
@@ -147,9 +147,10 @@ def _between_label_and_text(text: str, boxes: Sequence[re.Match[str]]) -> _Layou
 
 
 def _entries(parts: Sequence[str], boxes: Sequence[re.Match[str]]) -> list[_Entry]:
-    """The entries by their boxes; beside a tick a cross is none."""
+    """The entries by their boxes; a cross ticks where it is the only mark, as several may strike out."""
     has_tick = any(box["ticked"] and box[0][0] in "☑✅✓✔🗹" for box in boxes)
+    cross_ticks = not has_tick and sum(box[0][0] == "☒" for box in boxes) == 1
     return [
-        _Entry(part.strip(_EDGES), box["ticked"] is not None and not (has_tick and box[0][0] == "☒"))
+        _Entry(part.strip(_EDGES), box["ticked"] is not None and (box[0][0] != "☒" or cross_ticks))
         for part, box in zip(parts, boxes, strict=True)
     ]

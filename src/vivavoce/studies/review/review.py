@@ -380,6 +380,6 @@ def _line(row: ReviewRow) -> Iterator[str]:
 def _agree_all(row: ReviewRow, share: float) -> str:
     """On which share of which items all say the same, and how many items of two raters are not among them."""
     ends = ends_text(row.agree_low, row.agree_high, ".1%")
-    who, n = ("Three say", row.n_three) if row.n_three else ("Both raters say", row.n_two)
+    subject, n = ("Three say", row.n_three) if row.n_three else ("Both raters say", row.n_two)
     more = f"; {count(row.n_two - n, 'item')} of two raters not among them" if row.n_two > n else ""
-    return f"{who} the same of {printed(share, '.1%')} of {count(n, 'item')}{ends}{more}."
+    return f"{subject} the same of {printed(share, '.1%')} of {count(n, 'item')}{ends}{more}."
